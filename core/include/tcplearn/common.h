@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What every estimator shares, once for each number model. */
+
+struct TL(answer) {
+	num_t rtt; /* prediction of the next sample; 0 before the first, but for estimators with a prior */
+	num_t rto;
+};
+
+TL_FN num_t TL(abs)(num_t a)
+{
+	return a < num_from_us(0) ? num_from_us(0) - a : a;
+}
+
+TL_FN num_t TL(max)(num_t a, num_t b)
+{
+	return a > b ? a : b;
+}
+
+TL_FN num_t TL(min)(num_t a, num_t b)
+{
+	return a < b ? a : b;
+}
+
+/* RFC 6298, 2.1 to 2.5: the initial RTO, or centre + max(G, variance) within its bounds. */
+TL_FN num_t TL(rto)(uint32_t samples, num_t centre, num_t variance, int64_t granularity_us,
+		    int64_t initial_us, int64_t min_us, int64_t max_us)
+{
+	num_t rto = samples == 0 ? num_from_us(initial_us)
+				 : centre + TL(max)(variance, num_from_us(granularity_us));
+
+	return TL(min)(TL(max)(rto, num_from_us(min_us)), num_from_us(max_us));
+}

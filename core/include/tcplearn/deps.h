@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The only host-specific file of the core: integer types, and nothing else, come from the host. */
+#ifndef TCPLEARN_DEPS_H
+#define TCPLEARN_DEPS_H
+
+#if defined(__KERNEL__)
+#include <linux/types.h>
+#define TL_NO_F64 1 /* the kernel has no floating point */
+#elif defined(__bpf__)
+#ifndef TL_HAVE_TYPES /* a program that includes vmlinux.h has them already */
+typedef unsigned char uint8_t;
+typedef unsigned int uint32_t;
+typedef int int32_t;
+typedef unsigned long long uint64_t;
+typedef long long int64_t;
+#endif
+#define TL_NO_F64 1
+#else
+#include <stdint.h>
+#endif
+
+#if defined(__KERNEL__) || defined(__bpf__)
+#define TL_FN static __attribute__((always_inline, unused)) inline
+#else
+#define TL_FN static inline
+#endif
+
+/* memcpy on a constant size is a move: compilers need no symbol for it. */
+#define TL_COPY(to, from) __builtin_memcpy((to), (from), sizeof(*(to)))
+
+#endif

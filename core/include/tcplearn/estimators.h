@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Every estimator in every number model the host can run: names end in _f64 or _fix. */
+#ifndef TCPLEARN_ESTIMATORS_H
+#define TCPLEARN_ESTIMATORS_H
+
+#include "params.h"
+#include "q16.h"
+#include "sample.h"
+
+#ifndef TL_NO_F64
+#include "num_f64.h"
+#include "estimators/all.h"
+#include "num_end.h"
+#endif
+
+#include "num_fix.h"
+#include "estimators/all.h"
+#include "num_end.h"
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* No include guard: once for each number model, from estimators.h. */
+#include "../common.h"
+
+#include "last.h"
+#include "jacobson.h"
+#include "linux_tcp.h"
+#include "rfc9002.h"
+#include "eifel.h"
+#include "experts.h"
+#include "experts_q16.h"
+#include "linreg.h"

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000): gains that follow
+ * the flight size, so that memory lasts a number of round trips, not of samples. The host sets the
+ * timer to the RTO less the age of the oldest segment out (TL_TIMER_FROM_HEAD). Included once for
+ * each number model. */
+
+#define TL_EIFEL_PARAMS(X) \
+	X(count, segments_per_ack, 1, 1, 64, "segments an ACK stands for: gain = this / flight") \
+	X(ratio, gain_max, TL_RATIO(1, 3), 0.001, 1, "gain at one sample per round trip") \
+	X(us, tick, 1, 0, 10000000, "clock tick: the RTO is at least RTT + 2 ticks") \
+	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
+	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO")
+
+struct TL(eifel_params) { TL_EIFEL_PARAMS(TL_FIELD) };
+
+struct TL(eifel) {
+	struct TL(eifel_params) params;
+	num_t srtt;
+	num_t rttvar_fine; /* with 16 more bits: the square of a small gain still moves it */
+	num_t rto;
+	uint32_t samples;
+};
+
+TL_FN void TL(eifel_defaults)(struct TL(eifel_params) *p) { TL_EIFEL_PARAMS(TL_DEFAULT) }
+
+TL_FN void TL(eifel_init)(struct TL(eifel) *s, const struct TL(eifel_params) *p)
+{
+	s->params = *p;
+	s->srtt = num_from_us(0);
+	s->rttvar_fine = num_from_us(0);
+	s->rto = num_from_us(p->rto_initial_us);
+	s->samples = 0;
+}
+
+TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
+{
+	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
+	num_t least = y + num_from_us(2 * s->params.tick_us);
+	num_t delta = y - s->srtt;
+	uint32_t flight = in->flight_segments == 0 ? 1 : in->flight_segments;
+	ratio_t gain;
+	num_t var;
+
+	if (flight > TL_FLIGHT_MAX)
+		flight = TL_FLIGHT_MAX;
+	gain = ratio_of_counts(s->params.segments_per_ack, flight);
+	if (gain > s->params.gain_max) { /* fewer than three samples per round trip */
+		gain = s->params.gain_max;
+		flight = 0;
+	}
+	if (s->samples == 0) {
+		s->samples = 1;
+		s->srtt = y;
+		/* as RFC 6298: RTO = 3 RTT, that is RTTVAR / gain = 2 RTT */
+		s->rttvar_fine = num_mul(num_fine(y + y), gain);
+	} else {
+		s->srtt += num_mul(delta, gain);
+		if (delta >= num_from_us(0)) {
+			num_t step = num_fine(delta) - s->rttvar_fine;
+			/* the gain squared where that lowers RTTVAR: it falls over many round trips */
+			s->rttvar_fine += num_mul(step < num_from_us(0) ? num_mul(step, gain) : step, gain);
+		}
+	}
+	/* RTTVAR / gain, without a division by a ratio */
+	if (flight == 0)
+		var = num_over(num_coarse(s->rttvar_fine), s->params.gain_max);
+	else
+		var = num_coarse(num_div_count(num_mul_count(s->rttvar_fine, flight),
+					       s->params.segments_per_ack));
+	s->rto = TL(min)(TL(max)(s->srtt + var, least), num_from_us(s->params.rto_max_us));
+}
+
+TL_FN void TL(eifel_query)(const struct TL(eifel) *s, struct TL(answer) *out)
+{
+	out->rtt = s->srtt;
+	out->rto = s->rto;
+}

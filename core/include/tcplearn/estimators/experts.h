@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `experts`: nunes2014's Algorithm 1, fixed-share experts on a grid of fixed RTTs. The weights stand
+ * behind the state: reserve TL(experts_bytes)(n). Weights are kept with sum 1 and each loss is taken
+ * less the smallest one; both cancel in the prediction and stand for the paper's "periodic rescaling"
+ * (section 3.2). Included once for each number model. */
+
+
+
+#define TL_EXPERTS_PARAMS(X) \
+	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
+	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate, per unit of loss") \
+	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, "share of weight given round at each trial") \
+	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear", 2, "step 2 of Algorithm 1, another loss in its place") \
+	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
+	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
+	X(us, tick, 500000, 1, 1000000000, "tick") \
+	X(count, scale, 1, 1, 1000, "ticks to a unit of the grid") \
+	X(ratio, rtt_min, TL_RATIO(1, 1), 0, 2000, "RTTmin in units") \
+	X(ratio, rtt_max, TL_RATIO(128, 1), 0.001, 2000, "RTTmax in units") \
+	X(count, per_octave, 4, 1, 256, "experts to a factor of two: x_i = RTTmin + RTTmax 2^((i-N)/this)") \
+	X(count, fit, 0, 0, 1024, "not 0: unit = first RTT / this, again whenever an RTT leaves the grid") \
+	X(choice, variance, TL_VARIANCE_EQ2, "eq2|eq4", 1, "RTTVAR by equation 2 or 4") \
+	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of RTTVAR") \
+	X(ratio, k, TL_RATIO(4, 1), 0, 64, "RTTVARs added to the prediction (equation 3)") \
+	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
+	X(us, rto_min, 1000000, 0, 4294967296, "floor of the RTO: 2 ticks of 500 ms (section 2.1)") \
+	X(us, rto_max, 32000000, 1, 4294967296, "cap of the RTO: 64 ticks of 500 ms") \
+	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to; 0: none") \
+	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt", 1, "which ACKs are timed")
+
+struct TL(experts_params) { TL_EXPERTS_PARAMS(TL_FIELD) };
+
+struct TL(experts) {
+	struct TL(experts_params) params;
+	struct tl_sampler sampler;
+	num_t rtt, rttvar;
+	num_t last;
+	int64_t unit_us; /* what one unit of the grid lasts */
+	uint32_t samples;
+	/* x[n] in units, rising, then w[n] */
+};
+
+TL_FN uint32_t TL(experts_bytes)(uint32_t n)
+{
+	return (uint32_t)(sizeof(struct TL(experts)) + n * (sizeof(tick_t) + sizeof(weight_t)));
+}
+
+TL_FN tick_t *TL(experts_grid)(const struct TL(experts) *s)
+{
+	return (tick_t *)(s + 1);
+}
+
+TL_FN weight_t *TL(experts_weights)(const struct TL(experts) *s)
+{
+	return (weight_t *)(TL(experts_grid)(s) + s->params.n);
+}
+
+TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
+{
+	return s->params.n < TL_EXPERTS_MAX ? s->params.n : TL_EXPERTS_MAX;
+}
+
+/* section 3.2: x_i = RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N */
+TL_FN tick_t TL(experts_x)(const struct TL(experts_params) *p, uint32_t i)
+{
+	return tick_scaled(p->rtt_min, tick_one) +
+	       tick_scaled(p->rtt_max, tick_exp2_neg(p->n - i, p->per_octave));
+}
+
+TL_FN void TL(experts_defaults)(struct TL(experts_params) *p) { TL_EXPERTS_PARAMS(TL_DEFAULT) }
+
+/* The same algorithm on a grid fitted to the path: the first RTT is 16 units, the experts reach from
+ * 1/6 to 8 of it in steps of 4 %, and the RTO is bounded as in RFC 6298's other estimators here. */
+TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
+{
+	p->fit = 16;
+	p->per_octave = 16;
+	p->rto_min_us = 0;
+	p->rto_max_us = 60000000;
+}
+
+TL_FN void TL(experts_uniform)(struct TL(experts) *s)
+{
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	uint32_t i, n = TL(experts_count)(s);
+	tick_t sum = 0;
+
+	for (i = 0; i < n; i++) { /* w_1,i = 1/N */
+		w[i] = weight_uniform(n);
+		sum += x[i];
+	}
+	s->rtt = tick_to_num(tick_mean(sum, n), s->unit_us);
+}
+
+TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_params) *p)
+{
+	tick_t *x;
+	uint32_t i;
+
+	s->params = *p;
+	tl_sampler_init(&s->sampler);
+	s->unit_us = p->tick_us * p->scale;
+	s->rttvar = s->last = num_from_us(0);
+	s->samples = 0;
+	x = TL(experts_grid)(s);
+	for (i = 0; i < TL(experts_count)(s); i++)
+		x[i] = TL(experts_x)(p, i + 1);
+	TL(experts_uniform)(s);
+}
+
+/* Step 2 for an expert too high by d units, and for one too low (y is the sample). */
+TL_FN loss_t TL(experts_loss_over)(const struct TL(experts_params) *p, tick_t d)
+{
+	return p->loss == TL_LOSS_LINEAR ? loss_mul(loss_from_tick(d), p->over) : loss_square(d);
+}
+
+TL_FN loss_t TL(experts_loss_under)(const struct TL(experts_params) *p, tick_t d, tick_t y)
+{
+	return p->loss == TL_LOSS_LINEAR    ? loss_mul(loss_from_tick(d), p->under)
+	       : p->loss == TL_LOSS_SQUARED ? loss_square(d)
+					    : loss_from_tick(2 * y);
+}
+
+/* Step 3 for experts [from, to): w' = w e^(-eta (L - least)); returns their sum and adds w' x to dot. */
+TL_FN weight_sum_t TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, tick_t y, loss_t least,
+					   weight_dot_t *dot)
+{
+	const struct TL(experts_params) *p = &s->params;
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	weight_sum_t sum = 0;
+	uint32_t i, n = TL(experts_count)(s);
+
+	if (p->loss == TL_LOSS_LINEAR) {
+		for (i = from; i < n; i++)
+			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_over)(p, x[i] - y) - least, p->eta));
+	} else {
+		for (i = from; i < n; i++) /* vector code */
+			w[i] = weight_decay(w[i], loss_mul(loss_square(x[i] - y) - least, p->eta));
+	}
+	for (i = from; i < n; i++) {
+		sum += w[i];
+		*dot += weight_dot(w[i], x[i]);
+	}
+	return sum;
+}
+
+TL_FN weight_sum_t TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least,
+					    weight_dot_t *dot)
+{
+	const struct TL(experts_params) *p = &s->params;
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	weight_sum_t sum = 0;
+	uint32_t i;
+
+	if (p->loss == TL_LOSS_NUNES2014) { /* the same for all: 2 y */
+		decay_t e = decay_of(loss_mul(loss_from_tick(2 * y) - least, p->eta));
+		for (i = 0; i < to; i++)
+			w[i] = weight_decayed(w[i], e);
+	} else {
+		for (i = 0; i < to; i++)
+			w[i] = weight_decay(w[i],
+					    loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, p->eta));
+	}
+	for (i = 0; i < to; i++) {
+		sum += w[i];
+		*dot += weight_dot(w[i], x[i]);
+	}
+	return sum;
+}
+
+/* One trial. Weights sum to 1 before and after. */
+TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
+{
+	const struct TL(experts_params) *p = &s->params;
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	uint32_t i, n = TL(experts_count)(s), first = 0;
+	weight_sum_t sum, check = 0;
+	weight_dot_t dot = 0;
+	weight_ratio_t keep, share;
+	loss_t least;
+
+	while (first < n && x[first] < y)
+		first++;
+	/* the nearest expert on either side has the smallest loss of its side */
+	least = first == n ? TL(experts_loss_under)(p, y - x[n - 1], y)
+			   : TL(experts_loss_over)(p, x[first] - y);
+	if (first > 0 && first < n) {
+		loss_t under = TL(experts_loss_under)(p, y - x[first - 1], y);
+		least = under < least ? under : least;
+	}
+	sum = TL(experts_punish_under)(s, first, y, least, &dot);
+	sum += TL(experts_punish_over)(s, first, y, least, &dot);
+	if (!(sum > weight_sum_least)) { /* only where alpha is 0 or nearly: every weight has died out */
+		TL(experts_uniform)(s);
+		return;
+	}
+	/* step 4, divided by the sum: w = (1 - alpha) w' + alpha pool / N */
+	keep = weight_keep(p->alpha, sum);
+	share = weight_share(p->alpha, n);
+	dot = 0;
+	for (i = 0; i < n; i++) {
+		w[i] = weight_mix(w[i], keep, share);
+		check += w[i];
+		dot += weight_dot(w[i], x[i]);
+	}
+	s->rtt = tick_to_num(weight_mean(dot, check), s->unit_us); /* step 1 of the next trial */
+}
+
+TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
+{
+	const struct TL(experts_params) *p = &s->params;
+	int64_t rtt_us = tl_sampler_take(&s->sampler, in, p->sampling, p->quantum_us);
+	num_t r = num_from_us(rtt_us);
+	const tick_t *x = TL(experts_grid)(s);
+	tick_t y;
+
+	if (rtt_us == 0)
+		return;
+	y = tick_from_us(rtt_us, s->unit_us);
+	if (p->fit != 0 && (s->samples == 0 || y < x[0] || y > x[p->n - 1])) {
+		s->unit_us = rtt_us / p->fit > 0 ? rtt_us / p->fit : 1;
+		y = tick_from_us(rtt_us, s->unit_us);
+		TL(experts_uniform)(s);
+	}
+	if (s->samples == 0) /* as RFC 6298, 2.2; the paper is silent */
+		s->rttvar = num_shr(r, 1);
+	else /* equation 2 with the prediction that stood, or equation 4 */
+		s->rttvar += num_mul(TL(abs)(r - (p->variance == TL_VARIANCE_EQ2 ? s->rtt : s->last)) -
+					     s->rttvar,
+				     p->beta);
+	s->last = r;
+	s->samples += s->samples == 0;
+	TL(experts_trial)(s, y);
+}
+
+TL_FN void TL(experts_query)(const struct TL(experts) *s, struct TL(answer) *out)
+{
+	out->rtt = s->rtt;
+	out->rto = TL(rto)(s->samples, s->rtt, num_mul(s->rttvar, s->params.k), 0,
+			   s->params.rto_initial_us, s->params.rto_min_us, s->params.rto_max_us);
+}

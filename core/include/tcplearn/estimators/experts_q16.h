@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `experts/nunes2014-linux`: the paper's kernel version to the letter (sections 6.1 to 6.3): Q16.16,
+ * samples in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and the weights set anew when all have
+ * become zero. The same integers in both number models. Grid and weights stand behind the state:
+ * reserve TL(experts_q16_bytes)(n). Included once for each number model. */
+
+#define TL_EXPERTS_Q16_PARAMS(X) \
+	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
+	X(count, eta_q16, 131072, 0, 4294967295, "learning rate in Q16.16 (2)") \
+	X(count, alpha_q16, 5243, 0, 65536, "sharing rate in Q16.16 (0.08)") \
+	X(us, tick, 4000, 1, 10000000, "tick of the kernel (HZ = 250)") \
+	X(count, scale, 125, 1, 65535, "ticks to a unit of the grid") \
+	X(count, rtt_min, 1, 0, 1000, "RTTmin in units") \
+	X(count, rtt_max, 128, 1, 30000, "RTTmax in units") \
+	X(us, rto_initial, 3000000, 1, 4294967296, "RTO before any sample (Linux 2.6.28)") \
+	X(us, rto_min, 200000, 0, 4294967296, "floor of the RTO (TCP_RTO_MIN)") \
+	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO (TCP_RTO_MAX)")
+
+struct TL(experts_q16_params) { TL_EXPERTS_Q16_PARAMS(TL_FIELD) };
+
+struct TL(experts_q16) {
+	struct TL(experts_q16_params) params;
+	tl_q16 rtt;       /* prediction in units */
+	tl_q16 rttvar;    /* in ticks */
+	tl_q16 last;      /* last sample in ticks */
+	uint32_t samples;
+	/* x[n], then w[n] */
+};
+
+TL_FN uint32_t TL(experts_q16_bytes)(uint32_t n)
+{
+	return (uint32_t)(sizeof(struct TL(experts_q16)) + 2 * n * sizeof(tl_q16));
+}
+
+TL_FN tl_q16 *TL(experts_q16_grid)(const struct TL(experts_q16) *s)
+{
+	return (tl_q16 *)(s + 1);
+}
+
+TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
+{
+	return s->params.n < TL_EXPERTS_MAX ? s->params.n : TL_EXPERTS_MAX;
+}
+
+TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
+
+/* Step 1. The weights' sum is not 0. */
+TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
+{
+	const tl_q16 *x = TL(experts_q16_grid)(s), *w = x + TL(experts_q16_count)(s);
+	uint32_t i, n = TL(experts_q16_count)(s);
+	uint64_t dot = 0, sum = 0;
+
+	for (i = 0; i < n; i++) {
+		dot += tl_q16_mul(w[i], x[i]);
+		sum += w[i];
+	}
+	return tl_q16_div(tl_q16_sat(dot), tl_q16_sat(sum));
+}
+
+TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(experts_q16_params) *p)
+{
+	tl_q16 *x, *w;
+	uint32_t i, n;
+
+	s->params = *p;
+	s->rttvar = s->last = 0;
+	s->samples = 0;
+	n = TL(experts_q16_count)(s);
+	x = TL(experts_q16_grid)(s);
+	w = x + n;
+	for (i = 0; i < n; i++) {
+		/* RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N: correctly rounded powers */
+		static const uint32_t quarter[4] = { 65536u, 55109u, 46341u, 38968u };
+		uint32_t below = n - 1 - i;
+		uint64_t power = (uint64_t)p->rtt_max * quarter[below % 4];
+		x[i] = tl_q16_sat((uint64_t)p->rtt_min * TL_Q16_ONE + (below / 4 < 64 ? power >> (below / 4) : 0));
+		w[i] = TL_Q16_ONE / n;
+	}
+	s->rtt = TL(experts_q16_mean)(s);
+}
+
+/* Section 6.2: "a uniform distribution whose mean matches the most recently measured RTT". Here:
+ * equal weights on the longest run of experts with the nearest mean, that is a run from the lowest
+ * expert upward, or one from the highest downward; the first found of equally near ones. */
+TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
+{
+	const tl_q16 *x = TL(experts_q16_grid)(s);
+	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
+	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = n;
+	uint64_t sum = 0, total = 0, best = ~(uint64_t)0;
+
+	for (i = 0; i < n; i++)
+		total += x[i];
+	for (i = n; i > 0; i--) { /* runs [0, i): longest first */
+		uint64_t mean, gap;
+		sum = i == n ? total : sum - x[i];
+		mean = sum / i;
+		gap = mean > y ? mean - y : y - mean;
+		if (gap < best) {
+			best = gap;
+			to = i;
+		}
+	}
+	sum = total;
+	for (i = 1; i < n; i++) { /* runs [i, n) */
+		uint64_t mean, gap;
+		sum -= x[i - 1];
+		mean = sum / (n - i);
+		gap = mean > y ? mean - y : y - mean;
+		if (gap < best) {
+			best = gap;
+			from = i;
+			to = n;
+		}
+	}
+	for (i = 0; i < n; i++)
+		w[i] = i >= from && i < to ? TL_Q16_ONE / (to - from) : 0;
+}
+
+TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
+{
+	const struct TL(experts_q16_params) *p = &s->params;
+	const tl_q16 *x = TL(experts_q16_grid)(s);
+	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
+	uint32_t i, n = TL(experts_q16_count)(s);
+	tl_q16 keep = TL_Q16_ONE - p->alpha_q16, part;
+	uint64_t pool = 0, sum = 0;
+
+	for (i = 0; i < n; i++) { /* steps 2 and 3 */
+		tl_q16 loss = x[i] >= y ? tl_q16_mul(x[i] - y, x[i] - y) : tl_q16_sat((uint64_t)y * 2);
+		w[i] = tl_q16_mul(w[i], tl_q16_exp_neg(tl_q16_mul(p->eta_q16, loss)));
+		pool += tl_q16_mul(p->alpha_q16, w[i]);
+	}
+	part = tl_q16_sat(pool / n); /* step 4 */
+	for (i = 0; i < n; i++) {
+		w[i] = tl_q16_sat((uint64_t)tl_q16_mul(keep, w[i]) + part);
+		sum += w[i];
+	}
+	if (sum == 0)
+		TL(experts_q16_reinit)(s, y);
+	s->rtt = TL(experts_q16_mean)(s);
+}
+
+TL_FN void TL(experts_q16_update)(struct TL(experts_q16) *s, const struct tl_sample *in)
+{
+	const struct TL(experts_q16_params) *p = &s->params;
+	uint64_t rtt_us = (uint64_t)tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
+	/* whole ticks, as the kernel of that time counted them */
+	tl_q16 ticks = tl_q16_sat(rtt_us / (uint64_t)p->tick_us * TL_Q16_ONE);
+
+	if (s->samples == 0) { /* RFC 6298, 2.2 */
+		s->rttvar = ticks / 2;
+	} else { /* equation 4, beta = 1/4 */
+		tl_q16 step = ticks > s->last ? ticks - s->last : s->last - ticks;
+		s->rttvar = tl_q16_sat((uint64_t)tl_q16_mul(49152u, s->rttvar) + tl_q16_mul(16384u, step));
+	}
+	s->last = ticks;
+	s->samples += s->samples == 0;
+	TL(experts_q16_trial)(s, ticks / p->scale);
+}
+
+TL_FN void TL(experts_q16_query)(const struct TL(experts_q16) *s, struct TL(answer) *out)
+{
+	const struct TL(experts_q16_params) *p = &s->params;
+	/* to microseconds, truncated */
+	int64_t rtt_us = (int64_t)(((uint64_t)s->rtt * p->scale * (uint64_t)p->tick_us) >> 16);
+	int64_t var_us = (int64_t)(((uint64_t)s->rttvar * 4 * (uint64_t)p->tick_us) >> 16);
+
+	out->rtt = num_from_us(rtt_us);
+	out->rto = TL(rto)(s->samples, out->rtt, num_from_us(var_us), 0, p->rto_initial_us, p->rto_min_us,
+			   p->rto_max_us);
+}

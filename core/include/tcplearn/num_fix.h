@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Number model: 64-bit integers. A duration is in 2^-8 microseconds, a ratio has 30 fractional bits,
+ * a duration in ticks has 20, a loss 24, a weight 30. Undone by num_end.h. */
+#include "fix.h"
+
+#define TL(name)            tl_##name##_fix
+#define num_t               int64_t
+#define ratio_t             int64_t
+#define tick_t              int64_t
+#define weight_t            uint32_t
+#define TL_RATIO(n, d)      ((((int64_t)(n) * ((int64_t)1 << 31)) / (d) + ((n) < 0 ? -1 : 1)) / 2)
+#define num_from_us(us)     ((int64_t)(us) * 256)
+#define num_to_us(a)        tl_fix_shr((a), 8)
+#define num_mul(a, r)       tl_fix_mul((a), (r))
+#define num_mul_count(a, n) tl_fix_mul_count((a), (n))
+#define num_div_count(a, n) tl_fix_div((a), (n))
+#define num_shr(a, k)       tl_fix_shr((a), (k))
+#define num_over(a, r)      tl_fix_over((a), (r))
+#define num_fine(a)         ((a) * 65536)
+#define num_coarse(a)       tl_fix_shr((a), 16)
+#define ratio_of_counts(n, d) tl_fix_div((int64_t)(n) * ((int64_t)1 << 30), (d))
+#define ratio_to_double(r)  ((double)(r) / 1073741824.0)
+#define ratio_from_double(x) ((int64_t)((x) * 1073741824.0 + ((x) < 0 ? -0.5 : 0.5)))
+#define num_to_double_us(a) ((double)(a) / 256.0)
+#define tick_from_us(us, tick_us) tl_fix_tick((us), (tick_us))
+#define tick_to_num(x, tick_us) tl_fix_tick_to_num((x), (tick_us))
+#define tick_exp2_neg(j, s) ((int64_t)tl_fix_exp2_neg((uint64_t)(j) * ((uint64_t)1 << 30) / (uint64_t)(s)))
+#define tick_scaled(r, x)   tl_fix_mul((x), (r))
+#define tick_mean(sum, n)   tl_fix_div((sum), (n))
+#define loss_t              uint64_t
+#define loss_from_tick(x)   ((uint64_t)(x) << 4)
+#define loss_square(d)      ((((uint64_t)(d) * (uint64_t)(d)) + 0x8000u) >> 16)
+#define loss_mul(l, r)      tl_fix_loss_mul((l), (r))
+#define decay_t             uint32_t
+#define decay_of(l)         tl_fix_exp_neg(l)
+#define weight_decayed(w, e) ((uint32_t)(((uint64_t)(w) * (e) + ((uint64_t)1 << 29)) >> 30))
+#define weight_decay(w, l)  weight_decayed((w), tl_fix_exp_neg(l))
+#define weight_sum_t        uint64_t
+#define weight_dot_t        uint64_t
+#define weight_sum_least    0u
+#define tick_one            ((int64_t)1 << 20)
+#define weight_ratio_t      uint64_t
+#define weight_uniform(n)   ((uint32_t)((((uint64_t)1 << 30) + (uint64_t)(n) / 2) / (uint64_t)(n)))
+#define weight_keep(alpha, sum) ((uint64_t)(((int64_t)1 << 30) - (alpha)) * ((uint64_t)1 << 30) / (sum))
+#define weight_share(alpha, n) ((uint64_t)(alpha) / (uint64_t)(n))
+#define weight_mix(w, keep, share) ((uint32_t)((((w) * (keep) + ((uint64_t)1 << 29)) >> 30) + (share)))
+#define weight_dot(w, x)    ((uint64_t)(w) * (uint64_t)(x))
+#define weight_mean(dot, sum) ((int64_t)(((dot) + (sum) / 2) / (sum)))

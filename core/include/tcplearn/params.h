@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Each estimator lists its parameters once, X(type, name, default, lowest, highest, meaning); the
+ * fields, the defaults and the table that users see come from that list. A choice holds its names in place of the lowest value. */
+#ifndef TCPLEARN_PARAMS_H
+#define TCPLEARN_PARAMS_H
+
+#define TL_EXPERTS_MAX 1000u /* the largest N: bounds every loop over experts */
+
+enum tl_loss { TL_LOSS_NUNES2014 = 0, TL_LOSS_SQUARED = 1, TL_LOSS_LINEAR = 2 };
+enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
+enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1 };
+
+#define TL_FIELD(type, name, value, low, high, text) TL_FIELD_##type(name)
+#define TL_FIELD_ratio(name) ratio_t name;
+#define TL_FIELD_us(name) int64_t name##_us;
+#define TL_FIELD_count(name) uint32_t name;
+#define TL_FIELD_choice(name) uint32_t name;
+
+#define TL_DEFAULT(type, name, value, low, high, text) TL_DEFAULT_##type(name, value)
+#define TL_DEFAULT_ratio(name, value) p->name = (value);
+#define TL_DEFAULT_us(name, value) p->name##_us = (value);
+#define TL_DEFAULT_count(name, value) p->name = (value);
+#define TL_DEFAULT_choice(name, value) p->name = (value);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What an estimator is told: one round-trip-time sample, the same in both number models. */
+#ifndef TCPLEARN_SAMPLE_H
+#define TCPLEARN_SAMPLE_H
+
+#include "deps.h"
+
+/* A sample above 71 minutes is taken as 71 minutes: fixed point is exact up to here. */
+#define TL_RTT_MAX_US ((int64_t)1 << 32)
+#define TL_FLIGHT_MAX ((uint32_t)1 << 20)
+
+struct tl_sample {
+	int64_t time_us;       /* when the ACK arrived; any epoch, never falling */
+	int64_t sent_us;       /* when the segment it times was sent */
+	int64_t rtt_us;        /* at least 1; Karn's rule is the caller's (RFC 6298, section 3) */
+	int64_t ack_delay_us;  /* as the peer reports it (QUIC); 0 in TCP */
+	uint32_t flight_segments; /* out just before the ACK; 0: not known */
+	uint8_t ttl;           /* of the ACK; 0: not known */
+	uint8_t hops;          /* to the peer; 0: not known */
+};
+
+TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)
+{
+	return us < low_us ? low_us : us > high_us ? high_us : us;
+}
+
+/* Which samples an estimator sees, and on what clock. */
+enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1 };
+
+struct tl_sampler {
+	int64_t next_sent_us; /* a segment sent before this is not timed */
+};
+
+/* Returns the RTT to use in microseconds, or 0 to skip this sample.
+ * quantum_us > 1: a clock that counts whole ticks, at least one (a coarse timer of the 1990s).
+ * TL_ONE_PER_RTT: the next segment timed is one sent after this ACK came. */
+TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, uint32_t sampling,
+			      int64_t quantum_us)
+{
+	int64_t rtt_us = tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
+
+	if (sampling == TL_ONE_PER_RTT) {
+		if (in->sent_us < s->next_sent_us)
+			return 0;
+		s->next_sent_us = in->time_us;
+	}
+	if (quantum_us > 1) {
+		uint64_t q = (uint64_t)quantum_us;
+		rtt_us = (int64_t)(((uint64_t)rtt_us + q - 1) / q * q);
+	}
+	return rtt_us;
+}
+
+/* Before any sample every segment may be timed: the lowest time there is. */
+TL_FN void tl_sampler_init(struct tl_sampler *s)
+{
+	s->next_sent_us = -(((int64_t)1) << 62);
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* libtcplearn: every estimator behind one interface, chosen by name. The caller owns all memory;
+ * nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
+ * numbers, times in microseconds. A stack that knows at compile time what it wants includes
+ * tcplearn/estimators.h instead and needs no library. */
+#ifndef TCPLEARN_TCPLEARN_H
+#define TCPLEARN_TCPLEARN_H
+
+#include <stddef.h>
+
+#include "sample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TL_VERSION "0.1.0"
+
+enum tl_model { TL_F64 = 0, TL_FIX = 1 };
+
+/* Where the retransmission timer counts from when an ACK restarts it. */
+enum tl_timer {
+	TL_TIMER_FROM_ACK = 0, /* RFC 6298, 5.3: RTO from now */
+	TL_TIMER_FROM_HEAD = 1 /* Eifel: RTO less the age of the oldest segment out */
+};
+
+enum tl_kind { TL_KIND_US, TL_KIND_RATIO, TL_KIND_COUNT, TL_KIND_CHOICE };
+
+struct tl_param {
+	const char *key; /* times end in _us */
+	enum tl_kind kind;
+	double low, high;    /* both allowed */
+	const char *choices; /* of TL_KIND_CHOICE: "name|name", the value is the position */
+	const char *text;
+};
+
+struct tl_prediction {
+	double rtt_us; /* of the next sample; 0 while there is none to give */
+	double rto_us;
+};
+
+/* One flow's samples as columns; a pointer may be NULL where a column is not known. */
+struct tl_columns {
+	const int64_t *time_us, *sent_us, *rtt_us; /* required; rtt_us < 0: no sample in this row */
+	const int64_t *ack_delay_us;
+	const uint32_t *flight_segments;
+	const uint8_t *ttl, *hops;
+};
+
+struct tl_estimator {
+	const char *name;    /* "experts", or a preset's: "experts/fitted" */
+	const char *summary;
+	enum tl_model model;
+	enum tl_timer timer;
+	const struct tl_param *params;
+	size_t param_count;
+	size_t params_bytes;
+	void (*defaults)(void *params);
+	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index or out of range */
+	double (*get)(const void *params, size_t index);
+	size_t (*state_bytes)(const void *params);
+	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	void (*update)(void *state, const struct tl_sample *sample);
+	void (*query)(const void *state, struct tl_prediction *out);
+	/* For each row: what stood just before it, then the update. Either output may be NULL. */
+	void (*run)(void *state, size_t rows, const struct tl_columns *columns, double *rtt_us,
+		    double *rto_us);
+};
+
+/* Large enough for the parameters of any estimator. */
+#define TL_PARAMS_BYTES_MAX 512
+
+size_t tl_estimator_count(void); /* for each model */
+const struct tl_estimator *tl_estimator_at(size_t index, enum tl_model model);  /* NULL past the end */
+const struct tl_estimator *tl_estimator_find(const char *name, enum tl_model model); /* NULL: unknown */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

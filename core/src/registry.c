@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include <string.h>
+
+#include "tcplearn/estimators.h"
+#include "tcplearn/registry.h"
+#include "tcplearn/tcplearn.h"
+
+#define TL_INFO(type, name, value, low, high, text) TL_INFO_##type(#name, low, high, text)
+#define TL_INFO_us(key, low, high, text) { key "_us", TL_KIND_US, (double)(low), (double)(high), NULL, text },
+#define TL_INFO_ratio(key, low, high, text) { key, TL_KIND_RATIO, (double)(low), (double)(high), NULL, text },
+#define TL_INFO_count(key, low, high, text) { key, TL_KIND_COUNT, (double)(low), (double)(high), NULL, text },
+#define TL_INFO_choice(key, choices, high, text) { key, TL_KIND_CHOICE, 0, (double)(high), choices, text },
+
+#define TL_TABLE(id, label, list, state, timer, summary) \
+	static const struct tl_param table_##id[] = { list(TL_INFO) };
+TL_ESTIMATORS(TL_TABLE)
+
+static struct tl_sample tl_sample_of_row(const struct tl_columns *c, size_t k)
+{
+	struct tl_sample in;
+
+	in.time_us = c->time_us[k];
+	in.sent_us = c->sent_us[k];
+	in.rtt_us = c->rtt_us[k];
+	in.ack_delay_us = c->ack_delay_us ? c->ack_delay_us[k] : 0;
+	in.flight_segments = c->flight_segments ? c->flight_segments[k] : 0;
+	in.ttl = c->ttl ? c->ttl[k] : 0;
+	in.hops = c->hops ? c->hops[k] : 0;
+	return in;
+}
+
+#define TL_MODEL TL_F64
+#include "tcplearn/num_f64.h"
+#include "registry_model.h"
+#include "tcplearn/num_end.h"
+
+#define TL_MODEL TL_FIX
+#include "tcplearn/num_fix.h"
+#include "registry_model.h"
+#include "tcplearn/num_end.h"
+
+size_t tl_estimator_count(void)
+{
+	return sizeof(tl_registry_f64) / sizeof(tl_registry_f64[0]);
+}
+
+const struct tl_estimator *tl_estimator_at(size_t index, enum tl_model model)
+{
+	if (index >= tl_estimator_count())
+		return NULL;
+	return model == TL_FIX ? &tl_registry_fix[index] : &tl_registry_f64[index];
+}
+
+const struct tl_estimator *tl_estimator_find(const char *name, enum tl_model model)
+{
+	size_t i;
+
+	for (i = 0; i < tl_estimator_count(); i++)
+		if (strcmp(tl_registry_f64[i].name, name) == 0)
+			return tl_estimator_at(i, model);
+	return NULL;
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Runs a scenario in the guest that image.sh made, in virtual time.
+#
+#   vm.sh IMAGE_DIR SCENARIO_DIR OUT_DIR [KEY=VALUE...]
+#
+# SCENARIO_DIR/run is what the guest runs; the KEY=VALUE pairs are in its
+# environment (kernel command line). What it leaves in /out comes to OUT_DIR,
+# with the console's log. SEED=N is also the seed of every random number that
+# the guest's kernel draws. VM_TIME_LIMIT (seconds of this machine, 900) ends a
+# run that hangs.
+set -euo pipefail
+export LC_ALL=C
+
+die() { echo "vm: $*" >&2; exit 1; }
+[ $# -ge 3 ] || { echo "usage: vm.sh IMAGE_DIR SCENARIO_DIR OUT_DIR [KEY=VALUE...]" >&2; exit 2; }
+image=$1 scenario=$2 out=$3
+shift 3
+seed=1
+for pair in "$@"; do
+	[[ $pair =~ ^[A-Z][A-Z0-9_]*=[A-Za-z0-9._,:/-]*$ ]] || { echo "vm: not KEY=VALUE: $pair" >&2; exit 2; }
+	[[ $pair != SEED=* ]] || seed=${pair#SEED=}
+done
+limit=${VM_TIME_LIMIT:-900}
+
+command -v qemu-system-x86_64 >/dev/null ||
+	die "QEMU is missing: apt-get install --no-install-recommends qemu-system-x86"
+[ -r "$image/guest.cpio" ] || die "no guest in $image: run image.sh first"
+[ -r "$scenario/run" ] || die "no scenario: $scenario/run"
+
+work=$(mktemp -d) vm=
+finish() {
+	# timeout, QEMU and its threads are one process group.
+	if [ -n "$vm" ]; then kill -KILL -- "-$vm" 2>/dev/null || true; fi
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+# The kernel unpacks concatenated archives one after the other. The archiver is
+# the guest's own: one thing less to install.
+cp -rL "$scenario" "$work/scenario"
+find "$work/scenario" -exec touch -hd @0 {} + -exec chmod 755 {} +
+busybox=$image/busybox
+(cd "$work" && find scenario | sort | "$busybox" cpio -o -H newc -R 0:0 --renumber-inodes --ignore-devno) \
+	>"$work/scenario.cpio" 2>/dev/null || die "cpio failed"
+cat "$image/guest.cpio" "$work/scenario.cpio" >"$work/initrd"
+truncate -s 512M "$work/disk"
+
+# icount: the guest's clock counts its instructions (2 ns each) and jumps when
+# it sleeps, so the host's speed and load are not in the result. The console
+# goes to a file: a pipe that fills would stop the guest.
+setsid timeout -k 5 "$limit" qemu-system-x86_64 \
+	-accel tcg -icount shift=1,sleep=off -cpu max -M pc -m 512 -seed "$seed" \
+	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none \
+	-serial "file:$work/console.log" \
+	-drive "file=$work/disk,format=raw,if=virtio,cache=unsafe" \
+	-kernel "$image/vmlinuz" -initrd "$work/initrd" \
+	-append "console=ttyS0 panic=-1 quiet nokaslr $*" \
+	</dev/null >"$work/qemu.log" 2>&1 &
+vm=$!
+code=0
+wait "$vm" || code=$?
+vm=
+
+mkdir -p "$out"
+tr -d '\r' <"$work/console.log" >"$out/console.log" || true
+[ "$code" != 124 ] || die "the guest ran longer than $limit s (log: $out/console.log)"
+[ "$code" = 0 ] || die "QEMU failed: $(head -n 1 "$work/qemu.log")"
+tar -xf "$work/disk" -C "$out" 2>/dev/null || die "the guest handed nothing over (log: $out/console.log)"
+status=$(cat "$out/status")
+rm -f "$out/status"
+[ "$status" = 0 ] || die "the scenario failed: $(grep -v '^\[' "$out/console.log" | tail -n 1) (log: $out/console.log)"

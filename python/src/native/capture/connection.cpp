@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "connection.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+#include "error.h"
+
+namespace tcplearn {
+namespace {
+
+// Two times tell a side only when one is clearly shorter; else the next kind of evidence is asked.
+constexpr std::int64_t kClearly = 2;
+// The copies of a packet on two interfaces of a host lie this close together.
+constexpr std::int64_t kCopyUs = 1000;
+
+bool initial_ttl(std::uint8_t ttl) { return ttl == 64 || ttl == 128 || ttl == 255; }
+
+bool clearly_less(std::int64_t a, std::int64_t b) { return a * kClearly < b; }
+
+bool parse_address(const std::string& text, Endpoint& out) {
+  std::uint8_t bytes[16] = {};
+  if (inet_pton(AF_INET, text.c_str(), bytes + 12) == 1) {
+    bytes[10] = bytes[11] = 0xff;
+    out.v6 = false;
+  } else if (inet_pton(AF_INET6, text.c_str(), bytes) == 1) {
+    out.v6 = true;
+  } else {
+    return false;
+  }
+  out.address = {};
+  for (unsigned i = 0; i < 8; ++i) {
+    out.address.high = (out.address.high << 8) | bytes[i];
+    out.address.low = (out.address.low << 8) | bytes[8 + i];
+  }
+  return true;
+}
+
+bool parse_port(const std::string& text, Endpoint& out) {
+  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos) return false;
+  const unsigned long value = std::stoul(text);
+  out.port = static_cast<std::uint16_t>(value);
+  return value > 0 && value <= 65535;
+}
+
+bool parse_endpoint(const std::string& text, Endpoint& out) {
+  if (!text.empty() && text.front() == '[') {
+    const std::size_t close = text.find(']');
+    if (close == std::string::npos || !parse_address(text.substr(1, close - 1), out)) return false;
+    if (close + 1 == text.size()) return true;
+    return text[close + 1] == ':' && parse_port(text.substr(close + 2), out);
+  }
+  if (parse_address(text, out)) return true;
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string::npos && parse_address(text.substr(0, colon), out) && !out.v6 &&
+         parse_port(text.substr(colon + 1), out);
+}
+
+}  // namespace
+
+SenderChoice SenderChoice::parse(const std::string& text) {
+  SenderChoice choice;
+  if (text == "auto" || text == "near") {
+    choice.kind = Kind::kNear;
+  } else if (text == "far") {
+    choice.kind = Kind::kFar;
+  } else if (text == "client") {
+    choice.kind = Kind::kClient;
+  } else if (text == "server") {
+    choice.kind = Kind::kServer;
+  } else if (text == "both") {
+    choice.kind = Kind::kBoth;
+  } else if (parse_endpoint(text, choice.address)) {
+    choice.kind = Kind::kAddress;
+  } else {
+    throw TraceError("sender \"" + text +
+                     "\" is none of auto, near, far, client, server, both, ADDRESS, ADDRESS:PORT, [IPV6]:PORT");
+  }
+  return choice;
+}
+
+Connection::Connection(const Packet& first, std::uint32_t index, std::int64_t now_us)
+    : index_(index), first_us_(now_us), last_us_(now_us) {
+  sides_[0].endpoint = first.source;
+  sides_[1].endpoint = first.destination;
+}
+
+bool Connection::replaced_by(const Packet& packet) const {
+  if (!packet.has(kSyn) || packet.has(kRst)) return false;
+  const SendSide& send = sides_[side_of(packet)].send;
+  if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
+  if (ended) return true;
+  // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide begins anew by itself.
+  if (packet.has(kAck)) return send.syn_seen() && send.rows > 0;
+  return send.seen();
+}
+
+bool Connection::copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const {
+  const std::uint32_t length = packet.seq_length();
+  if (length == 0) return false;
+  const bool copy = packet.ip_id != 0 && packet.ip_id == side.last_ip_id && packet.seq == side.last_seq &&
+                    length == side.last_length && side.last_sent_us >= 0 && now_us - side.last_sent_us < kCopyUs;
+  side.last_seq = packet.seq;
+  side.last_length = length;
+  side.last_ip_id = packet.ip_id;
+  side.last_sent_us = now_us;
+  return copy;
+}
+
+void Connection::follow_handshake(unsigned side, const Packet& packet, std::int64_t now_us) {
+  if (packet.has(kSyn)) {
+    sides_[1 - side].send.set_peer_mss(packet.mss_option);
+    client_ = static_cast<int>(packet.has(kAck) ? 1 - side : side);
+    std::int64_t& when = packet.has(kAck) ? syn_ack_us_ : syn_us_;
+    if (when < 0) when = now_us;
+  } else if (third_us_ < 0 && syn_ack_us_ >= 0 && packet.has(kAck) && static_cast<int>(side) == client_ &&
+             packet.ack - sides_[1 - side].send.isn() == 1) {
+    third_us_ = now_us;
+  }
+}
+
+void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out) {
+  last_us_ = now_us;
+  if (over_) return;
+  const unsigned side = side_of(packet);
+  Side& me = sides_[side];
+  Side& other = sides_[1 - side];
+  if (copy_of_last(me, packet, now_us)) return;
+  if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return;
+  if (me.first_ttl == 0) me.first_ttl = packet.ttl;
+  follow_handshake(side, packet, now_us);
+  if (packet.has(kAck)) {
+    other.send.on_ack(packet, now_us, flow_id(1 - side), every_ack, out);
+  }
+  me.send.on_send(packet, now_us, other.window_closed);
+  if (!packet.has(kRst)) me.window_closed = packet.window == 0;
+  over_ = packet.has(kRst) || (me.send.fin_acknowledged() && other.send.fin_acknowledged());
+}
+
+unsigned Connection::client() const {
+  if (client_ >= 0) return static_cast<unsigned>(client_);
+  // Without the handshake: services listen on the lower port.
+  return sides_[0].endpoint.port >= sides_[1].endpoint.port ? 0u : 1u;
+}
+
+Connection::Near Connection::near() const {
+  const SendSide& a = sides_[0].send;
+  const SendSide& b = sides_[1].send;
+  // From SYN to SYN-ACK a packet goes to the server and back, from SYN-ACK to ACK to the client and back.
+  if (third_us_ >= 0 && syn_us_ >= 0 && syn_ack_us_ >= syn_us_ && !a.syn_resent() && !b.syn_resent()) {
+    const std::int64_t to_server = syn_ack_us_ - syn_us_, to_client = third_us_ - syn_ack_us_;
+    if (clearly_less(to_client, to_server)) return {client(), "handshake"};
+    if (clearly_less(to_server, to_client)) return {1 - client(), "handshake"};
+  }
+  // What the near host sends has the long way to go and come back.
+  if (a.min_data_rtt_us >= 0 && b.min_data_rtt_us >= 0) {
+    if (clearly_less(b.min_data_rtt_us, a.min_data_rtt_us)) return {0, "round trips"};
+    if (clearly_less(a.min_data_rtt_us, b.min_data_rtt_us)) return {1, "round trips"};
+  }
+  const bool fresh_a = initial_ttl(sides_[0].first_ttl), fresh_b = initial_ttl(sides_[1].first_ttl);
+  if (fresh_a != fresh_b) return {fresh_a ? 0u : 1u, "TTL"};
+  return {b.data_bytes > a.data_bytes ? 1u : 0u, "more data"};
+}
+
+FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
+  const Side& sender = sides_[side];
+  const Near found = near();
+  FlowInfo info;
+  info.id = flow_id(side);
+  info.peer = flow_id(1 - side);
+  info.name = to_string(sender.endpoint) + " > " + to_string(sides_[1 - side].endpoint);
+  info.near_sender = found.side == side;
+  info.near_reason = found.reason;
+  using Kind = SenderChoice::Kind;
+  switch (choice.kind) {
+    case Kind::kNear:
+      info.chosen = info.near_sender;
+      break;
+    case Kind::kFar:
+      info.chosen = !info.near_sender;
+      break;
+    case Kind::kBoth:
+      info.chosen = true;
+      break;
+    case Kind::kClient:
+      info.chosen = client() == side;
+      break;
+    case Kind::kServer:
+      info.chosen = client() != side;
+      break;
+    case Kind::kAddress:
+      info.chosen = sender.endpoint.v6 == choice.address.v6 && sender.endpoint.address == choice.address.address &&
+                    (choice.address.port == 0 || choice.address.port == sender.endpoint.port);
+      break;
+  }
+  // Who names a side says where the capture was taken.
+  if (choice.kind == Kind::kClient || choice.kind == Kind::kServer || choice.kind == Kind::kAddress) {
+    info.near_sender = info.chosen;
+    info.near_reason = "asked for";
+  }
+  info.data_packets = sender.send.data_packets;
+  info.data_bytes = sender.send.data_bytes;
+  info.retransmitted_packets = sender.send.retransmitted_packets;
+  info.acks = sender.send.rows;
+  info.samples = sender.send.samples;
+  info.mss_bytes = sender.send.mss_bytes();
+  info.first_us = first_us_;
+  info.last_us = last_us_;
+  return info;
+}
+
+void Connection::free_memory() {
+  sides_[0].send.free_memory();
+  sides_[1].send.free_memory();
+}
+
+}  // namespace tcplearn

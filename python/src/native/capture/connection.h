@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// A TCP connection: its two directions, its life, and which of its hosts is nearer to the capture point.
+#ifndef TCPLEARN_CAPTURE_CONNECTION_H
+#define TCPLEARN_CAPTURE_CONNECTION_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "batch.h"
+#include "flow.h"
+#include "packet.h"
+
+namespace tcplearn {
+
+// Whose data the consumer wants: the text of ReaderOptions::sender, understood.
+struct SenderChoice {
+  enum class Kind : std::uint8_t { kNear, kFar, kClient, kServer, kBoth, kAddress };
+  Kind kind = Kind::kNear;
+  Endpoint address;  // port 0: any
+
+  // Throws TraceError.
+  static SenderChoice parse(const std::string& text);
+};
+
+class Connection {
+ public:
+  // `first` is its first packet; `index` numbers the connections of a capture.
+  Connection(const Packet& first, std::uint32_t index, std::int64_t now_us);
+
+  // Does this packet begin another connection between the same endpoints?
+  bool replaced_by(const Packet& packet) const;
+
+  // Appends at most one row.
+  void on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out);
+
+  // Both FINs are acknowledged, or it was reset.
+  bool over() const { return over_; }
+  // Ended for the consumer: stays a while to swallow what straggles in.
+  bool ended = false;
+
+  std::uint32_t flow_id(unsigned side) const { return index_ * 2 + side; }
+  std::int64_t last_us() const { return last_us_; }
+  bool both_sides_seen() const { return sides_[0].send.seen() && sides_[1].send.seen(); }
+  std::uint64_t acked_captured() const { return sides_[0].send.acked_captured + sides_[1].send.acked_captured; }
+  FlowInfo info(unsigned side, const SenderChoice& choice) const;
+  void free_memory();
+
+ private:
+  struct Side {
+    Endpoint endpoint;
+    SendSide send;
+    std::uint8_t first_ttl = 0;
+    bool window_closed = false;
+    // The last packet with data, to know its copy: captures on several interfaces hold packets twice.
+    std::uint32_t last_seq = 0, last_length = 0;
+    std::uint16_t last_ip_id = 0;
+    std::int64_t last_sent_us = -1;
+  };
+  struct Near {
+    unsigned side;
+    const char* reason;
+  };
+
+  unsigned side_of(const Packet& packet) const { return packet.source == sides_[0].endpoint ? 0u : 1u; }
+  bool copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const;
+  void follow_handshake(unsigned side, const Packet& packet, std::int64_t now_us);
+  Near near() const;
+  unsigned client() const;
+
+  std::array<Side, 2> sides_;
+  std::uint32_t index_;
+  bool over_ = false;
+  int client_ = -1;  // the side that sent the SYN; -1: not captured
+  std::int64_t syn_us_ = -1, syn_ack_us_ = -1, third_us_ = -1;
+  std::int64_t first_us_, last_us_;
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#ifndef TCPLEARN_CAPTURE_ERROR_H
+#define TCPLEARN_CAPTURE_ERROR_H
+
+#include <stdexcept>
+
+namespace tcplearn {
+
+// A trace that cannot be used. The message is one line: what is wrong, where, and what to do.
+struct TraceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace tcplearn
+
+#endif

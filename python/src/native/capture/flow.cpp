@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "flow.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tcplearn {
+namespace {
+
+// A window scaled by 14 holds 2^30 bytes (RFC 7323, section 2.3): a larger step is another connection's.
+constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
+// How far past the newest byte seen an ACK may point before it is taken for a damaged one.
+constexpr std::int64_t kLargestGap = std::int64_t{1} << 26;
+constexpr std::size_t kMaxSegments = std::size_t{1} << 16;
+// Before anything was acknowledged no window is this large; a capture of one direction only stays small.
+constexpr std::size_t kMaxSegmentsUnacked = std::size_t{1} << 11;
+constexpr std::size_t kMaxResends = 8;
+constexpr std::uint32_t kLargestSegment = 1500;
+constexpr std::uint32_t kDefaultMss = 1460;
+// Twelve bytes of each segment go to the timestamps option and its padding (RFC 7323, appendix A).
+constexpr std::uint32_t kTimestampBytes = 12;
+
+bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+
+std::uint32_t clamp32(std::int64_t value) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, kMax));
+}
+
+bool echoes(const Packet& ack, const Transmission& sent) {
+  return ack.has_timestamp && sent.has_timestamp && ack.ts_echo == sent.ts_value;
+}
+
+}  // namespace
+
+std::int64_t SendSide::unwrap(std::uint32_t sequence) const {
+  const auto low = static_cast<std::uint32_t>(static_cast<std::uint64_t>(nxt_));
+  return nxt_ + static_cast<std::int32_t>(sequence - low);
+}
+
+void SendSide::start_at(std::uint32_t sequence) {
+  segments_.clear();
+  head_ = 0;
+  sacked_.clear();
+  fin_end_ = -1;
+  // One turn of the sequence space up, so that numbers just below stay positive.
+  una_ = nxt_ = (std::int64_t{1} << 32) + sequence;
+  sequenced_ = true;
+}
+
+std::uint32_t SendSide::mss_bytes() const {
+  const std::uint32_t options = timestamps_ ? kTimestampBytes : 0;
+  if (peer_mss_ > options) return peer_mss_ - options;
+  return largest_payload_ > 0 ? largest_payload_ : kDefaultMss - options;
+}
+
+bool SendSide::plausible_reset(std::uint32_t sequence) const {
+  if (!sequenced_) return true;
+  const std::int64_t at = unwrap(sequence);
+  return at >= una_ - kLargestGap && at <= nxt_ + kLargestGap;
+}
+
+void SendSide::free_memory() {
+  segments_ = {};
+  head_ = 0;
+  sacked_ = {};
+}
+
+void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed) {
+  seen_ = true;
+  timestamps_ = timestamps_ || (packet.has_timestamp && !packet.has(kRst));
+  if (packet.has(kRst)) return;  // takes no sequence number
+  if (!sequenced_) start_at(packet.seq);
+  if (packet.has(kSyn)) {
+    syn_resent_ = syn_resent_ || (syn_seen_ && isn_ == packet.seq);
+    // A SYN-ACK made afresh (SYN cookies, a restarted server) replaces the one that nobody acknowledged.
+    if (!syn_seen_ || isn_ != packet.seq) start_at(packet.seq);
+    syn_seen_ = true;
+    isn_ = packet.seq;
+  }
+  const std::int64_t length = packet.seq_length();
+  if (length == 0) return;
+
+  std::int64_t start = unwrap(packet.seq);
+  if (start > nxt_ + kLargestStep || start < nxt_ - kLargestStep) {
+    start_at(packet.seq);
+    start = nxt_;
+  }
+  const std::int64_t end = start + length;
+  if (packet.payload_bytes > 0) {
+    ++data_packets;
+    data_bytes += packet.payload_bytes;
+    if (packet.payload_bytes <= kLargestSegment) largest_payload_ = std::max(largest_payload_, packet.payload_bytes);
+  }
+  if (packet.has(kFin)) fin_end_ = end;
+  // A keep-alive sends the last acknowledged byte again, or none (RFC 9293, section 3.8.4).
+  if (end <= una_) {
+    const bool keep_alive = length <= 1 && end == nxt_ && !packet.has(kFin) && !packet.has(kSyn);
+    if (!keep_alive) ++retransmitted_packets;
+    return;
+  }
+  const Transmission sent{now_us, packet.ts_value, packet.has_timestamp};
+  drop_window_probe(start, end);
+  // RFC 6298, (5.1): the timer starts with the first data out.
+  if (nxt_ <= una_) armed_us_ = now_us;
+  if (start < nxt_) resend(std::max(start, una_), std::min(end, nxt_), sent);
+  if (end > nxt_) {
+    const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
+    append(std::max(start, nxt_), end, sent, probe);
+  }
+  limit_memory();
+}
+
+// What a closed window refused is sent again as new data, and no timer ran for it: forget the probe.
+void SendSide::drop_window_probe(std::int64_t start, std::int64_t end) {
+  if (segments_held() == 0 || !segments_.back().window_probe) return;
+  const Segment& probe = segments_.back();
+  if (start > probe.start || end <= probe.end) return;
+  nxt_ = probe.start;
+  segments_.pop_back();
+}
+
+void SendSide::append(std::int64_t start, std::int64_t end, const Transmission& sent, bool probe) {
+  Segment& segment = segments_.emplace_back();
+  segment.start = start;
+  segment.end = end;
+  segment.first = sent;
+  segment.window_probe = probe;
+  nxt_ = end;
+}
+
+std::size_t SendSide::first_ending_after(std::int64_t sequence) const {
+  const auto begin = segments_.begin() + static_cast<std::ptrdiff_t>(head_);
+  const auto it = std::upper_bound(begin, segments_.end(), sequence,
+                                   [](std::int64_t s, const Segment& segment) { return s < segment.end; });
+  return static_cast<std::size_t>(it - segments_.begin());
+}
+
+void SendSide::split(std::size_t index, std::int64_t at) {
+  Segment right = segments_[index];
+  right.start = at;
+  segments_[index].end = at;
+  segments_[index].cut_end = true;
+  segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(right));
+}
+
+// [start, end) lies below nxt_: mark the parts that were sent before, keep the others as late arrivals.
+void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& sent) {
+  bool any_resent = false;
+  std::size_t index = first_ending_after(start);
+  std::int64_t at = start;
+  while (at < end) {
+    if (index == segments_.size() || segments_[index].start > at) {
+      Segment filler;
+      filler.start = at;
+      filler.end = index == segments_.size() ? end : std::min(end, segments_[index].start);
+      filler.first = sent;
+      filler.fills_hole = true;
+      filler.cut_end = filler.end != end;
+      at = filler.end;
+      segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(index), std::move(filler));
+      ++index;
+      continue;
+    }
+    if (segments_[index].start < at) split(index++, at);
+    if (segments_[index].end > end) split(index, end);
+    Segment& segment = segments_[index];
+    // The first copy stays, it tells a spurious retransmission; of the others the newest.
+    if (segment.again.size() == kMaxResends) segment.again.erase(segment.again.begin());
+    segment.again.push_back(sent);
+    if (segment.end == end) segment.cut_end = false;
+    any_resent = true;
+    at = segment.end;
+    ++index;
+  }
+  if (any_resent) ++retransmitted_packets;
+}
+
+void SendSide::limit_memory() {
+  const std::size_t most = acked_ ? kMaxSegments : kMaxSegmentsUnacked;
+  if (segments_held() > most) head_ = segments_.size() - most;
+  if (head_ > 64 && head_ > segments_.size() / 2) {
+    segments_.erase(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+}
+
+void SendSide::pop_acknowledged() {
+  while (head_ < segments_.size() && segments_[head_].end <= una_) ++head_;
+  if (head_ == segments_.size()) {
+    segments_.clear();
+    head_ = 0;
+  }
+  limit_memory();
+}
+
+// Which transmission does this ACK answer? `newest` holds the byte just below `ack`.
+NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
+                                Transmission& timed) const {
+  const Segment& segment = segments_[newest];
+  if (!every_ack && (segment.end != ack || segment.cut_end)) return NoSample::kInsideSegment;
+  if (sacked_.covers(ack - 1)) return NoSample::kSackedEarlier;
+  timed = segment.first;
+  if (segment.resent()) {
+    // Karn's rule (RFC 6298, section 3), lifted where the timestamp picks exactly one copy.
+    int matches = echoes(packet, segment.first) ? 1 : 0;
+    for (const Transmission& copy : segment.again) {
+      if (!echoes(packet, copy)) continue;
+      timed = copy;
+      ++matches;
+    }
+    if (matches != 1) return NoSample::kRetransmitted;
+  }
+  // A hole below it that was filled later held this ACK back: it answers the filler. Unless it echoes a timestamp
+  // from before the filler, which then was not needed.
+  for (std::size_t i = head_; i < newest; ++i) {
+    const Segment& below = segments_[i];
+    const Transmission& latest = below.latest();
+    if (latest.sent_us <= timed.sent_us) continue;
+    if (packet.has_timestamp && latest.has_timestamp && ts_before(packet.ts_echo, latest.ts_value)) continue;
+    return below.resent() ? NoSample::kRetransmitted : NoSample::kSackedEarlier;
+  }
+  return NoSample::kNone;
+}
+
+// False also where the ACK echoes a timestamp older than the retransmission's: the first copy had arrived.
+bool SendSide::head_truly_resent(const Packet& packet) const {
+  if (segments_held() == 0 || !segments_[head_].resent()) return false;
+  const Transmission& copy = segments_[head_].again.front();
+  return !(packet.has_timestamp && copy.has_timestamp && ts_before(packet.ts_echo, copy.ts_value));
+}
+
+void SendSide::read_sack(const Packet& packet) {
+  for (std::size_t i = 0; i < packet.sack_count; ++i) {
+    const std::int64_t left = unwrap(packet.sack[i].left), right = unwrap(packet.sack[i].right);
+    // Below the ACK it is a duplicate's report (RFC 2883), above nxt_ nonsense.
+    if (left >= una_ && left < right && right <= nxt_) sacked_.add(left, right);
+  }
+}
+
+bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack, Batch& out) {
+  if (!sequenced_) {
+    start_at(packet.ack);
+    return false;
+  }
+  const std::int64_t ack = unwrap(packet.ack);
+  const bool beyond = ack > nxt_;
+  // A reset's number need not be true, and one far ahead is damaged.
+  if (ack < una_ || (beyond && (packet.has(kRst) || ack > nxt_ + kLargestGap))) return false;
+  if (ack == una_) {
+    if (!packet.has(kRst)) read_sack(packet);
+    return false;
+  }
+  if (!seen_) {  // no packet of this side so far: nothing to time, only the numbers to follow
+    una_ = nxt_ = ack;
+    return false;
+  }
+  acked_ = true;
+
+  Transmission timed;
+  NoSample why = NoSample::kNotCaptured;
+  const std::size_t newest = first_ending_after(ack - 1);
+  const bool captured = !beyond && newest < segments_.size() && segments_[newest].start < ack;
+  if (captured) why = time_segment(newest, ack, packet, every_ack, timed);
+
+  const bool sampled = why == NoSample::kNone;
+  const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
+  const std::int64_t in_flight = std::max(nxt_, ack) - una_;
+  const std::int64_t mss = std::max<std::int64_t>(mss_bytes(), 1);
+  // With nothing known to be out no timer is known to run: an interval of no length can hold no timeout.
+  const bool known = segments_held() > 0;
+  out.time_us.push_back(now_us);
+  out.sent_us.push_back(sampled ? timed.sent_us : -1);
+  out.rtt_us.push_back(sampled ? now_us - timed.sent_us : -1);
+  out.armed_us.push_back(known ? armed_us_ : now_us);
+  out.head_sent_us.push_back(known ? segments_[head_].first.sent_us : now_us);
+  out.flow.push_back(flow);
+  out.acked_bytes.push_back(clamp32(ack - una_));
+  out.in_flight_bytes.push_back(clamp32(in_flight));
+  out.flight_segments.push_back(clamp32((in_flight + mss - 1) / mss));
+  out.retransmitted.push_back(head_truly_resent(packet) ? 1 : 0);
+  out.ttl.push_back(packet.ttl);
+  out.no_sample.push_back(static_cast<std::uint8_t>(why));
+
+  ++rows;
+  if (captured) ++acked_captured;
+  if (sampled) {
+    ++samples;
+    const std::int64_t rtt = now_us - timed.sent_us;
+    if (!handshake && (min_data_rtt_us < 0 || rtt < min_data_rtt_us)) min_data_rtt_us = rtt;
+  }
+  una_ = ack;
+  nxt_ = std::max(nxt_, ack);
+  armed_us_ = now_us;  // RFC 6298, (5.3); where nothing is out now, on_send starts it again (5.2)
+  sacked_.drop_below(una_);
+  pop_acknowledged();
+  if (!packet.has(kRst)) read_sack(packet);
+  return true;
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// One direction of a connection: what its sender has out, and which transmission each ACK answers.
+#ifndef TCPLEARN_CAPTURE_FLOW_H
+#define TCPLEARN_CAPTURE_FLOW_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "batch.h"
+#include "packet.h"
+
+namespace tcplearn {
+
+// One sending of a range of bytes.
+struct Transmission {
+  std::int64_t sent_us = 0;
+  std::uint32_t ts_value = 0;
+  bool has_timestamp = false;
+};
+
+// A range of sequence space that was always sent as a whole; a retransmission with other boundaries splits it.
+struct Segment {
+  std::int64_t start = 0, end = 0;
+  Transmission first;
+  std::vector<Transmission> again;  // retransmissions; empty for nearly all
+  bool cut_end = false;             // `end` is where a later split fell: no captured segment ends there
+  bool fills_hole = false;          // came after bytes that follow it: lost or reordered before the capture point
+  bool window_probe = false;        // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
+
+  bool resent() const { return !again.empty(); }
+  const Transmission& latest() const { return again.empty() ? first : again.back(); }
+};
+
+// Ranges that SACK options reported, sorted and merged.
+class SackBoard {
+ public:
+  void add(std::int64_t left, std::int64_t right);
+  void drop_below(std::int64_t sequence);
+  bool covers(std::int64_t sequence) const;
+  void clear() { ranges_.clear(); }
+
+ private:
+  struct Range {
+    std::int64_t left, right;
+  };
+  std::vector<Range> ranges_;
+};
+
+// Sequence numbers are unwrapped to 64 bits around the newest one seen.
+class SendSide {
+ public:
+  // A packet of this side. `peer_window_closed`: the other side's last packet announced a window of 0.
+  void on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed);
+
+  // An ACK by the other side; appends a row when it acknowledges new data. Returns whether it did.
+  bool on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack, Batch& out);
+
+  void set_peer_mss(std::uint16_t mss) { peer_mss_ = mss; }
+
+  bool seen() const { return seen_; }
+  bool fin_acknowledged() const { return fin_end_ >= 0 && una_ >= fin_end_; }
+  bool syn_seen() const { return syn_seen_; }
+  bool syn_resent() const { return syn_resent_; }
+  std::uint32_t isn() const { return isn_; }
+  std::uint32_t mss_bytes() const;
+  // Whether a RST with this sequence number may come from this connection (RFC 5961, section 3, loosely: the
+  // window is not known in captures that begin midway).
+  bool plausible_reset(std::uint32_t sequence) const;
+  std::size_t segments_held() const { return segments_.size() - head_; }
+  void free_memory();
+
+  // Counts for FlowInfo; read only outside.
+  std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, rows = 0, samples = 0;
+  std::uint64_t acked_captured = 0;    // rows whose data is in the capture
+  std::int64_t min_data_rtt_us = -1;  // without the handshake
+
+ private:
+  std::int64_t unwrap(std::uint32_t sequence) const;
+  void start_at(std::uint32_t sequence);
+  void append(std::int64_t start, std::int64_t end, const Transmission& sent, bool probe);
+  void resend(std::int64_t start, std::int64_t end, const Transmission& sent);
+  void drop_window_probe(std::int64_t start, std::int64_t end);
+  void limit_memory();
+  std::size_t first_ending_after(std::int64_t sequence) const;
+  void split(std::size_t index, std::int64_t at);
+  void pop_acknowledged();
+  NoSample time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
+                        Transmission& timed) const;
+  bool head_truly_resent(const Packet& packet) const;
+  void read_sack(const Packet& packet);
+
+  std::vector<Segment> segments_;  // sorted, without overlap; live from head_ on
+  std::size_t head_ = 0;
+  SackBoard sacked_;
+  std::int64_t una_ = 0, nxt_ = 0;
+  std::int64_t fin_end_ = -1;
+  std::int64_t armed_us_ = -1;
+  std::uint32_t isn_ = 0;
+  std::uint32_t largest_payload_ = 0;  // among those that can be one segment
+  std::uint16_t peer_mss_ = 0;
+  bool seen_ = false;        // a packet of this side was captured
+  bool sequenced_ = false;   // una_ and nxt_ mean something
+  bool acked_ = false;       // the other side has acknowledged something
+  bool syn_seen_ = false, syn_resent_ = false;
+  bool timestamps_ = false;
+};
+
+}  // namespace tcplearn
+
+#endif

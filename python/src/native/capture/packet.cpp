@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "packet.h"
+
+#include <arpa/inet.h>
+#include <pcap/dlt.h>
+
+namespace tcplearn {
+namespace {
+
+// What is left of a frame; `wire` counts the bytes that a snap length cut off too.
+struct View {
+  const std::uint8_t* data;
+  std::size_t captured;
+  std::size_t wire;
+
+  void skip(std::size_t n) {
+    data += n;
+    captured -= n;
+    wire -= n;
+  }
+};
+
+std::uint16_t be16(const std::uint8_t* p) { return static_cast<std::uint16_t>((p[0] << 8) | p[1]); }
+
+std::uint32_t be32(const std::uint8_t* p) {
+  return (static_cast<std::uint32_t>(be16(p)) << 16) | be16(p + 2);
+}
+
+std::uint64_t be64(const std::uint8_t* p) { return (static_cast<std::uint64_t>(be32(p)) << 32) | be32(p + 4); }
+
+constexpr std::uint8_t kProtocolTcp = 6;
+
+void decode_options(const std::uint8_t* p, std::size_t length, Packet& out) {
+  std::size_t at = 0;
+  while (at < length) {
+    const std::uint8_t kind = p[at];
+    if (kind == 0) return;
+    if (kind == 1) {
+      ++at;
+      continue;
+    }
+    if (at + 2 > length) return;
+    const std::size_t size = p[at + 1];
+    // A snap length may cut an option: what came before it still holds.
+    if (size < 2 || at + size > length) return;
+    const std::uint8_t* value = p + at + 2;
+    if (kind == 2 && size == 4) {
+      out.mss_option = be16(value);
+    } else if (kind == 3 && size == 3) {
+      out.window_scale = value[0];
+    } else if (kind == 4 && size == 2) {
+      out.sack_permitted = true;
+    } else if (kind == 5) {
+      const std::size_t blocks = (size - 2) / 8;
+      for (std::size_t i = 0; i < blocks && out.sack_count < out.sack.size(); ++i) {
+        out.sack[out.sack_count++] = {be32(value + i * 8), be32(value + i * 8 + 4)};
+      }
+    } else if (kind == 8 && size == 10) {
+      out.has_timestamp = true;
+      out.ts_value = be32(value);
+      out.ts_echo = be32(value + 4);
+    }
+    at += size;
+  }
+}
+
+// `ip_payload` is what the IP header says follows it.
+Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
+  // Up to the window; the checksum and the urgent pointer are of no use here.
+  if (v.captured < 16) return Decoded::kShort;
+  const std::size_t header = static_cast<std::size_t>(v.data[12] >> 4) * 4;
+  if (header < 20 || header > ip_payload) return Decoded::kMalformed;
+  out.source.port = be16(v.data);
+  out.destination.port = be16(v.data + 2);
+  out.seq = be32(v.data + 4);
+  out.ack = be32(v.data + 8);
+  out.flags = v.data[13];
+  out.window = be16(v.data + 14);
+  out.payload_bytes = static_cast<std::uint32_t>(ip_payload - header);
+  const std::size_t end = header < v.captured ? header : v.captured;
+  if (end > 20) decode_options(v.data + 20, end - 20, out);
+  return Decoded::kTcp;
+}
+
+Decoded decode_ipv4(View v, Packet& out) {
+  if (v.captured < 20) return Decoded::kShort;
+  const std::size_t header = static_cast<std::size_t>(v.data[0] & 0x0f) * 4;
+  if (header < 20) return Decoded::kMalformed;
+  if (v.data[9] != kProtocolTcp) return Decoded::kOther;
+  if ((be16(v.data + 6) & 0x1fff) != 0) return Decoded::kFragment;
+  if (v.captured < header) return Decoded::kShort;
+  std::size_t total = be16(v.data + 2);
+  // Segmentation offload leaves 0 here when the datagram exceeds 65,535 bytes or on some drivers always.
+  if (total == 0) total = v.wire;
+  if (total < header) return Decoded::kMalformed;
+  out.ip_id = be16(v.data + 4);
+  out.ttl = v.data[8];
+  out.source.v6 = out.destination.v6 = false;
+  out.source.address = {0, 0xffff00000000ull | be32(v.data + 12)};
+  out.destination.address = {0, 0xffff00000000ull | be32(v.data + 16)};
+  v.skip(header);
+  return decode_tcp(v, total - header, out);
+}
+
+Decoded decode_ipv6(View v, Packet& out) {
+  if (v.captured < 40) return Decoded::kShort;
+  std::size_t left = be16(v.data + 4);
+  // 0: a jumbogram (RFC 2675) or segmentation offload.
+  if (left == 0) left = v.wire - 40;
+  std::uint8_t next = v.data[6];
+  out.ttl = v.data[7];
+  out.source.v6 = out.destination.v6 = true;
+  out.source.address = {be64(v.data + 8), be64(v.data + 16)};
+  out.destination.address = {be64(v.data + 24), be64(v.data + 32)};
+  v.skip(40);
+  while (next != kProtocolTcp) {
+    std::size_t size = 0;
+    switch (next) {
+      case 0:    // hop by hop
+      case 43:   // routing
+      case 60:   // destination options
+      case 135:  // mobility
+        if (v.captured < 8) return Decoded::kShort;
+        size = (static_cast<std::size_t>(v.data[1]) + 1) * 8;
+        break;
+      case 44:  // fragment
+        if (v.captured < 8) return Decoded::kShort;
+        // The ports are unknown in a later fragment, so is whether it is TCP: its own header says.
+        if ((be16(v.data + 2) & 0xfff8) != 0) {
+          return v.data[0] == kProtocolTcp ? Decoded::kFragment : Decoded::kOther;
+        }
+        size = 8;
+        break;
+      case 51:  // authentication: length in words of four bytes, less two
+        if (v.captured < 8) return Decoded::kShort;
+        size = (static_cast<std::size_t>(v.data[1]) + 2) * 4;
+        break;
+      default:
+        return Decoded::kOther;
+    }
+    if (size > left) return Decoded::kMalformed;
+    if (size > v.captured) return Decoded::kShort;
+    next = v.data[0];
+    v.skip(size);
+    left -= size;
+  }
+  return decode_tcp(v, left, out);
+}
+
+Decoded decode_ip(const View& v, Packet& out) {
+  if (v.captured < 1) return Decoded::kShort;
+  const int version = v.data[0] >> 4;
+  if (version == 4) return decode_ipv4(v, out);
+  if (version == 6) return decode_ipv6(v, out);
+  return Decoded::kOther;
+}
+
+Decoded decode_mpls(View v, Packet& out) {
+  while (v.captured >= 4) {
+    const bool bottom = (v.data[2] & 1) != 0;
+    v.skip(4);
+    if (bottom) return decode_ip(v, out);
+  }
+  return Decoded::kShort;
+}
+
+Decoded decode_ether_type(std::uint16_t type, View v, Packet& out) {
+  // 802.1Q, 802.1ad and the older tags of stacked VLANs; every turn uses up four bytes.
+  while (type == 0x8100 || type == 0x88a8 || type == 0x9100 || type == 0x9200) {
+    if (v.captured < 4) return Decoded::kShort;
+    type = be16(v.data + 2);
+    v.skip(4);
+  }
+  switch (type) {
+    case 0x0800:
+    case 0x86dd:
+      return decode_ip(v, out);
+    case 0x8847:
+    case 0x8848:
+      return decode_mpls(v, out);
+    case 0x8864: {  // PPPoE session: six bytes, then the PPP protocol number (RFC 2516)
+      if (v.captured < 8) return Decoded::kShort;
+      const std::uint16_t protocol = be16(v.data + 6);
+      v.skip(8);
+      return protocol == 0x0021 || protocol == 0x0057 ? decode_ip(v, out) : Decoded::kOther;
+    }
+    default:
+      return Decoded::kOther;
+  }
+}
+
+// BSD loopback: the address family in the byte order of the host that captured. AF_INET is 2 everywhere, AF_INET6
+// is 10, 24, 28 or 30; the IP version nibble decides, the family only keeps other protocols out.
+Decoded decode_null(View v, Packet& out) {
+  if (v.captured < 4) return Decoded::kShort;
+  std::uint32_t family = be32(v.data);
+  if (family > 0xffff) family = ((family >> 24) & 0xff) | ((family >> 8) & 0xff00);
+  v.skip(4);
+  switch (family) {
+    case 2:
+    case 10:
+    case 24:
+    case 28:
+    case 30:
+      return decode_ip(v, out);
+    default:
+      return Decoded::kOther;
+  }
+}
+
+Decoded decode_at(std::size_t link_header, std::size_t type_offset, View v, Packet& out) {
+  if (v.captured < link_header) return Decoded::kShort;
+  const std::uint16_t type = be16(v.data + type_offset);
+  v.skip(link_header);
+  return decode_ether_type(type, v, out);
+}
+
+}  // namespace
+
+std::string to_string(const Endpoint& endpoint) {
+  std::uint8_t bytes[16];
+  for (unsigned i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(endpoint.address.high >> (56 - 8 * i));
+    bytes[8 + i] = static_cast<std::uint8_t>(endpoint.address.low >> (56 - 8 * i));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  if (endpoint.v6) {
+    inet_ntop(AF_INET6, bytes, text, sizeof text);
+    return "[" + std::string(text) + "]:" + std::to_string(endpoint.port);
+  }
+  inet_ntop(AF_INET, bytes + 12, text, sizeof text);
+  return std::string(text) + ":" + std::to_string(endpoint.port);
+}
+
+bool link_type_supported(int link_type) {
+  switch (link_type) {
+    case DLT_EN10MB:
+    case DLT_LINUX_SLL:
+    case DLT_LINUX_SLL2:
+    case DLT_RAW:
+    case DLT_IPV4:
+    case DLT_IPV6:
+    case DLT_NULL:
+    case DLT_LOOP:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, std::size_t wire, Packet& out) {
+  const View v{data, captured, wire < captured ? captured : wire};
+  switch (link_type) {
+    case DLT_EN10MB:
+      return decode_at(14, 12, v, out);
+    case DLT_LINUX_SLL:
+      return decode_at(16, 14, v, out);
+    case DLT_LINUX_SLL2:
+      return decode_at(20, 0, v, out);
+    case DLT_RAW:
+    case DLT_IPV4:
+    case DLT_IPV6:
+      return decode_ip(v, out);
+    case DLT_NULL:
+    case DLT_LOOP:
+      return decode_null(v, out);
+    default:
+      return Decoded::kOther;
+  }
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "pcap_file.h"
+
+#include <pcap/pcap.h>
+
+#include <utility>
+
+#include "error.h"
+#include "packet.h"
+
+namespace tcplearn {
+namespace {
+
+ssize_t read_source(void* cookie, char* to, std::size_t size) {
+  return static_cast<ssize_t>(static_cast<ByteSource*>(cookie)->read(to, size));
+}
+
+// Far beyond any real capture and far below what overflows in microseconds.
+constexpr std::int64_t kLargestSecond = 1'000'000'000'000;
+
+std::string link_type_name(int link_type) {
+  const char* name = pcap_datalink_val_to_name(link_type);
+  return name != nullptr ? name : "number " + std::to_string(link_type);
+}
+
+}  // namespace
+
+PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
+    : source_(std::move(source)), name_(name) {
+  if (source_->empty()) {
+    throw TraceError(name + ": " + (source_->damage().empty() ? "the file is empty" : source_->damage()));
+  }
+  std::FILE* file = fopencookie(source_.get(), "r", cookie_io_functions_t{read_source, nullptr, nullptr, nullptr});
+  if (file == nullptr) throw TraceError(name + ": no memory to read it");
+  char message[PCAP_ERRBUF_SIZE] = "";
+  handle_ = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, message);
+  if (handle_ == nullptr) {
+    std::fclose(file);
+    if (!source_->damage().empty()) {
+      throw TraceError(name + ": nothing in it can be read: " + source_->damage());
+    }
+    const std::string text = message;
+    if (text.find("unknown file format") != std::string::npos) {
+      throw TraceError(name + ": not a capture: it is neither pcap nor pcapng");
+    }
+    if (text.find("truncated dump file") != std::string::npos) {
+      throw TraceError(name + ": the capture ends before its first packet");
+    }
+    throw TraceError(name + ": cannot be read as a capture: " + text);
+  }
+  link_type_ = pcap_datalink(handle_);
+  if (!link_type_supported(link_type_)) {
+    const std::string type = link_type_name(link_type_);
+    pcap_close(handle_);
+    throw TraceError(name + ": link type " + type +
+                     " is not supported; capture on an Ethernet, loopback or tunnel interface, or with -i any");
+  }
+}
+
+PcapFile::~PcapFile() { pcap_close(handle_); }
+
+bool PcapFile::next(Frame& out) {
+  pcap_pkthdr* header = nullptr;
+  const u_char* data = nullptr;
+  const int status = pcap_next_ex(handle_, &header, &data);
+  if (status != 1) {
+    if (!source_->damage().empty()) {
+      damage_ = source_->damage();
+    } else if (status != PCAP_ERROR_BREAK) {
+      const std::string text = pcap_geterr(handle_);
+      damage_ = text.find("truncated dump file") == std::string::npos ? text : "the file ends inside a packet";
+    }
+    return false;
+  }
+  ++frames_;
+  const std::int64_t seconds = header->ts.tv_sec;
+  const std::int64_t nanoseconds = header->ts.tv_usec;  // as asked for when opening
+  if (seconds < 0 || seconds > kLargestSecond || nanoseconds < 0 || nanoseconds > 1'000'000'000) {
+    damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
+    return false;
+  }
+  out.time_us = seconds * 1'000'000 + (nanoseconds + 500) / 1000;
+  out.data = data;
+  out.captured = header->caplen;
+  out.wire = header->len;
+  return true;
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+#include "connection.h"
+#include "packet.h"
+#include "pcap_file.h"
+
+namespace tcplearn {
+namespace {
+
+constexpr std::int64_t kMaxBackUs = 1000;
+// How long an ended connection swallows stragglers: TIME-WAIT as Linux has it.
+constexpr std::int64_t kLingerUs = 60'000'000;
+constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
+
+struct Key {
+  Endpoint low, high;
+  bool operator==(const Key& o) const { return low == o.low && high == o.high; }
+};
+
+Key key_of(const Packet& p) {
+  return p.source < p.destination ? Key{p.source, p.destination} : Key{p.destination, p.source};
+}
+
+struct KeyHash {
+  static std::uint64_t mix(std::uint64_t h, std::uint64_t word) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+    return h ^ (h >> 32);
+  }
+  std::size_t operator()(const Key& k) const {
+    const std::uint64_t ports = (static_cast<std::uint64_t>(k.low.port) << 16) | k.high.port;
+    std::uint64_t h = mix(ports, k.low.address.low);
+    h = mix(h, k.high.address.low);
+    if (k.low.v6) h = mix(mix(h, k.low.address.high), k.high.address.high);
+    return h;
+  }
+};
+
+std::unique_ptr<ByteSource> open_source(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) throw TraceError(path + ": cannot be opened: " + std::strerror(errno));
+  return std::make_unique<ByteSource>(file);
+}
+
+std::string count_of(std::uint64_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void Batch::clear() {
+  time_us.clear();
+  sent_us.clear();
+  rtt_us.clear();
+  armed_us.clear();
+  head_sent_us.clear();
+  flow.clear();
+  acked_bytes.clear();
+  in_flight_bytes.clear();
+  flight_segments.clear();
+  retransmitted.clear();
+  ttl.clear();
+  no_sample.clear();
+  ended.clear();
+}
+
+struct CaptureReader::State {
+  using Table = std::unordered_map<Key, Connection, KeyHash>;
+
+  State(std::unique_ptr<ByteSource> source, std::string file_name, const ReaderOptions& reader_options)
+      : name(std::move(file_name)),
+        options(reader_options),
+        choice(SenderChoice::parse(reader_options.sender)),
+        file(std::move(source), name) {}
+
+  bool next(Batch& out, std::size_t max_rows);
+  void take(const Frame& frame, Batch& out);
+  std::int64_t relative_time(std::int64_t time_us);
+  Connection& connection(const Packet& packet, Batch& out);
+  void end(Connection& connection, Batch& out);
+  void sweep(Batch& out);
+  void finish(Batch& out);
+  [[noreturn]] void fail(const std::string& what) const { throw TraceError(name + ": " + what); }
+
+  std::string name;
+  ReaderOptions options;
+  SenderChoice choice;
+  PcapFile file;
+  Table table;
+  std::unordered_map<std::uint32_t, const Connection*> alive;  // by connection index
+  std::unordered_map<std::uint32_t, FlowInfo> ended;
+  const Key* last_key = nullptr;  // packets of a connection come in trains
+  Connection* last_connection = nullptr;
+  std::int64_t first_us = 0, now_us = 0, next_sweep_us = 0;
+  std::uint32_t connections = 0;
+  std::uint64_t acked_captured = 0;
+  bool both_directions = false, any_chosen = false, finished = false;
+  Stats stats;
+  std::vector<std::string> warnings;
+};
+
+std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
+  if (stats.packets == 1) first_us = time_us;
+  const std::int64_t t = time_us - first_us;
+  if (t >= now_us) return t;
+  if (now_us - t > kMaxBackUs) {
+    fail("packet " + std::to_string(stats.packets) + ": time goes back by " + std::to_string(now_us - t) +
+         " us; sort the capture first: reordercap " + name + " sorted.pcap");
+  }
+  if (stats.clamped_times++ == 0) {
+    warnings.push_back("packet " + std::to_string(stats.packets) + ": time goes back by " +
+                       std::to_string(now_us - t) + " us; such packets (up to 1 ms) take the time before them");
+  }
+  return now_us;
+}
+
+Connection& CaptureReader::State::connection(const Packet& packet, Batch& out) {
+  const Key key = key_of(packet);
+  if (last_connection == nullptr || !(*last_key == key)) {
+    const auto found = table.find(key);
+    if (found == table.end()) {
+      last_connection = nullptr;
+    } else {
+      last_key = &found->first;
+      last_connection = &found->second;
+    }
+  }
+  if (last_connection != nullptr) {
+    if (!last_connection->replaced_by(packet)) return *last_connection;
+    if (!last_connection->ended) end(*last_connection, out);
+    table.erase(key);
+  }
+  const auto made = table.try_emplace(key, packet, connections, now_us).first;
+  alive.emplace(connections++, &made->second);
+  stats.connections_alive_most = std::max<std::uint64_t>(stats.connections_alive_most, alive.size());
+  last_key = &made->first;
+  last_connection = &made->second;
+  return *last_connection;
+}
+
+void CaptureReader::State::end(Connection& connection, Batch& out) {
+  connection.ended = true;
+  for (unsigned side = 0; side < 2; ++side) {
+    FlowInfo info = connection.info(side, choice);
+    any_chosen = any_chosen || info.chosen;
+    out.ended.push_back(info.id);
+    ended.emplace(info.id, std::move(info));
+  }
+  both_directions = both_directions || connection.both_sides_seen();
+  acked_captured += connection.acked_captured();
+  alive.erase(connection.flow_id(0) / 2);
+  connection.free_memory();
+}
+
+void CaptureReader::State::sweep(Batch& out) {
+  next_sweep_us = now_us + std::max<std::int64_t>(std::min(options.idle_us, kLingerUs) / 4, 1);
+  for (auto it = table.begin(); it != table.end();) {
+    Connection& connection = it->second;
+    const std::int64_t quiet = now_us - connection.last_us();
+    if (!connection.ended && quiet > options.idle_us) end(connection, out);
+    if (connection.ended && quiet > std::min(kLingerUs, options.idle_us)) {
+      it = table.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  last_connection = nullptr;
+  std::sort(out.ended.begin(), out.ended.end());
+}
+
+void CaptureReader::State::take(const Frame& frame, Batch& out) {
+  ++stats.packets;
+  now_us = relative_time(frame.time_us);
+  if (now_us >= next_sweep_us) sweep(out);
+  Packet packet;
+  switch (decode(file.link_type(), frame.data, frame.captured, frame.wire, packet)) {
+    case Decoded::kTcp:
+      break;
+    case Decoded::kOther:
+      ++stats.other_packets;
+      return;
+    case Decoded::kFragment:
+      ++stats.fragments;
+      return;
+    case Decoded::kShort:
+      ++stats.short_packets;
+      return;
+    case Decoded::kMalformed:
+      ++stats.malformed_packets;
+      return;
+  }
+  ++stats.tcp_packets;
+  Connection& link = connection(packet, out);
+  const std::size_t before = out.size();
+  link.on_packet(packet, now_us, options.every_ack, out);
+  if (out.size() > before) {
+    ++stats.rows;
+    ++stats.by_reason[out.no_sample.back()];
+  }
+  if (link.over() && !link.ended) end(link, out);
+}
+
+void CaptureReader::State::finish(Batch& out) {
+  finished = true;
+  std::vector<Connection*> left;
+  for (auto& entry : table) {
+    if (!entry.second.ended) left.push_back(&entry.second);
+  }
+  std::sort(left.begin(), left.end(),
+            [](const Connection* a, const Connection* b) { return a->flow_id(0) < b->flow_id(0); });
+  for (Connection* connection : left) end(*connection, out);
+
+  const std::string& damage = file.damage();
+  if (stats.packets == 0) fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
+  const std::string after = damage.empty() ? "" : " (" + damage + " after packet " + std::to_string(stats.packets) + ")";
+  if (stats.tcp_packets == 0) {
+    if (stats.short_packets > 0) {
+      fail("the snap length cut every TCP header away; capture again with at least 96 bytes a packet" + after);
+    }
+    fail("there is no TCP in its " + count_of(stats.packets, "packet") + after);
+  }
+  if (acked_captured == 0) {
+    fail(both_directions
+             ? "no ACK in it acknowledges data that is in it too, so there is no round trip to see" + after
+             : "it holds only one direction of every TCP connection, so there is no round trip to see; "
+               "capture where both pass" + after);
+  }
+  if (!damage.empty()) {
+    warnings.push_back("read up to packet " + std::to_string(stats.packets) + " only: " + damage);
+  }
+  if (stats.fragments > 0) {
+    warnings.push_back(count_of(stats.fragments, "IP fragment") + " without a TCP header left out");
+  }
+  if (stats.short_packets > 0) {
+    warnings.push_back(count_of(stats.short_packets, "packet") + " cut before the end of the TCP header left out");
+  }
+  if (stats.malformed_packets > 0) {
+    warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");
+  }
+  if (!any_chosen) warnings.push_back("no connection has the sender asked for: " + options.sender);
+}
+
+bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
+  out.clear();
+  if (finished) return false;
+  Frame frame;
+  for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows; ++i) {
+    if (!file.next(frame)) {
+      finish(out);
+      return true;
+    }
+    take(frame, out);
+  }
+  return true;
+}
+
+CaptureReader::CaptureReader(const std::string& path, const ReaderOptions& options)
+    : state_(std::make_unique<State>(open_source(path), path, options)) {}
+
+CaptureReader::CaptureReader(std::FILE* file, const std::string& name, const ReaderOptions& options)
+    : state_(std::make_unique<State>(std::make_unique<ByteSource>(file), name, options)) {}
+
+CaptureReader::CaptureReader(const void* data, std::size_t size, const std::string& name,
+                             const ReaderOptions& options)
+    : state_(std::make_unique<State>(std::make_unique<ByteSource>(data, size), name, options)) {}
+
+CaptureReader::~CaptureReader() = default;
+
+bool CaptureReader::next(Batch& out, std::size_t max_rows) { return state_->next(out, max_rows); }
+
+FlowInfo CaptureReader::flow(std::uint32_t id) const {
+  const auto gone = state_->ended.find(id);
+  if (gone != state_->ended.end()) return gone->second;
+  const auto live = state_->alive.find(id / 2);
+  if (live == state_->alive.end()) throw std::out_of_range("no flow " + std::to_string(id));
+  return live->second->info(id % 2, state_->choice);
+}
+
+void CaptureReader::release(std::uint32_t id) { state_->ended.erase(id); }
+
+Stats CaptureReader::stats() const {
+  Stats s = state_->stats;
+  s.connections = state_->connections;
+  s.connections_alive = state_->alive.size();
+  s.bytes_read = state_->file.source().consumed();
+  s.bytes_total = state_->file.source().size();
+  return s;
+}
+
+std::vector<std::string> CaptureReader::warnings() const { return state_->warnings; }
+
+}  // namespace tcplearn

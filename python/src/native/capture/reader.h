@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// A capture as a stream of samples, in memory that depends on the connections alive at once and not on its length.
+#ifndef TCPLEARN_CAPTURE_READER_H
+#define TCPLEARN_CAPTURE_READER_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batch.h"
+#include "error.h"
+
+namespace tcplearn {
+
+struct ReaderOptions {
+  // auto, near, far, client, server, both, or an address with or without a port: sets FlowInfo::chosen.
+  std::string sender = "auto";
+  // Time ACKs that end inside a captured record too, by the record that holds the last byte acknowledged.
+  bool every_ack = false;
+  // A connection without a packet for so long is over.
+  std::int64_t idle_us = 300'000'000;
+};
+
+struct Stats {
+  std::uint64_t packets = 0, tcp_packets = 0;
+  std::uint64_t other_packets = 0;      // not TCP over IP
+  std::uint64_t fragments = 0;          // later IP fragments: nothing to see in them
+  std::uint64_t short_packets = 0;      // cut before the TCP header's end
+  std::uint64_t malformed_packets = 0;
+  std::uint64_t clamped_times = 0;      // up to 1 ms back in time
+  std::uint64_t connections = 0, connections_alive = 0, connections_alive_most = 0;
+  std::uint64_t rows = 0;
+  std::array<std::uint64_t, 5> by_reason{};  // rows by NoSample
+  std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as it lies there; total 0: unknown
+};
+
+class CaptureReader {
+ public:
+  CaptureReader(const std::string& path, const ReaderOptions& options);
+  // From an open file (closed by the reader) or from memory (which must outlive it); `name` is for messages.
+  CaptureReader(std::FILE* file, const std::string& name, const ReaderOptions& options);
+  CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
+  ~CaptureReader();
+
+  // Replaces `out` with about `max_rows` rows, fewer (even none) where rows are rare, so that a caller regains
+  // control now and then. False at the end, with `out` empty. Throws TraceError.
+  bool next(Batch& out, std::size_t max_rows);
+
+  // Of a flow alive or ended; near_sender and chosen are final once it has ended. Throws std::out_of_range.
+  FlowInfo flow(std::uint32_t id) const;
+  // Forgets an ended flow.
+  void release(std::uint32_t id);
+
+  Stats stats() const;
+  std::vector<std::string> warnings() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tcplearn
+
+#endif
