@@ -2,9 +2,10 @@
 /* No include guard: the registry of one number model. TL_MODEL is TL_F64 or TL_FIX. */
 
 #define TL_CAST_ratio(value) ratio_from_double(value)
-#define TL_CAST_us(value) (int64_t)(value)
-#define TL_CAST_count(value) (uint32_t)(value)
-#define TL_CAST_choice(value) (uint32_t)(value)
+/* whole kinds go to the nearest: 0.29 s given as 0.29 * 1e6 is 290000 */
+#define TL_CAST_us(value) (int64_t)((value) + 0.5)
+#define TL_CAST_count(value) (uint32_t)((value) + 0.5)
+#define TL_CAST_choice(value) (uint32_t)((value) + 0.5)
 #define TL_BACK_ratio(value) ratio_to_double(value)
 #define TL_BACK_us(value) (double)(value)
 #define TL_BACK_count(value) (double)(value)

@@ -61,7 +61,7 @@ TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 	return tl_fix_signed(((m / f) << 30) + (((m % f) << 30) + f / 2) / f, a);
 }
 
-/* Ticks with 20 fractional bits to a duration with 8. Range: x < 2^32, tick_us < 2^30. */
+/* Ticks with 20 fractional bits to a duration with 8. Range: 0 <= x < 2^32, tick_us <= 2^30. */
 TL_FN int64_t tl_fix_tick_to_num(int64_t x, int64_t tick_us)
 {
 	return tl_fix_shr(x * tick_us, 12);
@@ -75,12 +75,11 @@ TL_FN int64_t tl_fix_tick(int64_t us, int64_t tick_us)
 	return x < ((int64_t)1 << 31) ? x : (int64_t)1 << 31;
 }
 
-/* loss * ratio, saturating at 2^40 (e^-65536 is 0 all the same). Range: ratio >= 0. */
+/* loss * ratio. Range: loss <= 2^50, 0 <= ratio <= 2^36; a loss is at most 4000^2 units or
+ * 64 * 4000, with 24 fractional bits. */
 TL_FN uint64_t tl_fix_loss_mul(uint64_t loss, int64_t ratio)
 {
-	const uint64_t top = (uint64_t)1 << 40;
-
-	return loss >= top ? top : (uint64_t)tl_fix_mul((int64_t)loss, ratio);
+	return (uint64_t)tl_fix_mul((int64_t)loss, ratio);
 }
 
 /* 2^-x with 30 fractional bits both ways; 0 from x = 31 on. At most 2^-29 off:

@@ -21,8 +21,9 @@
 #undef num_to_double_us
 #undef tick_from_us
 #undef tick_to_num
-#undef tick_exp2_neg
-#undef tick_scaled
+#undef tick_from_ratio
+#undef ratio_mul
+#undef ratio_exp2_neg
 #undef tick_mean
 #undef loss_t
 #undef loss_from_tick
@@ -35,7 +36,6 @@
 #undef weight_sum_t
 #undef weight_dot_t
 #undef weight_sum_least
-#undef tick_one
 #undef weight_ratio_t
 #undef weight_uniform
 #undef weight_keep

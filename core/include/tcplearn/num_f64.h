@@ -23,8 +23,9 @@
 #define num_to_double_us(a) (a)
 #define tick_from_us(us, tick_us) tl_f64_min((double)(us) / (double)(tick_us), 2048.0)
 #define tick_to_num(x, tick_us) ((x) * (double)(tick_us))
-#define tick_exp2_neg(j, s) tl_f64_exp(-0.69314718055994530942 * (double)(j) / (double)(s))
-#define tick_scaled(r, x)   ((r) * (x))
+#define tick_from_ratio(r)  (r)
+#define ratio_mul(a, b)     ((a) * (b))
+#define ratio_exp2_neg(j, s) tl_f64_exp(-0.69314718055994530942 * (double)(j) / (double)(s))
 #define tick_mean(sum, n)   ((sum) / (double)(n))
 #define loss_t              double
 #define loss_from_tick(x)   (x)
@@ -37,7 +38,6 @@
 #define weight_sum_t        double
 #define weight_dot_t        double
 #define weight_sum_least    0.0
-#define tick_one            1.0
 #define weight_ratio_t      double
 #define weight_uniform(n)   (1.0 / (double)(n))
 #define weight_keep(alpha, sum) ((1.0 - (alpha)) / (sum))

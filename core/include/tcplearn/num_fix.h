@@ -24,8 +24,9 @@
 #define num_to_double_us(a) ((double)(a) / 256.0)
 #define tick_from_us(us, tick_us) tl_fix_tick((us), (tick_us))
 #define tick_to_num(x, tick_us) tl_fix_tick_to_num((x), (tick_us))
-#define tick_exp2_neg(j, s) ((int64_t)tl_fix_exp2_neg((uint64_t)(j) * ((uint64_t)1 << 30) / (uint64_t)(s)))
-#define tick_scaled(r, x)   tl_fix_mul((x), (r))
+#define tick_from_ratio(r)  tl_fix_shr((r), 10)
+#define ratio_mul(a, b)     tl_fix_mul((a), (b))
+#define ratio_exp2_neg(j, s) ((int64_t)tl_fix_exp2_neg((uint64_t)(j) * ((uint64_t)1 << 30) / (uint64_t)(s)))
 #define tick_mean(sum, n)   tl_fix_div((sum), (n))
 #define loss_t              uint64_t
 #define loss_from_tick(x)   ((uint64_t)(x) << 4)
@@ -38,7 +39,6 @@
 #define weight_sum_t        uint64_t
 #define weight_dot_t        uint64_t
 #define weight_sum_least    0u
-#define tick_one            ((int64_t)1 << 20)
 #define weight_ratio_t      uint64_t
 #define weight_uniform(n)   ((uint32_t)((((uint64_t)1 << 30) + (uint64_t)(n) / 2) / (uint64_t)(n)))
 #define weight_keep(alpha, sum) ((uint64_t)(((int64_t)1 << 30) - (alpha)) * ((uint64_t)1 << 30) / (sum))

@@ -5,6 +5,7 @@
 #define TCPLEARN_PARAMS_H
 
 #define TL_EXPERTS_MAX 1000u /* the largest N: bounds every loop over experts */
+#define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
 
 enum tl_loss { TL_LOSS_NUNES2014 = 0, TL_LOSS_SQUARED = 1, TL_LOSS_LINEAR = 2 };
 enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };

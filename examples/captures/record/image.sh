@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Makes a bootable guest from Debian packages, without installing them and
 # without root: DIR/vmlinuz, DIR/guest.cpio, DIR/busybox, DIR/versions.
 #
@@ -10,22 +11,27 @@
 # numbers are fixed.
 set -euo pipefail
 export LC_ALL=C
+umask 022
 
 die() { echo "image: $*" >&2; exit 1; }
 [ $# -ge 1 ] || { echo "usage: image.sh DIR [MODULE...]" >&2; exit 2; }
 mkdir -p "$1"
 dir=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 shift
-modules=(veth sch_netem sch_tbf sch_fq sch_fq_codel tcp_bbr virtio_pci virtio_blk "$@")
+modules=(veth sch_netem virtio_pci virtio_blk "$@")
 
-for tool in apt-get apt-cache dpkg-deb; do
-	command -v "$tool" >/dev/null || die "$tool is missing: this needs Debian 12"
-done
+# The packages' names are those of Debian 12, and the guest is amd64.
+# shellcheck source=/dev/null
+system=$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-} $(dpkg --print-architecture)") || true
+[ "$system" = "debian 12 amd64" ] || die "this needs Debian 12 on amd64, not ${system:-this}"
 
-# The metapackage names the kernel of the day.
+exec 9>"$dir/lock"
+flock 9
+
+# The metapackage names the kernel of the day; TCPLEARN_KERNEL another one.
 kernel=${TCPLEARN_KERNEL:-$(apt-cache depends linux-image-cloud-amd64 2>/dev/null |
 	sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)}
-[ -n "$kernel" ] || die "no package linux-image-cloud-amd64: run apt-get update, or use amd64 Debian 12"
+[ -n "$kernel" ] || die "apt knows no package linux-image-cloud-amd64: run apt-get update"
 release=${kernel#linux-image-}
 
 programs=(tc ip ss tcpdump socat)
@@ -42,19 +48,20 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
 mkdir -p "$dir/packages"
-(cd "$dir/packages" && apt-get download "${packages[@]}") >"$dir/apt.log" 2>&1 ||
-	die "apt-get download failed: $(grep '^E:' "$dir/apt.log" | head -n 1) (log: $dir/apt.log)"
+(cd "$dir/packages" && timeout 600 apt-get download "${packages[@]}") >"$dir/apt.log" 2>&1 ||
+	die "apt-get download failed: $(grep -m 1 '^E:' "$dir/apt.log" || echo "no answer") (log: $dir/apt.log)"
 
 root=$work/root
 mkdir -p "$root"
-: >"$work/versions"
-for package in "${packages[@]}"; do
-	# The newest file, should an older version lie in the cache.
-	deb=$(find "$dir/packages" -name "${package}_*.deb" -printf '%f\n' | sort -V | tail -n 1)
-	dpkg-deb -x "$dir/packages/$deb" "$root" || die "cannot unpack $deb"
-	# shellcheck disable=SC2016  # the fields are dpkg-deb's
-	dpkg-deb -W --showformat '${Package} ${Version}\n' "$dir/packages/$deb" >>"$work/versions"
-done
+while read -r package version arch; do
+	# apt-get writes the colon of an epoch as %3a in a file's name.
+	dpkg-deb -x "$dir/packages/${package}_${version//:/%3a}_$arch.deb" "$root" ||
+		die "cannot unpack $package $version"
+	echo "$package $version"
+done < <(apt-cache --no-all-versions show "${packages[@]}" |
+	awk '/^Package:/ { p = $2 } /^Version:/ { v = $2 } /^Architecture:/ { a = $2 }
+		/^$/ { print p, v, a }') >"$work/versions"
+[ "$(wc -l <"$work/versions")" = "${#packages[@]}" ] || die "apt-cache does not know every package"
 
 guest=$work/guest
 mkdir -p "$guest"/{bin,dev,etc,lib64,out,proc,run,scenario,sys,tmp,usr/lib,lib/modules/"$release"}
@@ -84,25 +91,19 @@ for program in "${programs[@]}"; do
 done
 cp -r "$root/usr/lib/x86_64-linux-gnu/tc" "$guest/usr/lib/tc"  # netem's distributions
 
-# Modules, in an order insmod can take them: what they depend on comes first.
+# The modules and what they depend on, with their own index for modprobe.
+modules_from=$root/lib/modules/$release modules_to=$guest/lib/modules/$release
 "$busybox" depmod -b "$root" "$release" || die "depmod failed"
-declare -A taken=()
-while read -r file; do
-	path=$root/lib/modules/$release/$file
-	[ -n "${taken[$file]:-}" ] && continue
-	taken[$file]=1
-	mkdir -p "$(dirname "$guest/lib/modules/$release/$file")"
-	cp "$path" "$guest/lib/modules/$release/$file"
-done < <(for module in "${modules[@]}"; do
-	line=$(grep -E "(^|/)${module//_/[_-]}\.ko:" "$root/lib/modules/$release/modules.dep") || {
-		grep -qE "/${module//_/[_-]}\.ko$" "$root/lib/modules/$release/modules.builtin" ||
-			echo "missing:$module"
+cp "$modules_from/modules.builtin" "$modules_to/"
+for module in "${modules[@]}"; do
+	file_name=${module//_/[_-]}\.ko
+	if ! line=$(grep -E "/$file_name:" "$modules_from/modules.dep"); then
+		grep -qE "/$file_name$" "$modules_from/modules.builtin" ||
+			die "the kernel $release has no module $module"
 		continue
-	}
-	tr ' ' '\n' <<<"${line/:/}" | grep .
-done)
-for file in "${!taken[@]}"; do
-	case $file in missing:*) die "the kernel $release has no module ${file#missing:}" ;; esac
+	fi
+	read -ra files <<<"${line/:/}"
+	(cd "$modules_from" && cp --parents "${files[@]}" "$modules_to/")
 done
 "$busybox" depmod -b "$guest" "$release"
 

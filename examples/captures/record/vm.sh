@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Runs a scenario in the guest that image.sh made, in virtual time.
 #
 #   vm.sh IMAGE_DIR SCENARIO_DIR OUT_DIR [KEY=VALUE...]
@@ -10,6 +11,7 @@
 # run that hangs.
 set -euo pipefail
 export LC_ALL=C
+umask 022
 
 die() { echo "vm: $*" >&2; exit 1; }
 [ $# -ge 3 ] || { echo "usage: vm.sh IMAGE_DIR SCENARIO_DIR OUT_DIR [KEY=VALUE...]" >&2; exit 2; }
@@ -17,7 +19,7 @@ image=$1 scenario=$2 out=$3
 shift 3
 seed=1
 for pair in "$@"; do
-	[[ $pair =~ ^[A-Z][A-Z0-9_]*=[A-Za-z0-9._,:/-]*$ ]] || { echo "vm: not KEY=VALUE: $pair" >&2; exit 2; }
+	[[ $pair =~ ^[A-Z][A-Z0-9_]*=[A-Za-z0-9._,:/%-]*$ ]] || { echo "vm: not KEY=VALUE: $pair" >&2; exit 2; }
 	[[ $pair != SEED=* ]] || seed=${pair#SEED=}
 done
 limit=${VM_TIME_LIMIT:-900}
@@ -64,7 +66,7 @@ vm=
 
 mkdir -p "$out"
 tr -d '\r' <"$work/console.log" >"$out/console.log" || true
-[ "$code" != 124 ] || die "the guest ran longer than $limit s (log: $out/console.log)"
+case $code in 124 | 137) die "the guest ran longer than $limit s (log: $out/console.log)" ;; esac
 [ "$code" = 0 ] || die "QEMU failed: $(head -n 1 "$work/qemu.log")"
 tar -xf "$work/disk" -C "$out" 2>/dev/null || die "the guest handed nothing over (log: $out/console.log)"
 status=$(cat "$out/status")

@@ -4,8 +4,6 @@
  * less the smallest one; both cancel in the prediction and stand for the paper's "periodic rescaling"
  * (section 3.2). Included once for each number model. */
 
-
-
 #define TL_EXPERTS_PARAMS(X) \
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
 	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate, per unit of loss") \
@@ -63,8 +61,7 @@ TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
 /* section 3.2: x_i = RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N */
 TL_FN tick_t TL(experts_x)(const struct TL(experts_params) *p, uint32_t i)
 {
-	return tick_scaled(p->rtt_min, tick_one) +
-	       tick_scaled(p->rtt_max, tick_exp2_neg(p->n - i, p->per_octave));
+	return tick_from_ratio(p->rtt_min + ratio_mul(p->rtt_max, ratio_exp2_neg(p->n - i, p->per_octave)));
 }
 
 TL_FN void TL(experts_defaults)(struct TL(experts_params) *p) { TL_EXPERTS_PARAMS(TL_DEFAULT) }
@@ -100,7 +97,7 @@ TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_param
 
 	s->params = *p;
 	tl_sampler_init(&s->sampler);
-	s->unit_us = p->tick_us * p->scale;
+	s->unit_us = tl_clamp_us(p->tick_us * (int64_t)p->scale, 1, TL_UNIT_MAX_US);
 	s->rttvar = s->last = num_from_us(0);
 	s->samples = 0;
 	x = TL(experts_grid)(s);
@@ -122,53 +119,41 @@ TL_FN loss_t TL(experts_loss_under)(const struct TL(experts_params) *p, tick_t d
 					    : loss_from_tick(2 * y);
 }
 
-/* Step 3 for experts [from, to): w' = w e^(-eta (L - least)); returns their sum and adds w' x to dot. */
-TL_FN weight_sum_t TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, tick_t y, loss_t least,
-					   weight_dot_t *dot)
+/* Step 3 for the experts from `from` on, which are too high: w' = w e^(-eta (L - least)). */
+TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, tick_t y, loss_t least)
 {
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
-	weight_sum_t sum = 0;
+	const ratio_t eta = p->eta; /* a copy: stores to w can't change it, so the loops become vector code */
 	uint32_t i, n = TL(experts_count)(s);
 
 	if (p->loss == TL_LOSS_LINEAR) {
 		for (i = from; i < n; i++)
-			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_over)(p, x[i] - y) - least, p->eta));
+			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_over)(p, x[i] - y) - least, eta));
 	} else {
-		for (i = from; i < n; i++) /* vector code */
-			w[i] = weight_decay(w[i], loss_mul(loss_square(x[i] - y) - least, p->eta));
+		for (i = from; i < n; i++)
+			w[i] = weight_decay(w[i], loss_mul(loss_square(x[i] - y) - least, eta));
 	}
-	for (i = from; i < n; i++) {
-		sum += w[i];
-		*dot += weight_dot(w[i], x[i]);
-	}
-	return sum;
 }
 
-TL_FN weight_sum_t TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least,
-					    weight_dot_t *dot)
+/* Step 3 for the experts before `to`, which are too low. */
+TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least)
 {
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
-	weight_sum_t sum = 0;
+	const ratio_t eta = p->eta;
 	uint32_t i;
 
 	if (p->loss == TL_LOSS_NUNES2014) { /* the same for all: 2 y */
-		decay_t e = decay_of(loss_mul(loss_from_tick(2 * y) - least, p->eta));
+		const decay_t e = decay_of(loss_mul(loss_from_tick(2 * y) - least, eta));
 		for (i = 0; i < to; i++)
 			w[i] = weight_decayed(w[i], e);
 	} else {
 		for (i = 0; i < to; i++)
-			w[i] = weight_decay(w[i],
-					    loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, p->eta));
+			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, eta));
 	}
-	for (i = 0; i < to; i++) {
-		sum += w[i];
-		*dot += weight_dot(w[i], x[i]);
-	}
-	return sum;
 }
 
 /* One trial. Weights sum to 1 before and after. */
@@ -178,7 +163,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
 	uint32_t i, n = TL(experts_count)(s), first = 0;
-	weight_sum_t sum, check = 0;
+	weight_sum_t sum = 0, check = 0;
 	weight_dot_t dot = 0;
 	weight_ratio_t keep, share;
 	loss_t least;
@@ -192,8 +177,10 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 		loss_t under = TL(experts_loss_under)(p, y - x[first - 1], y);
 		least = under < least ? under : least;
 	}
-	sum = TL(experts_punish_under)(s, first, y, least, &dot);
-	sum += TL(experts_punish_over)(s, first, y, least, &dot);
+	TL(experts_punish_under)(s, first, y, least);
+	TL(experts_punish_over)(s, first, y, least);
+	for (i = 0; i < n; i++)
+		sum += w[i];
 	if (!(sum > weight_sum_least)) { /* only where alpha is 0 or nearly: every weight has died out */
 		TL(experts_uniform)(s);
 		return;
@@ -201,7 +188,6 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	/* step 4, divided by the sum: w = (1 - alpha) w' + alpha pool / N */
 	keep = weight_keep(p->alpha, sum);
 	share = weight_share(p->alpha, n);
-	dot = 0;
 	for (i = 0; i < n; i++) {
 		w[i] = weight_mix(w[i], keep, share);
 		check += w[i];
@@ -222,7 +208,7 @@ TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
 		return;
 	y = tick_from_us(rtt_us, s->unit_us);
 	if (p->fit != 0 && (s->samples == 0 || y < x[0] || y > x[p->n - 1])) {
-		s->unit_us = rtt_us / p->fit > 0 ? rtt_us / p->fit : 1;
+		s->unit_us = tl_clamp_us(rtt_us / p->fit, 1, TL_UNIT_MAX_US);
 		y = tick_from_us(rtt_us, s->unit_us);
 		TL(experts_uniform)(s);
 	}

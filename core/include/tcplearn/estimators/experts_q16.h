@@ -8,8 +8,8 @@
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
 	X(count, eta_q16, 131072, 0, 4294967295, "learning rate in Q16.16 (2)") \
 	X(count, alpha_q16, 5243, 0, 65536, "sharing rate in Q16.16 (0.08)") \
-	X(us, tick, 4000, 1, 10000000, "tick of the kernel (HZ = 250)") \
-	X(count, scale, 125, 1, 65535, "ticks to a unit of the grid") \
+	X(us, tick, 4000, 1, 1000000, "tick of the kernel (HZ = 250)") \
+	X(count, scale, 125, 1, 1000, "ticks to a unit of the grid") \
 	X(count, rtt_min, 1, 0, 1000, "RTTmin in units") \
 	X(count, rtt_max, 128, 1, 30000, "RTTmax in units") \
 	X(us, rto_initial, 3000000, 1, 4294967296, "RTO before any sample (Linux 2.6.28)") \

@@ -108,6 +108,12 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
     const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
     append(std::max(start, nxt_), end, sent, probe);
   }
+  // More than the largest window cannot be out: the ACKs are missing from the capture.
+  if (nxt_ - una_ > kLargestStep) {
+    una_ = nxt_ - kLargestStep;
+    sacked_.drop_below(una_);
+    pop_acknowledged();
+  }
   limit_memory();
 }
 

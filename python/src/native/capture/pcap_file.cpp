@@ -43,7 +43,7 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
     if (text.find("unknown file format") != std::string::npos) {
       throw TraceError(name + ": not a capture: it is neither pcap nor pcapng");
     }
-    if (text.find("truncated dump file") != std::string::npos) {
+    if (text.find("truncated") != std::string::npos) {
       throw TraceError(name + ": the capture ends before its first packet");
     }
     throw TraceError(name + ": cannot be read as a capture: " + text);
@@ -68,7 +68,7 @@ bool PcapFile::next(Frame& out) {
       damage_ = source_->damage();
     } else if (status != PCAP_ERROR_BREAK) {
       const std::string text = pcap_geterr(handle_);
-      damage_ = text.find("truncated dump file") == std::string::npos ? text : "the file ends inside a packet";
+      damage_ = text.find("truncated") == std::string::npos ? text : "the file ends inside a packet";
     }
     return false;
   }

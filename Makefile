@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# demo: install and replay the capture that is shipped. test: everything in under half an hour.
+.DELETE_ON_ERROR:
+.PHONY: demo install dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
+
+BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
+TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
+FUZZ_SECONDS ?= 15
+
+demo: install
+	@mkdir -p out
+	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
+	@echo "report: $(CURDIR)/out/demo.html"
+
+install: $(BIN)/tcplearn
+
+$(VENV)/.packages: python/requirements.txt
+	tools/system-packages $(BUILD_PACKAGES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
+	@touch $@
+
+$(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE)
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+dev: install $(VENV)/.dev
+
+$(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
+	tools/system-packages $(TEST_PACKAGES)
+	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
+	@touch $@
+
+test: dev lint core-test
+	$(BIN)/pytest -m "not full"
+
+test-full: test
+	$(MAKE) core-fuzz capture-fuzz FUZZ_SECONDS=300
+	$(BIN)/pytest -m full
+
+bench: dev
+	$(BIN)/python bench/run.py
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 --dry-run -Werror
+	shellcheck tools/system-packages $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+
+fmt: dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 -i
+
+clean:
+	rm -rf build out $(VENV)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The cost of one update of each estimator, beside a bare loop of 100 exponentials and multiply-adds.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tcplearn/estimators.h"
+#include "tcplearn/tcplearn.h"
+
+namespace {
+
+// A queue that wanders over a path of 50 ms.
+std::vector<tl_sample> samples() {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> step(0, 500);
+  std::vector<tl_sample> out;
+  double queue = 0;
+  for (int k = 0; k < 4096; ++k) {
+    queue = std::fabs(queue + step(random));
+    tl_sample s{};
+    s.rtt_us = 50'000 + static_cast<std::int64_t>(queue);
+    s.time_us = 1'000'000 + 10'000 * k;
+    s.sent_us = s.time_us - s.rtt_us;
+    s.flight_segments = 5;
+    s.ttl = 52;
+    out.push_back(s);
+  }
+  return out;
+}
+
+void update(benchmark::State& state, const tl_estimator* e) {
+  std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / 8);
+  e->defaults(params.data());
+  std::vector<std::uint64_t> memory(e->state_bytes(params.data()) / 8 + 1);
+  e->init(memory.data(), params.data());
+  const auto in = samples();
+  std::size_t k = 0;
+  for (auto _ : state) {
+    e->update(memory.data(), &in[k++ & 4095]);
+    benchmark::ClobberMemory();
+  }
+}
+
+// 100 exponentials and multiply-adds, the least that Algorithm 1 can cost as written.
+void bare_libm(benchmark::State& state) {
+  std::vector<double> x(100), w(100, 0.01);
+  for (int i = 0; i < 100; ++i) x[static_cast<std::size_t>(i)] = -0.01 * i;
+  for (auto _ : state) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 100; ++i) sum += w[i] * std::exp(x[i]);
+    benchmark::DoNotOptimize(sum);
+    benchmark::ClobberMemory();
+  }
+}
+
+void bare_core(benchmark::State& state) {
+  std::vector<double> x(100), w(100, 0.01);
+  for (int i = 0; i < 100; ++i) x[static_cast<std::size_t>(i)] = -0.01 * i;
+  for (auto _ : state) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 100; ++i) sum += w[i] * tl_f64_exp(x[i]);
+    benchmark::DoNotOptimize(sum);
+    benchmark::ClobberMemory();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::RegisterBenchmark("bare/libm", bare_libm);
+  benchmark::RegisterBenchmark("bare/core", bare_core);
+  for (const auto model : {TL_F64, TL_FIX}) {
+    for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
+      const tl_estimator* e = tl_estimator_at(i, model);
+      const std::string name = std::string(model == TL_F64 ? "double/" : "fixed/") + e->name;
+      benchmark::RegisterBenchmark(name.c_str(), [e](benchmark::State& s) { update(s, e); });
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""make bench: our cost beside our peers', in one run, as ratios. Prints tables, writes out/bench.json."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tcplearn import _native, provenance
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "bench"
+PACKETS = 1_000_000
+
+EXTRACT = """
+import sys
+from tcplearn.traces import open_trace
+trace = open_trace(sys.argv[1])
+print(sum(int((b["rtt_us"] >= 0).sum()) for b in trace.batches()))
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+    output: str
+
+
+def run(command: list[str]) -> Measured:
+    """The command's time and peak memory, as the kernel accounts them."""
+    with tempfile.TemporaryFile() as out:
+        start = time.perf_counter()
+        child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall_s = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            raise SystemExit(f"bench: {' '.join(command[:3])} ... failed")
+        out.seek(0)
+        text = out.read().decode()
+    return Measured(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
+
+
+def best(command: list[str], times: int = 3) -> Measured:
+    return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)
+
+
+def captures() -> dict[str, object]:
+    """A capture of a million packets: extraction and whole replay beside tshark's extraction."""
+    path = BUILD / "million.pcap"
+    if not path.exists():
+        subprocess.run(
+            [sys.executable, str(ROOT / "bench/make_capture.py"), str(path), "--packets", str(PACKETS)], check=True
+        )
+    fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
+    tshark = best(["tshark", "-r", str(path), "-T", "fields", *fields], times=1)
+    theirs = sum(1 for line in tshark.output.splitlines() if not line.endswith("\t"))
+    extract = best([sys.executable, "-c", EXTRACT, str(path)])
+    replay = best([sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"])
+    print(f"\n{PACKETS:,} packets, {path.stat().st_size / 1e6:.0f} MB; samples: tshark {theirs:,}, ours {extract.output.strip()}")
+    print(f"{'':32}{'wall s':>8}{'MB':>8}{'tshark is':>12}")
+    rows = {}
+    for name, m in (("tshark -T fields", tshark), ("extraction", extract), ("whole default replay", replay)):
+        ratio = tshark.wall_s / m.wall_s
+        print(f"{name:32}{m.wall_s:8.2f}{m.peak_mb:8.0f}{ratio:10.1f} x")
+        rows[name] = {"wall_s": m.wall_s, "peak_mb": m.peak_mb, "tshark_over_this": ratio}
+    return {"packets": PACKETS, "samples_tshark": theirs, "samples": int(extract.output), "runs": rows}
+
+
+def numpy_update_ns(seconds: float = 1.0) -> float:
+    """Algorithm 1 of nunes2014 as one writes it in NumPy, N = 100."""
+    n, eta, alpha = 100, 2.0, 0.08
+    x = 1 + 128 * 2 ** ((np.arange(1, n + 1) - n) / 4)
+    w = np.full(n, 1 / n)
+    rtts = np.random.default_rng(1).lognormal(math.log(0.1), 0.2, 4096)
+    prediction, updates = 0.0, 0
+    start = time.perf_counter()
+    while (spent := time.perf_counter() - start) < seconds:
+        for y in rtts[:512]:
+            prediction = float(w @ x / w.sum())
+            loss = np.where(x >= y, (x - y) ** 2, 2 * y)
+            w = w * np.exp(-eta * loss)
+            w = (1 - alpha) * w + alpha * w.sum() / n
+            w /= w.sum()
+            updates += 1
+    assert prediction > 0
+    return spent / updates * 1e9
+
+
+def core() -> dict[str, object]:
+    """Each estimator's update, beside NumPy and a bare loop of exponentials compiled alike."""
+    cmake = ["cmake", "-S", str(ROOT / "bench"), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    subprocess.run(cmake, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
+    flags = ["--benchmark_format=json", "--benchmark_min_time=0.2", "--benchmark_repetitions=3"]
+    done = subprocess.run([str(BUILD / "core_bench"), *flags], check=True, capture_output=True, text=True)
+    times: dict[str, float] = {}
+    for b in json.loads(done.stdout)["benchmarks"]:
+        if b["run_type"] == "iteration":
+            times[b["run_name"]] = min(times.get(b["run_name"], math.inf), b["cpu_time"])
+    times["numpy loop"] = numpy_update_ns()
+    base = times["double/experts"]
+    print(f"\n{'update of':40}{'ns':>8}{'of double/experts':>20}")
+    for name, ns in times.items():
+        print(f"{name:40}{ns:8.1f}{ns / base:19.2f}x")
+    return {"cpu_ns": times}
+
+
+def state_bytes() -> dict[str, int]:
+    return {e["name"]: _native.Estimator(e["name"], "fixed").state_bytes for e in _native.estimators()}
+
+
+def main() -> None:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    result = {
+        **provenance.made_by(machine=platform.machine(), python=platform.python_version()),
+        "core": core(),
+        "capture": captures(),
+        "state_bytes_fixed": state_bytes(),
+    }
+    out = ROOT / "out" / "bench.json"
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"\nwritten: {out}")
+
+
+if __name__ == "__main__":
+    main()

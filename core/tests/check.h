@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the tests share: a check that counts, and an estimator with its memory fenced by canaries. */
+#ifndef TCPLEARN_TESTS_CHECK_H
+#define TCPLEARN_TESTS_CHECK_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tcplearn/tcplearn.h"
+
+static unsigned failures;
+
+/* CHECK(condition, "format", ...): says what failed and goes on, up to a point. */
+#define CHECK(ok, ...) \
+	do { \
+		if (!(ok)) { \
+			fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+			fprintf(stderr, __VA_ARGS__); \
+			fputc('\n', stderr); \
+			if (++failures > 20) \
+				exit(1); \
+		} \
+	} while (0)
+
+/* SplitMix64: seeded, the same everywhere. */
+static inline uint64_t random_next(uint64_t *seed)
+{
+	uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static inline int64_t random_below(uint64_t *seed, int64_t n)
+{
+	return (int64_t)(random_next(seed) % (uint64_t)n);
+}
+
+#define CANARY 0xa5
+#define FENCE 64
+
+struct subject {
+	const struct tl_estimator *e;
+	int64_t params[TL_PARAMS_BYTES_MAX / 8];
+	unsigned char *state;
+	size_t bytes;
+};
+
+static inline void subject_defaults(struct subject *s, const struct tl_estimator *e)
+{
+	memset(s, 0, sizeof(*s));
+	s->e = e;
+	e->defaults(s->params);
+}
+
+/* Key as in the table; for replays, where an unknown key is a broken file. */
+static inline int subject_set(struct subject *s, const char *key, double value)
+{
+	size_t i;
+
+	for (i = 0; i < s->e->param_count; i++)
+		if (strcmp(s->e->params[i].key, key) == 0)
+			return s->e->set(s->params, i, value);
+	return -1;
+}
+
+static inline double subject_get(const struct subject *s, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < s->e->param_count; i++)
+		if (strcmp(s->e->params[i].key, key) == 0)
+			return s->e->get(s->params, i);
+	return NAN;
+}
+
+static inline void subject_start(struct subject *s)
+{
+	s->bytes = s->e->state_bytes(s->params);
+	s->state = malloc(s->bytes + FENCE);
+	if (!s->state)
+		abort();
+	memset(s->state, CANARY, s->bytes + FENCE);
+	s->e->init(s->state, s->params);
+}
+
+static inline void subject_stop(struct subject *s)
+{
+	size_t i;
+
+	for (i = 0; i < FENCE; i++)
+		CHECK(s->state[s->bytes + i] == CANARY, "%s: wrote past its state", s->e->name);
+	free(s->state);
+	s->state = NULL;
+}
+
+static inline struct tl_prediction subject_query(const struct subject *s)
+{
+	struct tl_prediction p;
+
+	s->e->query(s->state, &p);
+	return p;
+}
+
+static inline struct tl_sample sample_of(int64_t time_us, int64_t rtt_us, uint32_t flight)
+{
+	struct tl_sample in;
+
+	memset(&in, 0, sizeof(in));
+	in.time_us = time_us;
+	in.sent_us = time_us - rtt_us;
+	in.rtt_us = rtt_us;
+	in.flight_segments = flight;
+	return in;
+}
+
+static inline int finish(void)
+{
+	if (failures)
+		fprintf(stderr, "%u checks failed\n", failures);
+	return failures != 0;
+}
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The reader of captures, for Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capture/reader.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+using tcplearn::Batch;
+using tcplearn::CaptureReader;
+using tcplearn::FlowInfo;
+using tcplearn::ReaderOptions;
+using tcplearn::Stats;
+using tcplearn::TraceError;
+
+// The array owns the vector's memory: nothing is copied.
+template <typename T>
+nb::object to_numpy(std::vector<T>&& column) {
+  auto* owned = new std::vector<T>(std::move(column));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
+  Batch batch;
+  bool more = false;
+  {
+    nb::gil_scoped_release unlocked;
+    more = reader.next(batch, max_rows);
+  }
+  if (!more) return nb::none();
+  nb::dict columns;
+  columns["time_us"] = to_numpy(std::move(batch.time_us));
+  columns["sent_us"] = to_numpy(std::move(batch.sent_us));
+  columns["rtt_us"] = to_numpy(std::move(batch.rtt_us));
+  columns["armed_us"] = to_numpy(std::move(batch.armed_us));
+  columns["head_sent_us"] = to_numpy(std::move(batch.head_sent_us));
+  columns["flow"] = to_numpy(std::move(batch.flow));
+  columns["acked_bytes"] = to_numpy(std::move(batch.acked_bytes));
+  columns["in_flight_bytes"] = to_numpy(std::move(batch.in_flight_bytes));
+  columns["flight_segments"] = to_numpy(std::move(batch.flight_segments));
+  columns["retransmitted"] = to_numpy(std::move(batch.retransmitted));
+  columns["ttl"] = to_numpy(std::move(batch.ttl));
+  columns["no_sample"] = to_numpy(std::move(batch.no_sample));
+  columns["ended"] = to_numpy(std::move(batch.ended));
+  return columns;
+}
+
+nb::dict flow_dict(const CaptureReader& reader, std::uint32_t id) {
+  FlowInfo info;
+  try {
+    info = reader.flow(id);
+  } catch (const std::out_of_range& error) {
+    throw nb::key_error(error.what());
+  }
+  nb::dict d;
+  d["id"] = info.id;
+  d["peer"] = info.peer;
+  d["name"] = info.name;
+  d["near_sender"] = info.near_sender;
+  d["near_reason"] = info.near_reason;
+  d["chosen"] = info.chosen;
+  d["data_packets"] = info.data_packets;
+  d["data_bytes"] = info.data_bytes;
+  d["retransmitted_packets"] = info.retransmitted_packets;
+  d["acks"] = info.acks;
+  d["samples"] = info.samples;
+  d["mss_bytes"] = info.mss_bytes;
+  d["first_us"] = info.first_us;
+  d["last_us"] = info.last_us;
+  return d;
+}
+
+nb::dict stats_dict(const CaptureReader& reader) {
+  const Stats s = reader.stats();
+  nb::dict d;
+  d["packets"] = s.packets;
+  d["tcp_packets"] = s.tcp_packets;
+  d["other_packets"] = s.other_packets;
+  d["fragments"] = s.fragments;
+  d["short_packets"] = s.short_packets;
+  d["malformed_packets"] = s.malformed_packets;
+  d["clamped_times"] = s.clamped_times;
+  d["connections"] = s.connections;
+  d["connections_alive"] = s.connections_alive;
+  d["connections_alive_most"] = s.connections_alive_most;
+  d["rows"] = s.rows;
+  d["samples"] = s.by_reason[0];
+  d["no_sample_retransmitted"] = s.by_reason[1];
+  d["no_sample_inside_segment"] = s.by_reason[2];
+  d["no_sample_sacked_earlier"] = s.by_reason[3];
+  d["no_sample_not_captured"] = s.by_reason[4];
+  d["bytes_read"] = s.bytes_read;
+  d["bytes_total"] = s.bytes_total;
+  return d;
+}
+
+}  // namespace
+
+void bind_capture(nb::module_& m) {
+  nb::exception<TraceError>(m, "TraceError", PyExc_ValueError);
+
+  nb::class_<CaptureReader>(m, "CaptureReader", "Samples of a pcap or pcapng file, plain or gzipped, as a stream.")
+      .def(
+          "__init__",
+          [](CaptureReader* self, const std::string& path, const std::string& sender, bool every_ack, double idle_s) {
+            ReaderOptions options;
+            options.sender = sender;
+            options.every_ack = every_ack;
+            if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
+            options.idle_us = static_cast<std::int64_t>(idle_s * 1e6);
+            new (self) CaptureReader(path, options);
+          },
+          nb::arg("path"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
+          nb::arg("idle_s") = 300.0)
+      .def("next", &next_batch, nb::arg("max_rows") = 65536,
+           "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")
+      .def("flow", &flow_dict, nb::arg("id"),
+           "What is known of a flow; near_sender and chosen are final once the flow has ended.")
+      .def("release", &CaptureReader::release, nb::arg("id"), "Forget an ended flow.")
+      .def("stats", &stats_dict)
+      .def("warnings", &CaptureReader::warnings)
+      .def(
+          "progress",
+          [](const CaptureReader& reader) {
+            const Stats s = reader.stats();
+            return s.bytes_total > 0 ? static_cast<double>(s.bytes_read) / static_cast<double>(s.bytes_total) : 0.0;
+          },
+          "The share of the file that was read, 0 to 1.");
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The core's estimators: what there is, stepping one, replaying columns.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+#include "bind.h"
+
+namespace tcplearn {
+
+namespace {
+
+nb::object describe_param(const tl_estimator* e, const void* params, std::size_t i) {
+  const tl_param& p = e->params[i];
+  nb::dict d;
+  d["key"] = p.key;
+  d["low"] = p.low;
+  d["high"] = p.high;
+  d["default"] = e->get(params, i);
+  d["text"] = p.text;
+  nb::list choices;
+  if (p.choices) {
+    std::istringstream names(p.choices);
+    for (std::string name; std::getline(names, name, '|');) choices.append(name);
+  }
+  d["choices"] = choices;
+  return d;
+}
+
+nb::list estimators() {
+  nb::list out;
+  for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
+    const tl_estimator* e = tl_estimator_at(i, TL_F64);
+    std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
+    e->defaults(params.data());
+    nb::dict d;
+    d["name"] = e->name;
+    d["summary"] = e->summary;
+    d["timer_from_head"] = e->timer == TL_TIMER_FROM_HEAD;
+    nb::list list;
+    for (std::size_t k = 0; k < e->param_count; ++k) list.append(describe_param(e, params.data(), k));
+    d["params"] = list;
+    out.append(d);
+  }
+  return out;
+}
+
+class Stepper {
+ public:
+  Stepper(const std::string& name, const std::string& model, const std::map<std::string, double>& params)
+      : chosen_(choose(name, model, params)), state_(chosen_.state_words) {
+    chosen_.estimator->init(state_.data(), chosen_.params.data());
+  }
+
+  void update(std::int64_t rtt_us, std::int64_t time_us, std::int64_t sent_us, std::int64_t ack_delay_us,
+              std::uint32_t flight_segments, std::uint8_t ttl, std::uint8_t hops) {
+    const tl_sample s{time_us, sent_us, rtt_us, ack_delay_us, flight_segments, ttl, hops};
+    chosen_.estimator->update(state_.data(), &s);
+  }
+
+  tl_prediction query() const {
+    tl_prediction p;
+    chosen_.estimator->query(state_.data(), &p);
+    return p;
+  }
+
+  nb::tuple run(const Array<std::int64_t>& rtt, const Array<std::int64_t>& time,
+                const Array<std::int64_t>& sent, const std::optional<Array<std::int64_t>>& ack_delay,
+                const std::optional<Array<std::uint32_t>>& flight,
+                const std::optional<Array<std::uint8_t>>& ttl, const std::optional<Array<std::uint8_t>>& hops) {
+    const std::size_t rows = rtt.size();
+    const auto same = [rows](std::size_t n) {
+      if (n != rows) throw std::invalid_argument("columns differ in length");
+    };
+    same(time.size());
+    same(sent.size());
+    tl_columns c{};
+    c.rtt_us = rtt.data();
+    c.time_us = time.data();
+    c.sent_us = sent.data();
+    if (ack_delay) same(ack_delay->size()), c.ack_delay_us = ack_delay->data();
+    if (flight) same(flight->size()), c.flight_segments = flight->data();
+    if (ttl) same(ttl->size()), c.ttl = ttl->data();
+    if (hops) same(hops->size()), c.hops = hops->data();
+    std::vector<double> rtt_out(rows), rto_out(rows);
+    {
+      nb::gil_scoped_release nogil;
+      chosen_.estimator->run(state_.data(), rows, &c, rtt_out.data(), rto_out.data());
+    }
+    return nb::make_tuple(to_numpy(std::move(rtt_out)), to_numpy(std::move(rto_out)));
+  }
+
+  std::size_t state_bytes() const { return chosen_.estimator->state_bytes(chosen_.params.data()); }
+
+ private:
+  Chosen chosen_;
+  std::vector<std::uint64_t> state_;
+};
+
+}  // namespace
+
+Chosen choose(const std::string& name, const std::string& model, const std::map<std::string, double>& params) {
+  if (model != "double" && model != "fixed")
+    throw std::invalid_argument("number model '" + model + "': it is double or fixed");
+  Chosen c;
+  c.estimator = tl_estimator_find(name.c_str(), model == "fixed" ? TL_FIX : TL_F64);
+  if (!c.estimator) throw std::invalid_argument("no estimator '" + name + "'");
+  c.params.resize(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
+  c.estimator->defaults(c.params.data());
+  for (const auto& [key, value] : params) {
+    std::size_t i = 0;
+    while (i < c.estimator->param_count && key != c.estimator->params[i].key) ++i;
+    if (i == c.estimator->param_count)
+      throw std::invalid_argument("estimator '" + name + "' has no parameter '" + key + "'");
+    const tl_param& p = c.estimator->params[i];
+    if (c.estimator->set(c.params.data(), i, value) != 0) {
+      std::ostringstream line;
+      line << name << ": " << key << " = " << value << ": allowed is " << p.low << " to " << p.high;
+      throw std::invalid_argument(line.str());
+    }
+  }
+  c.state_words = (c.estimator->state_bytes(c.params.data()) + 7) / 8;
+  return c;
+}
+
+void bind_core(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("estimators", &estimators);
+  nb::class_<Stepper>(m, "Estimator")
+      .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&>(), "name"_a,
+           "model"_a = "double", "params"_a = std::map<std::string, double>{})
+      .def("update", &Stepper::update, "rtt_us"_a, "time_us"_a, "sent_us"_a, "ack_delay_us"_a = 0,
+           "flight_segments"_a = 0, "ttl"_a = 0, "hops"_a = 0)
+      .def_prop_ro("rtt_us", [](const Stepper& s) { return s.query().rtt_us; })
+      .def_prop_ro("rto_us", [](const Stepper& s) { return s.query().rto_us; })
+      .def_prop_ro("state_bytes", &Stepper::state_bytes)
+      .def("__copy__", [](const Stepper& s) { return Stepper(s); })
+      .def("__deepcopy__", [](const Stepper& s, nb::dict) { return Stepper(s); }, "memo"_a)
+      .def("run", &Stepper::run, "rtt_us"_a, "time_us"_a, "sent_us"_a, "ack_delay_us"_a = nb::none(),
+           "flight_segments"_a = nb::none(), "ttl"_a = nb::none(), "hops"_a = nb::none());
+}
+
+}  // namespace tcplearn

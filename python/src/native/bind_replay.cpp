@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The replay engine: batches in, metrics of finished flows out.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "bind.h"
+#include "replay/engine.h"
+
+namespace tcplearn {
+
+namespace {
+
+using Spec = std::tuple<std::string, std::string, std::map<std::string, double>>;
+
+std::vector<Chosen> choose_all(const std::vector<Spec>& specs) {
+  std::vector<Chosen> out;
+  for (const auto& [name, model, params] : specs) out.push_back(choose(name, model, params));
+  return out;
+}
+
+template <typename T>
+Array<T> column(const nb::dict& batch, const char* name, std::size_t rows) {
+  auto a = nb::cast<Array<T>>(batch[name]);
+  if (a.size() != rows) throw std::invalid_argument(std::string("column ") + name + " differs in length");
+  return a;
+}
+
+std::vector<double> cdf_points() {
+  std::vector<double> p;
+  for (int i = 0; i <= 200; ++i) p.push_back(i / 200.0);
+  for (const double tail : {0.9975, 0.999, 0.9999}) p.insert(p.end() - 1, tail);
+  return p;
+}
+
+nb::object or_none(const Mean& m) {
+  return m.count ? nb::object(nb::float_(m.sum / static_cast<double>(m.count))) : nb::object(nb::none());
+}
+
+nb::dict describe(const Metrics& m) {
+  nb::dict d;
+  d["mean_abs_error_us"] = or_none(m.abs_error_us);
+  d["bias_us"] = or_none(m.error_us);
+  d["at_send_error_us"] = or_none(m.at_send_error_us);
+  d["mean_rto_us"] = or_none(m.rto_us);
+  d["excess_wait_us"] = or_none(m.excess_us);
+  d["misses"] = m.misses;
+  d["timed"] = m.rto_us.count;
+  d["spurious_timeouts"] = m.spurious_timeouts;
+  d["spurious_timeouts_tlp"] = m.spurious_timeouts_tlp;
+  d["spurious_probes"] = m.spurious_probes;
+  const auto middle = m.abs_errors_us.at({0.5, 0.95});
+  d["median_abs_error_us"] = middle.empty() ? nb::object(nb::none()) : nb::object(nb::float_(middle[0]));
+  d["p95_abs_error_us"] = middle.empty() ? nb::object(nb::none()) : nb::object(nb::float_(middle[1]));
+  return d;
+}
+
+nb::list describe_all(const std::vector<Metrics>& all) {
+  nb::list out;
+  for (const auto& m : all) out.append(describe(m));
+  return out;
+}
+
+nb::list distributions(const std::vector<Metrics>& all) {
+  nb::list out;
+  const auto p = cdf_points();
+  for (const auto& m : all) out.append(nb::make_tuple(to_numpy(std::vector<double>(p)), to_numpy(m.abs_errors_us.at(p))));
+  return out;
+}
+
+// One estimator's values out of a point-major table.
+std::vector<double> strip(const std::vector<double>& table, std::size_t e, std::size_t count) {
+  std::vector<double> out;
+  for (std::size_t i = e; i < table.size(); i += count) out.push_back(table[i]);
+  return out;
+}
+
+class Flow {
+ public:
+  explicit Flow(std::unique_ptr<FlowReplay> flow) : flow_(std::move(flow)) {}
+  std::uint64_t samples() const { return flow_->samples(); }
+  nb::list metrics() const { return describe_all(flow_->metrics()); }
+  nb::list cdf() const { return distributions(flow_->metrics()); }
+  nb::dict series() const {
+    const Thinned& s = flow_->series();
+    const std::size_t count = flow_->metrics().size();
+    nb::dict d;
+    d["per_point"] = s.per_point;
+    d["time_us"] = to_numpy(std::vector<double>(s.time_us));
+    d["low_us"] = to_numpy(std::vector<double>(s.low_us));
+    d["high_us"] = to_numpy(std::vector<double>(s.high_us));
+    nb::list prediction, rto;
+    for (std::size_t e = 0; e < count; ++e) {
+      prediction.append(to_numpy(strip(s.prediction_us, e, count)));
+      rto.append(to_numpy(strip(s.rto_us, e, count)));
+    }
+    d["prediction_us"] = prediction;
+    d["rto_us"] = rto;
+    return d;
+  }
+  void merge_into(std::vector<Metrics>& totals) const {
+    for (std::size_t e = 0; e < totals.size(); ++e) totals[e].merge(flow_->metrics()[e]);
+  }
+
+ private:
+  std::unique_ptr<FlowReplay> flow_;
+};
+
+class Totals {
+ public:
+  explicit Totals(std::size_t estimators) : metrics_(estimators) {}
+  void add(const Flow& flow) {
+    flow.merge_into(metrics_);
+    samples_ += flow.samples();
+  }
+  std::uint64_t samples() const { return samples_; }
+  nb::list metrics() const { return describe_all(metrics_); }
+  nb::list cdf() const { return distributions(metrics_); }
+
+ private:
+  std::vector<Metrics> metrics_;
+  std::uint64_t samples_ = 0;
+};
+
+void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<double>>& other_rtt_us,
+          const std::optional<Array<double>>& other_rto_us) {
+  const std::size_t others = engine.others();
+  const auto time = nb::cast<Array<std::int64_t>>(batch["time_us"]);
+  const std::size_t rows = time.size();
+  const auto sent = column<std::int64_t>(batch, "sent_us", rows);
+  const auto rtt = column<std::int64_t>(batch, "rtt_us", rows);
+  const auto armed = column<std::int64_t>(batch, "armed_us", rows);
+  const auto head = column<std::int64_t>(batch, "head_sent_us", rows);
+  const auto flow = column<std::uint32_t>(batch, "flow", rows);
+  const auto flight = column<std::uint32_t>(batch, "flight_segments", rows);
+  const auto retransmitted = column<std::uint8_t>(batch, "retransmitted", rows);
+  const auto ttl = column<std::uint8_t>(batch, "ttl", rows);
+  Columns c{};
+  c.rows = rows;
+  c.time_us = time.data();
+  c.sent_us = sent.data();
+  c.rtt_us = rtt.data();
+  c.armed_us = armed.data();
+  c.head_sent_us = head.data();
+  c.flow = flow.data();
+  c.flight_segments = flight.data();
+  c.retransmitted = retransmitted.data();
+  c.ttl = ttl.data();
+  if (others) {
+    if (!other_rtt_us || !other_rto_us || other_rtt_us->size() != rows * others ||
+        other_rto_us->size() != rows * others)
+      throw std::invalid_argument("predictions of the caller's estimators are missing");
+    c.other_rtt_us = other_rtt_us->data();
+    c.other_rto_us = other_rto_us->data();
+  }
+  nb::gil_scoped_release nogil;
+  engine.feed(c);
+}
+
+}  // namespace
+
+void bind_replay(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Flow>(m, "ReplayedFlow")
+      .def_prop_ro("samples", &Flow::samples)
+      .def("metrics", &Flow::metrics)
+      .def("cdf", &Flow::cdf)
+      .def("series", &Flow::series);
+  nb::class_<Totals>(m, "ReplayTotals")
+      .def(nb::init<std::size_t>(), "estimators"_a)
+      .def("add", &Totals::add)
+      .def_prop_ro("samples", &Totals::samples)
+      .def("metrics", &Totals::metrics)
+      .def("cdf", &Totals::cdf);
+  nb::class_<Engine>(m, "ReplayEngine")
+      .def("__init__",
+           [](Engine* self, const std::vector<Spec>& specs, std::size_t others, double min_rto_us) {
+             new (self) Engine(choose_all(specs), others, min_rto_us);
+           },
+           "specs"_a, "others"_a = 0, "min_rto_us"_a = 0.0)
+      .def("feed",
+           &feed,
+           "batch"_a, "other_rtt_us"_a = nb::none(), "other_rto_us"_a = nb::none())
+      .def("finish",
+           [](Engine& self, std::uint32_t flow) -> nb::object {
+             auto done = self.finish(flow);
+             return done ? nb::cast(Flow(std::move(done))) : nb::object(nb::none());
+           },
+           "flow"_a);
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// libFuzzer: any bytes give rows that keep the promises of batch.h, or a TraceError.
+//   clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined *.cpp -lpcap -lz -o fuzz_capture
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "reader.h"
+
+namespace {
+
+using tcplearn::Batch;
+using tcplearn::CaptureReader;
+using tcplearn::FlowInfo;
+using tcplearn::NoSample;
+using tcplearn::ReaderOptions;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_rows(const Batch& b, std::int64_t& last_us) {
+  const std::size_t n = b.size();
+  check(b.sent_us.size() == n && b.rtt_us.size() == n && b.armed_us.size() == n && b.head_sent_us.size() == n);
+  check(b.flow.size() == n && b.acked_bytes.size() == n && b.in_flight_bytes.size() == n && b.ttl.size() == n);
+  check(b.flight_segments.size() == n && b.retransmitted.size() == n && b.no_sample.size() == n);
+  for (std::size_t i = 0; i < n; ++i) {
+    check(b.time_us[i] >= last_us);
+    last_us = b.time_us[i];
+    const auto why = static_cast<NoSample>(b.no_sample[i]);
+    check(why <= NoSample::kNotCaptured);
+    if (why == NoSample::kNone) {
+      check(b.sent_us[i] >= 0 && b.rtt_us[i] >= 0 && b.rtt_us[i] == b.time_us[i] - b.sent_us[i]);
+    } else {
+      check(b.sent_us[i] == -1 && b.rtt_us[i] == -1);
+    }
+    check(b.armed_us[i] >= 0 && b.armed_us[i] <= b.time_us[i]);
+    check(b.head_sent_us[i] >= 0 && b.head_sent_us[i] <= b.time_us[i]);
+    check(b.acked_bytes[i] >= 1 && b.acked_bytes[i] <= b.in_flight_bytes[i]);
+    check(b.in_flight_bytes[i] <= 1u << 31);
+    check(b.flight_segments[i] >= 1 && b.flight_segments[i] <= b.in_flight_bytes[i]);
+    check(b.retransmitted[i] <= 1);
+  }
+}
+
+void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& options, std::size_t max_rows) {
+  try {
+    CaptureReader reader(data, size, "fuzz", options);
+    std::unordered_map<std::uint32_t, std::uint64_t> rows;
+    std::unordered_map<std::uint32_t, bool> over;
+    std::int64_t last_us = 0;
+    Batch batch;
+    while (reader.next(batch, max_rows)) {
+      check(batch.size() <= max_rows);
+      check_rows(batch, last_us);
+      for (const std::uint32_t id : batch.flow) {
+        check(!over[id]);
+        ++rows[id];
+      }
+      for (const std::uint32_t id : batch.ended) {
+        check(!over[id]);
+        over[id] = true;
+        const FlowInfo info = reader.flow(id);
+        check(info.acks == rows[id] && info.samples <= info.acks && info.peer == (id ^ 1u));
+        check(info.first_us <= info.last_us && info.mss_bytes > 0);
+        reader.release(id);
+      }
+    }
+    check(batch.size() == 0);
+    for (const auto& entry : rows) check(over[entry.first]);
+    check(reader.stats().connections_alive == 0);
+  } catch (const tcplearn::TraceError&) {
+    // The right answer to most inputs.
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  ReaderOptions options;
+  drain(data, size, options, 1000);
+  options.every_ack = true;
+  options.idle_us = 1'000'000;
+  options.sender = "both";
+  drain(data, size, options, 1);
+  return 0;
+}

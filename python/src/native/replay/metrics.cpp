@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "replay/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcplearn {
+
+namespace {
+constexpr double kMaxAckDelayUs = 200e3;  // TLP.max_ack_delay: RFC 8985, 7.2's worst-case delayed ACK
+constexpr double kInitialPtoUs = 1e6;     // RFC 8985, 7.2: before SRTT is known
+}  // namespace
+
+void Metrics::score(double rtt_us, double predicted_us) {
+  const double error = predicted_us - rtt_us;
+  error_us.add(error);
+  abs_error_us.add(std::fabs(error));
+  abs_errors_us.add(std::fabs(error));
+}
+
+void Metrics::score_at_send(double rtt_us, double predicted_us) {
+  at_send_error_us.add(std::fabs(predicted_us - rtt_us));
+}
+
+void Metrics::score_timer(double rtt_us, double rto) {
+  rto_us.add(rto);
+  excess_us.add(std::max(rto - rtt_us, 0.0));
+  misses += rtt_us > rto;
+}
+
+void Metrics::run_timer(const Wait& wait, double srtt_us, double rto, bool from_head) {
+  const auto armed = static_cast<double>(wait.armed_us);
+  const auto acked = static_cast<double>(wait.acked_us);
+  // RFC 6298, 5.3: RTO from the ACK that restarts the timer; Eifel: less the age of the oldest segment
+  const double start = from_head ? static_cast<double>(wait.head_sent_us) : armed;
+  const double expiry = std::max(armed, start + rto);
+  spurious_timeouts += expiry < acked;
+
+  // RFC 8985, 7.2 and 7.3: the probe goes first unless the RTO would, and restarts the RTO
+  const double pto = srtt_us > 0 ? 2 * srtt_us + (wait.tail ? kMaxAckDelayUs : 0) : kInitialPtoUs;
+  const double probe = armed + pto;
+  if (probe < expiry) {
+    spurious_probes += probe < acked;
+    spurious_timeouts_tlp += probe + rto < acked;
+  } else {
+    spurious_timeouts_tlp += expiry < acked;
+  }
+}
+
+void Metrics::merge(const Metrics& o) {
+  abs_error_us.merge(o.abs_error_us);
+  error_us.merge(o.error_us);
+  at_send_error_us.merge(o.at_send_error_us);
+  rto_us.merge(o.rto_us);
+  excess_us.merge(o.excess_us);
+  misses += o.misses;
+  spurious_timeouts += o.spurious_timeouts;
+  spurious_timeouts_tlp += o.spurious_timeouts_tlp;
+  spurious_probes += o.spurious_probes;
+  abs_errors_us.merge(o.abs_errors_us);
+}
+
+}  // namespace tcplearn

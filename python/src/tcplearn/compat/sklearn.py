@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""An estimator of RTTs as a scikit-learn regressor with ``partial_fit``."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from tcplearn import estimators
+
+#: The columns of X, in order; times in microseconds.
+COLUMNS = ("time_us", "sent_us", "flight_segments", "ttl")
+
+
+def _rows(x: ArrayLike) -> list[dict[str, int]]:
+    table = np.asarray(x)
+    if table.ndim != 2 or table.shape[1] < 2 or table.shape[1] > len(COLUMNS):
+        raise ValueError(f"X has shape {table.shape}; its columns are {', '.join(COLUMNS)}, at least two")
+    return [dict(zip(COLUMNS, map(int, row), strict=False)) for row in table]
+
+
+class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """`name` as in ``tcplearn estimators``, with parameters: ``"experts:n=50"``.
+
+    X: shape (n, 2 to 4), integer columns `COLUMNS`; y: shape (n,), RTTs in microseconds.
+    The rows of a fit are learned in order. ``predict`` learns nothing: each row gets the
+    prediction of the next RTT after what was fitted, in microseconds.
+    """
+
+    def __init__(self, name: str = "jacobson", model: str = "double") -> None:
+        self.name = name
+        self.model = model
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        self.estimator_ = estimators.create(self.name, self.model)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        if not hasattr(self, "estimator_"):
+            self.estimator_ = estimators.create(self.name, self.model)
+        for x, rtt_us in zip(_rows(X), np.asarray(y, dtype=float), strict=True):
+            self.estimator_.learn_one(x, float(rtt_us))
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        if not hasattr(self, "estimator_"):
+            raise ValueError("not fitted yet")
+        return np.array([self.estimator_.predict_one(x) for x in _rows(X)])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+

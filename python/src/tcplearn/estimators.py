@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Every estimator by name: the core's, their presets, and the user's own.
+
+A user's estimator is a class under the entry point group ``tcplearn.estimators`` with::
+
+    def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
+    def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
+    def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
+
+Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of
+RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol, runtime_checkable
+
+from tcplearn import _native
+from tcplearn.errors import UserError, did_you_mean
+
+GROUP = "tcplearn.estimators"
+
+#: What a replay compares when nothing is asked for: each algorithm at its default, the papers'
+#: other versions, and the trivial baseline.
+DEFAULTS = (
+    "last",
+    "jacobson",
+    "jacobson/rfc6298",
+    "linux",
+    "rfc9002",
+    "eifel",
+    "experts",
+    "experts/fitted",
+    "experts/nunes2014-linux",
+    "linreg",
+    "linreg/magnitude",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    key: str
+    default: float
+    low: float
+    high: float
+    choices: tuple[str, ...]  # names of the values 0, 1, ... where it is a choice
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    name: str
+    summary: str
+    params: tuple[Param, ...]
+    core: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A name with parameters, as typed: ``experts/fitted:n=50,eta=1``."""
+
+    text: str
+    name: str
+    params: Mapping[str, float]
+    core: bool
+
+
+@runtime_checkable
+class OnlineEstimator(Protocol):
+    def learn_one(self, x: Mapping[str, int], y: float) -> None: ...
+    def predict_one(self, x: Mapping[str, int]) -> float: ...
+
+
+class CoreEstimator:
+    """One of the core's estimators, sample by sample. Times in microseconds."""
+
+    def __init__(self, name: str, model: str = "double", **params: float) -> None:
+        """Raises ValueError where the name, a parameter or the number model is not known."""
+        self.name, self.model, self.params = name, model, params
+        self._state = _native.Estimator(name, model, params)
+
+    def learn_one(self, x: Mapping[str, int], y: float) -> None:
+        """x: time_us and sent_us; ack_delay_us, flight_segments, ttl, hops where known. y: RTT in us."""
+        known = {key: x[key] for key in ("ack_delay_us", "flight_segments", "ttl", "hops") if key in x}
+        self._state.update(round(y), x["time_us"], x["sent_us"], **known)
+
+    def predict_one(self, x: Mapping[str, int] | None = None) -> float:
+        """The next RTT; 0 before the first sample, but for estimators with a prior."""
+        return float(self._state.rtt_us)
+
+    def rto_one(self, x: Mapping[str, int] | None = None) -> float:
+        return float(self._state.rto_us)
+
+    @property
+    def state_bytes(self) -> int:
+        return int(self._state.state_bytes)
+
+
+class WithTimer:
+    """A user's estimator with an RTO: its own, or prediction + 4 mean errors (RFC 6298, 2.3)."""
+
+    INITIAL_RTO_US = 1e6  # RFC 6298, 2.1
+    MAX_RTO_US = 60e6  # RFC 6298, 2.5
+
+    def __init__(self, inner: OnlineEstimator) -> None:
+        self.inner = inner
+        self._own = getattr(inner, "rto_one", None)
+        self._variance_us: float | None = None
+
+    def learn_one(self, x: Mapping[str, int], y: float) -> None:
+        if self._variance_us is None:
+            self._variance_us = y / 2
+        else:
+            self._variance_us += (abs(y - self.predict_one(x)) - self._variance_us) / 4
+        self.inner.learn_one(x, y)
+
+    def predict_one(self, x: Mapping[str, int]) -> float:
+        return float(self.inner.predict_one(x))
+
+    def rto_one(self, x: Mapping[str, int]) -> float:
+        if self._own is not None:
+            return float(self._own(x))
+        if self._variance_us is None:
+            return self.INITIAL_RTO_US
+        return min(self.predict_one(x) + 4 * self._variance_us, self.MAX_RTO_US)
+
+
+def _plain(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+@cache
+def _core() -> dict[str, Info]:
+    out = {}
+    for e in _native.estimators():
+        params = tuple(
+            Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"])
+            for p in e["params"]
+        )
+        out[e["name"]] = Info(e["name"], e["summary"], params)
+    return out
+
+
+@cache
+def _users() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _load(name: str) -> Any:
+    try:
+        return _users()[name].load()
+    except Exception as error:
+        raise UserError(f"estimator '{name}' ({_users()[name].value}) does not load: {error}") from error
+
+
+def _user_info(name: str) -> Info:
+    factory = _load(name)
+    params = tuple(
+        Param(p.name, _plain(p.default), -float("inf"), float("inf"), (), "")
+        for p in inspect.signature(factory).parameters.values()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    )
+    return Info(name, (inspect.getdoc(factory) or "your own").splitlines()[0], params, core=False)
+
+
+def available() -> list[Info]:
+    """The core's estimators and presets, then the user's own."""
+    return [*_core().values(), *(_user_info(name) for name in _users() if name not in _core())]
+
+
+def _value(info: Info, key: str, text: str) -> float:
+    param = next((p for p in info.params if p.key == key), None)
+    if param is None:
+        keys = [p.key for p in info.params]
+        raise UserError(
+            f"estimator '{info.name}' has no parameter '{key}'; {did_you_mean(key, keys, 'it has ' + ', '.join(keys))}"
+        )
+    if text in param.choices:
+        return float(param.choices.index(text))
+    try:
+        value = float(text)
+    except ValueError:
+        wanted = f"one of {', '.join(param.choices)}" if param.choices else "a number"
+        raise UserError(f"{info.name}: {key}={text}: it takes {wanted}") from None
+    if not param.low <= value <= param.high:
+        raise UserError(f"{info.name}: {key}={text}: allowed is {param.low:g} to {param.high:g}")
+    return value
+
+
+def parse(text: str) -> Spec:
+    """Reads ``name[/preset][:key=value,...]``. Raises UserError with one line that names the nearest."""
+    name, _, rest = text.partition(":")
+    core = name in _core()
+    if not core and name not in _users():
+        known = [*_core(), *_users()]
+        raise UserError(f"no estimator '{name}'; {did_you_mean(name, known, 'see: tcplearn estimators')}")
+    info = _core()[name] if core else _user_info(name)
+    params = {}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UserError(f"estimator '{text}': '{pair}' is not key=value")
+        params[key.strip()] = _value(info, key.strip(), value.strip())
+    return Spec(text, name, params, core)
+
+
+def create(spec: Spec | str, model: str = "double") -> CoreEstimator | WithTimer:
+    """A fresh estimator in river's shape. Raises UserError for a name or parameter that is not known."""
+    if isinstance(spec, str):
+        spec = parse(spec)
+    if spec.core:
+        return CoreEstimator(spec.name, model, **spec.params)
+    made = _load(spec.name)(**spec.params)
+    if not isinstance(made, OnlineEstimator):
+        raise UserError(f"estimator '{spec.name}' lacks learn_one(x, y) or predict_one(x)")
+    return WithTimer(made)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What made a result: version, commit, command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import tcplearn
+
+
+@cache
+def commit() -> str:
+    """The checkout's commit, with "+changes" where the tree differs from it; "" outside a checkout."""
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        return ""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        return git("rev-parse", "--short=12", "HEAD") + ("+changes" if git("status", "--porcelain") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def made_by(**parameters: str) -> dict[str, str]:
+    """Version, commit and command of this process, then the parameters given."""
+    command = " ".join(["tcplearn", *sys.argv[1:]])
+    return {"version": tcplearn.__version__, "commit": commit(), "command": command, **parameters}

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Replay a trace under every estimator: traces -> samples -> estimators -> rows."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcplearn import _native, estimators, provenance
+from tcplearn.errors import UserError
+from tcplearn.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
+from tcplearn.traces import TraceOptions, open_trace
+
+#: How many flows get pictures: those with most samples.
+PICTURED = 8
+BATCH_ROWS = 65_536
+BASELINE = "jacobson"
+
+Progress = Callable[[float, str], None]
+Batch = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    estimators: tuple[str, ...] = ()  # empty: estimators.DEFAULTS
+    model: str = "double"  # or "fixed"
+    sender: str = "auto"  # near, far, client, server, both, or an address
+    every_ack: bool = False
+    min_samples: int = TOO_SHORT
+    min_rto_us: int = 0
+    flow: str = ""  # only flows whose name contains it
+
+
+class _UserBank:
+    """The user's estimators, one of each for every flow, stepped in Python."""
+
+    def __init__(self, specs: list[estimators.Spec], model: str) -> None:
+        self.specs, self.model = specs, model
+        self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
+
+    def predict(self, batch: Batch) -> tuple[Floats | None, Floats | None]:
+        """What stood before each row, row-major: [row * estimators + e]."""
+        if not self.specs:
+            return None, None
+        rows = len(batch["time_us"])
+        rtt_us = np.zeros((rows, len(self.specs)))
+        rto_us = np.zeros((rows, len(self.specs)))
+        keys = ("time_us", "sent_us", "flight_segments", "ttl")
+        columns = {key: batch[key].tolist() for key in keys}
+        for k, (flow, y) in enumerate(zip(batch["flow"].tolist(), batch["rtt_us"].tolist(), strict=True)):
+            bank = self._flows.get(flow)
+            if bank is None:
+                bank = self._flows[flow] = [estimators.create(s, self.model) for s in self.specs]
+            x = {key: column[k] for key, column in columns.items()}
+            for e, estimator in enumerate(bank):
+                rtt_us[k, e], rto_us[k, e] = estimator.predict_one(x), estimator.rto_one(x)
+                if y >= 0:
+                    estimator.learn_one(x, y)
+        if not (np.isfinite(rtt_us).all() and np.isfinite(rto_us).all()):
+            raise UserError("an estimator of yours answered NaN or infinity")
+        return rtt_us.ravel(), rto_us.ravel()
+
+    def finish(self, flow: int) -> None:
+        self._flows.pop(flow, None)
+
+
+def _ms(us: float | None) -> float | None:
+    return None if us is None else us / 1000
+
+
+def _rate(count: int, of: int) -> float | None:
+    return count / of if of else None
+
+
+def _row(source: str, flow: str, label: str, options: Options, samples: int, m: Mapping[str, Any]) -> Row:
+    judged = samples >= options.min_samples
+    return Row(
+        source=source,
+        flow=flow,
+        estimator=label,
+        model=options.model,
+        samples=samples,
+        judged=judged,
+        note="" if judged else f"too short to judge: {samples} samples, fewer than {options.min_samples}",
+        mean_abs_error_ms=_ms(m["mean_abs_error_us"]),
+        median_abs_error_ms=_ms(m["median_abs_error_us"]),
+        p95_abs_error_ms=_ms(m["p95_abs_error_us"]),
+        bias_ms=_ms(m["bias_us"]),
+        at_send_error_ms=_ms(m["at_send_error_us"]),
+        rto_miss_rate=_rate(m["misses"], m["timed"]),
+        spurious_timeouts=m["spurious_timeouts"],
+        spurious_timeouts_tlp=m["spurious_timeouts_tlp"],
+        spurious_probes=m["spurious_probes"],
+        mean_rto_ms=_ms(m["mean_rto_us"]),
+        excess_wait_ms=_ms(m["excess_wait_us"]),
+    )
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return None if value is None or not base else value / base
+
+
+def _with_ratios(rows: list[Row]) -> list[Row]:
+    base = next((r for r in rows if r.estimator == BASELINE), None)
+    if base is None:
+        return rows
+    return [
+        replace(
+            r,
+            mean_abs_error_ratio=_ratio(r.mean_abs_error_ms, base.mean_abs_error_ms),
+            at_send_error_ratio=_ratio(r.at_send_error_ms, base.at_send_error_ms),
+            rto_miss_rate_ratio=_ratio(r.rto_miss_rate, base.rto_miss_rate),
+            mean_rto_ratio=_ratio(r.mean_rto_ms, base.mean_rto_ms),
+            excess_wait_ratio=_ratio(r.excess_wait_ms, base.excess_wait_ms),
+        )
+        for r in rows
+    ]
+
+
+class _Run:
+    """One call of `run`: what it has gathered so far."""
+
+    def __init__(self, options: Options) -> None:
+        specs = [estimators.parse(text) for text in options.estimators or estimators.DEFAULTS]
+        if len({s.text for s in specs}) < len(specs):
+            raise UserError("an estimator is named twice")
+        self.options = options
+        self.core = [s for s in specs if s.core]
+        self.users = [s for s in specs if not s.core]
+        self.labels = [s.text for s in (*self.core, *self.users)]
+        self.totals = _native.ReplayTotals(len(specs))
+        self.out = Replay()
+        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
+        self._flows = 0
+
+    def _finish_flow(self, source: str, name: str, flow: Any) -> None:
+        if flow is None or flow.samples == 0:
+            return
+        self._flows += 1
+        measured = zip(self.labels, flow.metrics(), strict=True)
+        rows = [_row(source, name, label, self.options, flow.samples, m) for label, m in measured]
+        self.out.rows += _with_ratios(rows)
+        self.totals.add(flow)
+        if flow.samples < self.options.min_samples:
+            return
+        if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
+            return
+        entry = (flow.samples, -self._flows, self._series(source, name, flow), self._cdf(source, name, flow))
+        if len(self._pictured) < PICTURED:
+            heapq.heappush(self._pictured, entry)
+        else:
+            heapq.heapreplace(self._pictured, entry)
+
+    def _series(self, source: str, name: str, flow: Any) -> Series:
+        s = flow.series()
+        return Series(
+            source=source,
+            flow=name,
+            per_point=s["per_point"],
+            time_s=s["time_us"] / 1e6,
+            rtt_low_ms=s["low_us"] / 1e3,
+            rtt_high_ms=s["high_us"] / 1e3,
+            prediction_ms={n: v / 1e3 for n, v in zip(self.labels, s["prediction_us"], strict=True)},
+            rto_ms={n: v / 1e3 for n, v in zip(self.labels, s["rto_us"], strict=True)},
+        )
+
+    def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
+        return [
+            Distribution(source, name, label, p, e / 1e3)
+            for label, (p, e) in zip(self.labels, measured.cdf(), strict=True)
+            if len(e)
+        ]
+
+    def add(self, path: Path, progress: Progress | None) -> None:
+        engine = _native.ReplayEngine(
+            [(s.name, self.options.model, dict(s.params)) for s in self.core],
+            len(self.users),
+            float(self.options.min_rto_us),
+        )
+        users = _UserBank(self.users, self.options.model)
+        source = str(path)
+        trace = open_trace(
+            path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
+        )
+        skipped = 0
+        matched = 0
+        for batch in trace.batches(BATCH_ROWS):
+            engine.feed(batch, *users.predict(batch))
+            for flow in batch["ended"].tolist():
+                info = trace.flow(flow)
+                done = engine.finish(flow)
+                users.finish(flow)
+                trace.release(flow)
+                if self.options.flow not in info["name"]:
+                    continue
+                if not info["chosen"]:
+                    skipped += done is not None and done.samples > 0
+                    continue
+                matched += 1
+                self._finish_flow(source, info["name"], done)
+                self._note_side(source, info, done)
+            if progress:
+                progress(trace.progress, path.name)
+        self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
+        if self.options.flow and matched == 0:
+            raise UserError(f"{source}: no flow's name contains '{self.options.flow}'")
+        if skipped:
+            self.out.notes.append(
+                f"{source}: {skipped} directions left out: their sender is not the chosen side, "
+                "so their ACKs time only the near host (--sender both shows them)"
+            )
+
+    def _note_side(self, source: str, info: Mapping[str, Any], flow: Any) -> None:
+        if info["near_reason"] and flow is not None and flow.samples >= self.options.min_samples:
+            self.out.notes.append(f"{source}: {info['name']}: sender's side by {info['near_reason']}")
+
+    def result(self) -> Replay:
+        out = self.out
+        if out.rows:
+            samples = self.totals.samples
+            measured = zip(self.labels, self.totals.metrics(), strict=True)
+            totals = [_row("total", "total", label, self.options, samples, m) for label, m in measured]
+            out.totals = _with_ratios(totals)
+        for _, _, series, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
+            out.series.append(series)
+            out.distributions += distributions
+        if self._flows > 1:
+            out.distributions += self._cdf("total", "total", self.totals)
+        out.made_by = provenance.made_by(
+            estimators=" ".join(self.labels),
+            model=self.options.model,
+            sender=self.options.sender,
+            every_ack=str(self.options.every_ack).lower(),
+            min_rto_us=str(self.options.min_rto_us),
+        )
+        return out
+
+
+def run(paths: list[Path], options: Options | None = None, progress: Progress | None = None) -> Replay:
+    """Replays every file. Raises UserError or TraceError with one line that says what to do."""
+    this = _Run(options or Options())
+    for path in paths:
+        this.add(path, progress)
+    if not this.out.rows:
+        raise UserError(
+            f"{', '.join(map(str, paths))}: no RTT sample of the chosen side; try --sender far or both"
+        )
+    return this.result()

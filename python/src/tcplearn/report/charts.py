@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The pictures, as Vega-Lite specifications over named data that the caller fills in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from tcplearn.report import data, labels
+from tcplearn.report.palette import SAMPLE, Look
+from tcplearn.results import Row
+
+Spec = dict[str, Any]
+
+WIDTH, RTT_HEIGHT, RTO_HEIGHT, OVERVIEW_HEIGHT = 900, 270, 230, 44
+SQUARE_WIDTH, SQUARE_HEIGHT = 420, 340
+
+#: Above this ratio of the largest RTT to the smallest a linear axis shows the outliers only.
+LOG_FROM = 20
+
+_HINT = "click a name to show or hide it"
+
+_CONFIG: Spec = {
+    "font": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif",
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": {
+        "gridColor": "#e9ebee",
+        "domainColor": "#8a9099",
+        "tickColor": "#8a9099",
+        "labelColor": "#3b4048",
+        "titleColor": "#3b4048",
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+    },
+    "legend": {"labelFontSize": 12, "labelLimit": 260, "symbolSize": 260, "symbolStrokeWidth": 2.5},
+    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 12, "subtitleColor": "#5a616b", "offset": 8},
+}
+
+
+def _finished(chart: Any) -> Spec:
+    spec: Spec = chart.to_dict(validate=True)
+    spec["config"] = _CONFIG
+    return spec
+
+
+def _encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
+    """Colour and dash by estimator, the same in every picture; no columns, no legend."""
+    names = list(looks)
+    shown = (
+        alt.Legend(
+            title=hint,
+            titleFontWeight="normal",
+            titleColor="#5a616b",
+            orient="top",
+            columns=columns,
+            labelFontSize=12 if columns > 3 else 11,
+            symbolType="stroke",
+        )
+        if columns
+        else None
+    )
+    return {
+        "color": alt.Color("e:N", legend=shown).scale(domain=names, range=[looks[n].colour for n in names]),
+        "strokeDash": alt.StrokeDash("e:N", legend=shown).scale(
+            domain=names,
+            range=[looks[n].dash for n in names],  # type: ignore[arg-type]
+        ),
+    }
+
+
+def _pick(chosen: Sequence[str]) -> alt.Parameter:
+    """Every click on a name in the legend shows or hides its lines."""
+    return alt.selection_point(
+        name="pick", fields=["e"], bind="legend", toggle="true", value=[{"e": name} for name in chosen], empty=False
+    )
+
+
+def over_time(
+    columns: Mapping[str, Any], looks: Mapping[str, Look], chosen: Sequence[str], *, still: bool, title: str = ""
+) -> Spec:
+    """RTT samples and predictions, the RTO beside them, and an overview to choose the time in.
+
+    Data: `band` (t, low, high) and `lines` (t, e, p, r). A still picture has the chosen lines only.
+    """
+    zoom = alt.selection_interval(name="zoom", encodings=["x"])
+    pick = _pick(chosen)
+    seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
+    lows = [v for v in columns["low"] if v]
+    highs = [v for v in columns["high"] if v]
+    wide = bool(lows) and max(highs) > LOG_FROM * min(lows)
+    span = [columns["t"][0], columns["t"][-1]] if columns["t"] else [0, 1]
+
+    def band(scale: alt.Scale, name: str) -> alt.Chart:
+        x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
+        chart = alt.Chart(alt.NamedData("band")).mark_rule(
+            color=SAMPLE, strokeWidth=3, strokeCap="round", clip=True
+        )
+        chart = chart.encode(x=x, y=alt.Y("low:Q", title=name).scale(scale).axis(minExtent=44, format="~g"), y2="high:Q")
+        return chart if still else chart.transform_filter(zoom)
+
+    def lines(field: str, scale: alt.Scale, name: str, *, legend: bool) -> alt.Chart:
+        x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
+        chart = alt.Chart(alt.NamedData("lines")).mark_line(clip=True, strokeWidth=1.6)
+        chart = chart.encode(
+            x=x,
+            y=alt.Y(f"{field}:Q", title=name).scale(scale).axis(minExtent=44, format="~g"),
+            **_encodings(seen, columns=5 if legend else 0, hint=None if still else _HINT),
+        )
+        if still:
+            return chart.transform_filter(alt.FieldOneOfPredicate(field="e", oneOf=list(chosen)))
+        chart = chart.transform_filter(pick).transform_filter(zoom)
+        return chart.add_params(pick) if legend else chart
+
+    linear_or_log = alt.Scale(type="log", nice=False, padding=6) if wide else alt.Scale(zero=False)
+    log = alt.Scale(type="log", nice=False, padding=6)
+    rtt = alt.layer(band(linear_or_log, "RTT, ms"), lines("p", linear_or_log, "RTT, ms", legend=True)).properties(
+        width=WIDTH, height=RTT_HEIGHT, title="RTT: each sample (grey) and what was predicted just before it"
+    )
+    rto = alt.layer(band(log, "RTO, ms"), lines("r", log, "RTO, ms", legend=False)).properties(
+        width=WIDTH, height=RTO_HEIGHT, title="RTO: the closer above the grey samples, the better; below them it misfires"
+    )
+    parts: list[Any] = [rtt, rto]
+    if not still:
+        overview = (
+            alt.Chart(alt.NamedData("band"))
+            .mark_rule(color="#8a9099")
+            .encode(
+                x=alt.X("t:Q", title="drag here to choose a span of time; double click for all of it").scale(
+                    domain=span, nice=False
+                ),
+                y=alt.Y("low:Q", title=None, axis=None).scale(linear_or_log),
+                y2="high:Q",
+            )
+            .properties(width=WIDTH, height=OVERVIEW_HEIGHT)
+            .add_params(zoom)
+        )
+        parts.append(overview)
+    chart = alt.vconcat(*parts, spacing=14)
+    return _finished(chart.properties(title=alt.Title(title)) if title else chart)
+
+
+def _zoomed(zoom: alt.Parameter) -> alt.X:
+    return alt.X("t:Q", title="time, s").scale(domain=zoom, nice=False)
+
+
+def errors(
+    columns: Mapping[str, data.Columns],
+    looks: Mapping[str, Look],
+    chosen: Sequence[str],
+    *,
+    still: bool,
+    title: str = "",
+) -> Spec:
+    """Which share of predictions was off by no more than so much. Data: `cdf` (e, x, y)."""
+    pick = _pick(chosen)
+    xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
+    domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
+    seen = [name for name in looks if name in columns]
+    if still:
+        pointed: Any = alt.FieldOneOfPredicate(field="e", oneOf=list(chosen))
+    else:
+        pointed = pick
+    chart = (
+        alt.Chart(alt.NamedData("cdf"))
+        .mark_line(clip=True)
+        .encode(
+            x=alt.X("x:Q", title="|prediction - sample|, ms")
+            .scale(type="log", domain=domain, nice=False, clamp=True)
+            .axis(format="~g", values=_ticks(domain)),
+            y=alt.Y("y:Q", title="share of samples").scale(domain=[0, 1]).axis(format="%"),
+            opacity=alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
+            strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
+            **_encodings({name: looks[name] for name in seen}, columns=3, hint=None if still else _HINT),
+        )
+        .properties(
+            width=SQUARE_WIDTH,
+            height=SQUARE_HEIGHT,
+            title=_title(title, "Prediction error", "the further left and up, the better"),
+        )
+    )
+    return _finished(chart if still else chart.add_params(pick))
+
+
+def _title(title: str, what: str, hint: str) -> alt.Title:
+    return alt.Title(what, subtitle=[hint, title] if title else [hint])
+
+
+def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") -> Spec:
+    """Miss rate against mean RTO: both small is good, and each is bought with the other."""
+    points = data.timer_rows(rows)
+    floor = data.miss_floor(rows)
+    xs = [p["x"] for p in points] or [1]
+    ys = [p["y"] for p in points] or [1]
+    x_domain = [min(xs) / 1.25, max(xs) * 1.25]
+    y_domain = [floor / 1.8, max(*ys, floor * 30) * 1.6]
+    wide, high = _LogAxis(x_domain, SQUARE_WIDTH), _LogAxis(y_domain, -SQUARE_HEIGHT)
+    names = [p["e"] for p in points]
+    spots = [(wide.pixel(p["x"]), high.pixel(p["y"])) for p in points]
+    for point, label in zip(points, labels.place(spots, names, SQUARE_WIDTH, SQUARE_HEIGHT), strict=True):
+        point["lx"], point["ly"] = wide.value(label.x), high.value(label.y)
+        point["end"] = wide.value(label.end)
+        point["far"] = label.far
+    decades = [10.0**k for k in range(-9, 3) if floor * 2 < 10.0**k < y_domain[1]]
+
+    x = alt.X("x:Q", title="mean RTO, ms").scale(type="log", domain=x_domain, nice=False)
+    x = x.axis(format="~g", values=_ticks(x_domain))
+    y = (
+        alt.Y("y:Q", title="samples above the RTO, %")
+        .scale(type="log", domain=y_domain, nice=False)
+        .axis(values=[floor, *decades], labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '~g')")
+    )
+    colour = _encodings(looks, columns=0)["color"]
+    shape = alt.Shape("e:N", legend=None).scale(
+        domain=list(looks),
+        range=[look.shape for look in looks.values()],  # type: ignore[arg-type]
+    )
+    base = alt.Chart(alt.NamedData("timer"))
+    tooltip = [
+        alt.Tooltip("e:N", title="estimator"),
+        alt.Tooltip("miss:Q", title="samples above the RTO, %"),
+        alt.Tooltip("x:Q", title="mean RTO, ms"),
+    ]
+    layers = [
+        alt.Chart(alt.NamedData("none"))
+        .mark_rect(color="#f1f3f5")
+        .encode(y=alt.Y("low:Q").scale(type="log", domain=y_domain, nice=False), y2="high:Q"),
+        alt.Chart(alt.NamedData("frontier"))
+        .mark_line(color="#b0b6bd", strokeDash=[3, 3], interpolate="step-after", strokeWidth=1)
+        .encode(x=x, y=y),
+        base.transform_filter("datum.far")
+        .mark_rule(color="#b0b6bd", strokeWidth=0.8)
+        .encode(x=x, y=y, x2="end:Q", y2="ly:Q"),
+        base.mark_point(filled=True, size=90, opacity=1).encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip),
+    ]
+    for style in ({"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}, {"color": "#1f2329"}):
+        layers.append(
+            base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(
+                x=alt.X("lx:Q").scale(type="log", domain=x_domain, nice=False),
+                y=alt.Y("ly:Q").scale(type="log", domain=y_domain, nice=False),
+                text="e:N",
+            )
+        )
+    chart = alt.layer(*layers).properties(
+        width=SQUARE_WIDTH,
+        height=SQUARE_HEIGHT,
+        title=_title(title, "Retransmission timer", "lower left is better; nothing measured beats the dashed line"),
+    )
+    spec = _finished(chart)
+    spec["datasets"] = {
+        "timer": points,
+        "frontier": data.frontier(points),
+        "none": [{"low": y_domain[0], "high": floor * 1.8}],
+    }
+    return spec
+
+
+def _ticks(domain: Sequence[float]) -> list[float]:
+    """Powers of ten, with steps of 2 and 5 between them where the axis is short."""
+    low, high = domain
+    steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
+    ticks = (s * 10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for s in steps)
+    return [t for t in ticks if low <= t <= high]
+
+
+class _LogAxis:
+    """A logarithmic axis over so many pixels, downwards where they are negative."""
+
+    def __init__(self, domain: Sequence[float], pixels: float) -> None:
+        self.low, self.high = (math.log(v) for v in domain)
+        self.pixels = pixels
+
+    def pixel(self, value: float) -> float:
+        share = (math.log(value) - self.low) / (self.high - self.low)
+        return share * self.pixels if self.pixels > 0 else (share - 1) * self.pixels
+
+    def value(self, pixel: float) -> float:
+        share = pixel / self.pixels if self.pixels > 0 else 1 + pixel / self.pixels
+        return math.exp(self.low + share * (self.high - self.low))

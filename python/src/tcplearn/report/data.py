@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Series and distributions as compact columns: what the page carries and the pictures are drawn from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tcplearn.output import plain
+from tcplearn.results import Distribution, Floats, Replay, Row, Series
+
+#: Bytes that all the series of a page may take, and what one value takes.
+PAGE_BYTES = 1_500_000
+VALUE_BYTES = 6
+POINTS_LEAST, POINTS_MOST = 200, 2000
+CDF_POINTS = 120
+
+#: Errors below the clock's microsecond are drawn there: a logarithmic axis has no zero.
+ERROR_FLOOR_MS = 1e-3
+
+Columns = dict[str, list[Any]]
+Key = tuple[str, str]  # source and flow
+
+
+def rounded(value: float, digits: int = 4) -> float | None:
+    """Four digits are finer than a picture shows; None for what is not a number."""
+    if not math.isfinite(value):
+        return None
+    if value == 0:
+        return 0.0
+    return round(value, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def _numbers(values: Floats, *, positive: bool = False) -> list[float | None]:
+    out = (rounded(v) for v in values.tolist())
+    return [None if v is None or (positive and v <= 0) else int(v) if v == int(v) else v for v in out]
+
+
+def points_for(replay: Replay) -> int:
+    """How many points a flow may have, so that the page stays small."""
+    columns = sum(3 + len(s.prediction_ms) + len(s.rto_ms) for s in replay.series)
+    return max(POINTS_LEAST, min(POINTS_MOST, PAGE_BYTES // max(1, columns * VALUE_BYTES)))
+
+
+def thinned(series: Series, most: int) -> Series:
+    """At most so many points: the band takes the extremes, lines keep what stood last."""
+    n = len(series.time_s)
+    by = -(-n // most) if n else 1
+    if by <= 1:
+        return series
+    starts = np.arange(0, n, by)
+    ends = np.minimum(starts + by, n) - 1
+    return Series(
+        series.source,
+        series.flow,
+        series.per_point * by,
+        series.time_s[ends],
+        np.fmin.reduceat(series.rtt_low_ms, starts),
+        np.fmax.reduceat(series.rtt_high_ms, starts),
+        {name: values[ends] for name, values in series.prediction_ms.items()},
+        {name: values[ends] for name, values in series.rto_ms.items()},
+    )
+
+
+def series_columns(series: Series, most: int) -> dict[str, Any]:
+    """Time in steps of 0.1 ms at least; an answer of zero is no answer."""
+    s = thinned(series, most)
+    return {
+        "t": [round(float(t), 4) for t in s.time_s],
+        "low": _numbers(s.rtt_low_ms, positive=True),
+        "high": _numbers(s.rtt_high_ms, positive=True),
+        "prediction": {name: _numbers(v, positive=True) for name, v in s.prediction_ms.items()},
+        "rto": {name: _numbers(v, positive=True) for name, v in s.rto_ms.items()},
+    }
+
+
+def band_rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = zip(columns["t"], columns["low"], columns["high"], strict=True)
+    return [{"t": t, "low": low, "high": high} for t, low, high in rows if low and high]
+
+
+def line_rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for estimator, predictions in columns["prediction"].items():
+        for t, prediction, rto in zip(columns["t"], predictions, columns["rto"][estimator], strict=True):
+            rows.append({"t": t, "e": estimator, "p": prediction, "r": rto})
+    return rows
+
+
+def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
+    out: dict[str, Columns] = {}
+    for d in distributions:
+        if not len(d.error_ms):
+            continue
+        at = np.unique(np.linspace(0, len(d.error_ms) - 1, CDF_POINTS).round().astype(int))
+        errors = np.maximum(d.error_ms[at], ERROR_FLOOR_MS)
+        out[d.estimator] = {"x": _numbers(errors), "y": [round(float(p), 4) for p in d.probability[at]]}
+    return out
+
+
+def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
+    return [
+        {"e": estimator, "x": x, "y": y}
+        for estimator, c in columns.items()
+        for x, y in zip(c["x"], c["y"], strict=True)
+        if x is not None
+    ]
+
+
+def miss_floor(rows: Sequence[Row]) -> float:
+    """Where "never missed" is drawn: below the least rate that so many samples can show, in %."""
+    samples = max((row.samples for row in rows), default=1)
+    return 100 / max(samples, 1) / 3
+
+
+def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Miss rate in % and mean RTO of each estimator; zero stands at the floor and says so."""
+    floor = miss_floor(rows)
+    out = []
+    for row in rows:
+        wait, rate = plain(row.mean_rto_ms), plain(row.rto_miss_rate)
+        if wait is None or rate is None or wait <= 0:
+            continue
+        out.append(
+            {
+                "e": row.estimator,
+                "x": rounded(wait),
+                "y": rounded(max(rate * 100, floor)),
+                "miss": rounded(rate * 100),
+                "never": rate == 0,
+            }
+        )
+    return out
+
+
+def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Points that no other beats in both directions, from the shortest wait on."""
+    best: list[Mapping[str, Any]] = []
+    for point in sorted(points, key=lambda p: (p["x"], p["y"])):
+        if not best or point["y"] < best[-1]["y"]:
+            best.append(point)
+    return best

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Names beside the points of a scatter, moved apart: Vega places labels, but not Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CHARACTER_WIDTH = 6.0  # at 11 px, a little more than the mean of a sans serif
+LINE_HEIGHT = 13.0
+GAP = 9.0
+ROUNDS = 4
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlap(self, other: Box) -> float:
+        wide = min(self.right, other.right) - max(self.left, other.left)
+        high = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return wide * high if wide > 0 and high > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Label:
+    """Pixels from the top left. `far` labels need a line from their point to (end, y)."""
+
+    x: float  # where the text begins
+    y: float  # its middle
+    end: float  # the side of the text that looks at the point
+    far: bool
+    cost: float
+    box: Box
+
+
+def place(points: Sequence[Point], texts: Sequence[str], width: float, height: float) -> list[Label]:
+    """A place for each text near its point: each in turn takes its best, until none gains."""
+    dots = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in points]
+    choices = []
+    for point, text in zip(points, texts, strict=True):
+        inside = [c for c in _candidates(point, text) if _inside(c.box, width, height)]
+        inside = inside or _candidates(point, text)
+        choices.append([(c, c.cost + sum(c.box.overlap(d) for d in dots)) for c in inside])
+    chosen = [c[0][0] for c in choices]
+    for _ in range(ROUNDS):
+        before = list(chosen)
+        for i, mine in enumerate(choices):
+            others = [(points[j], chosen[j]) for j in range(len(points)) if j != i]
+            chosen[i] = min(mine, key=lambda c: c[1] + _clash(points[i], c[0], others))[0]  # noqa: B023
+        if chosen == before:
+            break
+    return chosen
+
+
+def _candidates(point: Point, text: str) -> list[Label]:
+    x, y = point
+    wide = len(text) * CHARACTER_WIDTH
+    out = []
+    for reach in (GAP, 34.0):
+        for step in range(-7, 8):
+            if reach == GAP and abs(step) > 1:
+                continue
+            down = step * LINE_HEIGHT
+            for right in (True, False):
+                left = x + reach if right else x - reach - wide
+                box = Box(left, y + down - LINE_HEIGHT / 2, left + wide, y + down + LINE_HEIGHT / 2)
+                end = left - 2 if right else left + wide + 2
+                cost = abs(step) * 4 + (reach - GAP) + (0 if right else 3)
+                out.append(Label(left, y + down, end, reach > GAP, cost, box))
+    return sorted(out, key=lambda label: label.cost)
+
+
+def _inside(box: Box, width: float, height: float) -> bool:
+    return box.left >= 0 and box.right <= width and box.top >= 0 and box.bottom <= height
+
+
+def _clash(point: Point, label: Label, others: Sequence[tuple[Point, Label]]) -> float:
+    total = 0.0
+    for other_point, other in others:
+        total += label.box.overlap(other.box) * 5
+        if label.far and other.far and _cross(point, (label.end, label.y), other_point, (other.end, other.y)):
+            total += 60
+    return total
+
+
+def _cross(a: Point, b: Point, c: Point, d: Point) -> bool:
+    def side(p: Point, q: Point, r: Point) -> float:
+        return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""One look for an estimator in every picture: the hue tells the family, dash and shape the preset.
+
+Hues of Okabe and Ito, and of Tol's muted set beyond them: told apart with colour-blind eyes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+FAMILIES = {
+    "last": "#6b6b6b",
+    "jacobson": "#0072b2",
+    "linux": "#009e73",
+    "rfc9002": "#56b4e9",
+    "eifel": "#cc79a7",
+    "experts": "#d55e00",
+    "linreg": "#e69f00",
+}
+OTHERS = ("#332288", "#882255", "#999933", "#44aa99", "#661100")
+DASHES: tuple[list[int], ...] = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3])
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+
+#: Formulas that people wrote; everything else learns.
+FORMULAS = frozenset({"last", "jacobson", "linux", "rfc9002", "eifel"})
+
+SAMPLE = "#b4bac2"  # measured RTTs: behind every line
+
+
+@dataclass(frozen=True)
+class Look:
+    colour: str
+    dash: list[int]
+    shape: str
+
+
+def family(estimator: str) -> str:
+    """`experts/fitted:n=50` -> `experts`."""
+    return estimator.partition(":")[0].partition("/")[0]
+
+
+def learned(estimator: str) -> bool:
+    return family(estimator) not in FORMULAS
+
+
+def looks(estimators: Iterable[str]) -> dict[str, Look]:
+    out: dict[str, Look] = {}
+    hues = dict(FAMILIES)
+    members: dict[str, int] = {}
+    for estimator in dict.fromkeys(estimators):
+        name = family(estimator)
+        hue = hues.setdefault(name, OTHERS[(len(hues) - len(FAMILIES)) % len(OTHERS)])
+        nth = members.get(name, 0)
+        members[name] = nth + 1
+        out[estimator] = Look(hue, DASHES[nth % len(DASHES)], SHAPES[nth % len(SHAPES)])
+    return out

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Traces of round-trip times: packet captures, CSV and flent files, all as the same columns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceError, TraceOptions
+from .capture import CaptureTrace
+from .csv import CsvTrace
+from .flent import FlentTrace
+
+__all__ = [
+    "COLUMNS",
+    "CaptureTrace",
+    "Columns",
+    "CsvTrace",
+    "FlentTrace",
+    "FlowInfo",
+    "Reason",
+    "Trace",
+    "TraceError",
+    "TraceOptions",
+    "open_trace",
+]
+
+_PCAP_MAGIC = (
+    b"\xa1\xb2\xc3\xd4",
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",  # nanoseconds
+    b"\x4d\x3c\xb2\xa1",
+    b"\xa1\xb2\xcd\x34",  # Kuznetzov's
+    b"\x34\xcd\xb2\xa1",
+    b"\x0a\x0d\x0d\x0a",  # pcapng
+)
+_PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+
+
+def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = None) -> Trace:
+    """Open a trace, its format found by its content; raise TraceError."""
+    path = Path(path)
+    if path.is_dir():
+        raise TraceError(f"{path}: is a directory")
+    stream = ByteStream(path)
+    head = b""
+    while len(head) < 4096 and (part := stream.read()):
+        head += part
+    if not head:
+        raise TraceError(f"{path}: " + (f"nothing in it can be read: {stream.damage}" if stream.damage else "the file is empty"))
+    for magic, program in _PACKED.items():
+        if head.startswith(magic):
+            raise TraceError(f"{path}: packed with {program}; unpack it first (gzip is read as it is)")
+    if head.startswith(_PCAP_MAGIC):
+        return CaptureTrace(path, options or TraceOptions())
+    text = head[:4096].removeprefix(b"\xef\xbb\xbf")
+    if text.lstrip().startswith((b"{", b"[")):
+        return FlentTrace(path)
+    if b"\0" in text:
+        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV")
+    return CsvTrace(path)

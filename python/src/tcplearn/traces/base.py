@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What every trace is: batches of columns, and the flows they belong to."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn._native import TraceError
+
+__all__ = [
+    "COLUMNS",
+    "ByteStream",
+    "Columns",
+    "FlowInfo",
+    "Reason",
+    "Trace",
+    "TraceError",
+    "TraceOptions",
+]
+
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+
+#: The columns of a batch, one row for each ACK that acknowledges new data, and their types. Times are microseconds
+#: since the trace's first packet or row. `ended` stands beside them: the flows that are over with the batch.
+COLUMNS: dict[str, type[np.generic]] = {
+    "time_us": np.int64,
+    "sent_us": np.int64,
+    "rtt_us": np.int64,
+    "armed_us": np.int64,
+    "head_sent_us": np.int64,
+    "flow": np.uint32,
+    "acked_bytes": np.uint32,
+    "in_flight_bytes": np.uint32,
+    "flight_segments": np.uint32,
+    "retransmitted": np.uint8,
+    "ttl": np.uint8,
+    "no_sample": np.uint8,
+}
+
+
+class Reason:
+    """Why a row gives no RTT sample (column `no_sample`)."""
+
+    NONE = 0
+    RETRANSMITTED = 1
+    INSIDE_SEGMENT = 2
+    SACKED_EARLIER = 3
+    NOT_CAPTURED = 4
+
+
+class FlowInfo(TypedDict):
+    """One direction of one connection."""
+
+    id: int
+    peer: int
+    name: str
+    near_sender: bool
+    near_reason: str
+    chosen: bool
+    data_packets: int
+    data_bytes: int
+    retransmitted_packets: int
+    acks: int
+    samples: int
+    mss_bytes: int
+    first_us: int
+    last_us: int
+
+
+@dataclass(frozen=True)
+class TraceOptions:
+    """How to read captures; the other formats know no sides and ignore it."""
+
+    #: auto, near, far, client, server, both, or an address with or without a port: sets `chosen` in a flow.
+    sender: str = "auto"
+    #: Time ACKs that end inside a captured record too.
+    every_ack: bool = False
+    #: A connection without a packet for so long is over.
+    idle_s: float = 300.0
+
+
+class Trace(Protocol):
+    """A trace that is read once, from its beginning to its end."""
+
+    @property
+    def kind(self) -> str:
+        """capture, csv or flent."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each thing left out or made up; complete after the last batch."""
+
+    @property
+    def progress(self) -> float:
+        """The share of the file that was read, 0 to 1."""
+
+    def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
+        """Yield batches of about `max_rows` rows or fewer; raise TraceError."""
+
+    def flow(self, flow_id: int) -> FlowInfo:
+        """Return what is known of a flow; final once a batch has listed it in `ended`."""
+
+    def release(self, flow_id: int) -> None:
+        """Forget an ended flow."""
+
+
+class ByteStream:
+    """The bytes of a file, gunzipped on the way, as far as they can be."""
+
+    CHUNK_BYTES = 1 << 18
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file: BinaryIO = path.open("rb")
+            self._size = path.stat().st_size
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be opened: {error.strerror}") from None
+        #: What cut the data short, or "".
+        self.damage = ""
+        self._pending = self._read_file()
+        self._gzip = self._pending.startswith(b"\x1f\x8b")
+        self._inflater = zlib.decompressobj(wbits=31)
+        self._consumed = 0
+
+    def __del__(self) -> None:
+        file = getattr(self, "_file", None)
+        if file is not None:
+            file.close()
+
+    @property
+    def progress(self) -> float:
+        """The share of the file that was read, 0 to 1."""
+        return min(1.0, self._consumed / self._size) if self._size else 0.0
+
+    def _read_file(self) -> bytes:
+        try:
+            return self._file.read(self.CHUNK_BYTES)
+        except OSError as error:
+            self.damage = f"it cannot be read: {error.strerror}"
+            return b""
+
+    def _take(self) -> bytes:
+        raw = self._pending or self._read_file()
+        self._pending = b""
+        self._consumed += len(raw)
+        return raw
+
+    def read(self) -> bytes:
+        """Return the next bytes, b"" at the end or where `damage` says that they end."""
+        if not self._gzip:
+            return self._take()
+        while not self.damage:
+            raw = self._take()
+            if not raw:
+                if not self._inflater.eof:
+                    self.damage = "the gzip data ends before its end mark"
+                return b""
+            if self._inflater.eof:
+                raw = raw.lstrip(b"\0")  # padding
+                if not raw:
+                    continue
+                if not raw.startswith(b"\x1f"):
+                    self.damage = "there are other bytes after the end of the gzip data"
+                    return b""
+                self._inflater = zlib.decompressobj(wbits=31)  # a further member
+            data = self._inflate(raw)
+            if self._inflater.eof:
+                self._pending = self._inflater.unused_data
+                self._consumed -= len(self._pending)
+            if data:
+                return data
+        return b""
+
+    def _inflate(self, raw: bytes) -> bytes:
+        spare = self._inflater.copy()
+        try:
+            return self._inflater.decompress(raw)
+        except zlib.error:
+            pass
+        # zlib gives nothing of a chunk that holds an error: go up to it byte by byte.
+        self.damage = "the gzip data is damaged"
+        good = bytearray()
+        try:
+            for i in range(len(raw)):
+                good += spare.decompress(raw[i : i + 1])
+        except zlib.error:
+            pass
+        return bytes(good)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The header of a CSV trace: which column holds what, in which unit."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import TraceError
+
+_TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
+_TIMED = {
+    "t": "time",
+    "time": "time",
+    "timestamp": "time",
+    "ack": "time",
+    "sent": "sent",
+    "sent_time": "sent",
+    "rtt": "rtt",
+}
+_PLAIN = {
+    "is_rtx": "resent",
+    "retransmitted": "resent",
+    "flow": "flow",
+    "ttl": "ttl",
+    "in_flight": "in_flight_bytes",
+    "in_flight_bytes": "in_flight_bytes",
+    "flight_segments": "flight_segments",
+    "acked_bytes": "acked_bytes",
+}
+_LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
+_ALLOWED = {
+    "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",
+    "time": "t_s, t_ms, t_us or t_ns (also time_..., timestamp_...)",
+    "sent": "sent_s, sent_ms, sent_us or sent_ns",
+}
+
+
+@dataclass
+class Header:
+    """Where the columns are. `used` and `names` list the numeric ones; time, rtt ... index into these."""
+
+    delimiter: str
+    width: int
+    used: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    to_us: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    time: int | None = None
+    sent: int | None = None
+    rtt: int | None = None
+    resent: int | None = None
+    flow: int | None = None  # in the line, for it need not be a number
+    extras: dict[str, tuple[int, int]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def split_fields(line: str, delimiter: str) -> list[str]:
+    """Split one line, quotes obeyed; raise ValueError."""
+    try:
+        return [text.strip() for text in next(csv.reader([line], delimiter=delimiter, strict=True))]
+    except (csv.Error, StopIteration) as error:
+        raise ValueError(f"it is not CSV: {error}") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def parse_header(where: str, line: str) -> Header:
+    """Understand the first line; raise TraceError that says which names are known."""
+    delimiter = max(",", "\t", ";", key=line.count)
+    try:
+        titles = [title.lower() for title in split_fields(line, delimiter)]
+    except ValueError as error:
+        raise TraceError(f"{where}: {error}") from None
+    if all(_is_number(title) for title in titles):
+        raise TraceError(f"{where}: there is no header; the first line must name the columns, as in: t_s,rtt_ms")
+
+    header = Header(delimiter, len(titles))
+    scales: list[float] = []
+    found: dict[str, str] = {}
+    unclear: dict[str, str] = {}
+    unused: list[str] = []
+    for index, title in enumerate(titles):
+        role, scale = _PLAIN.get(title), 1.0
+        if role is None:
+            match = re.fullmatch(r"(.+)_(s|ms|us|ns)", title)
+            if match and match[1] in _TIMED:
+                role, scale = _TIMED[match[1]], _TO_US[match[2]]
+        if role is None:
+            base = re.match(r"(sent_time|sent|rtt|timestamp|time|t|ack)(?:_|$|\b)", title)
+            if base:
+                unclear.setdefault(_TIMED[base[1]], title)
+            unused.append(title)
+            continue
+        if role in found:
+            raise TraceError(f"{where}: columns {found[role]} and {title} say the same; leave one out")
+        found[role] = title
+        if role == "flow":
+            header.flow = index
+            continue
+        if role in _LARGEST:
+            header.extras[role] = (len(header.used), _LARGEST[role])
+        else:
+            setattr(header, role, len(header.used))
+        header.used.append(index)
+        header.names.append(title)
+        scales.append(scale)
+    header.to_us = np.array(scales)
+
+    for role, title in unclear.items():
+        if role not in found and not (role == "time" and "sent" in found):
+            raise TraceError(f'{where}: column "{title}" has no known unit; allowed are {_ALLOWED[role]}')
+    if "rtt" not in found and not {"time", "sent"} <= found.keys():
+        raise TraceError(f"{where}: no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")
+    if "time" not in found and "sent" not in found:
+        header.warnings.append("there is no column with times: they are made from the sum of the round trips")
+    if unused:
+        header.warnings.append("columns not used: " + ", ".join(unused))
+    return header

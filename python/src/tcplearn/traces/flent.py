@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Latency series of flent data files (https://flent.org), format versions 1 to 4."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .base import ByteStream, Columns, FlowInfo, TraceError
+from .samples import SampleFlow
+
+#: Flent reads its files whole, and so do we: they hold minutes of a few hundred values.
+_MOST_BYTES = 1 << 30
+_TCP_RTT = "::tcp_rtt"
+
+
+class FlentTrace:
+    """A trace over a flent file: each ping or TCP RTT series is a flow."""
+
+    kind = "flent"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = ByteStream(path)
+        self._warnings: list[str] = []
+        self._flows: dict[int, SampleFlow] = {}
+        self._data = self._load()
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each thing left out."""
+        return list(self._warnings)
+
+    @property
+    def progress(self) -> float:
+        """The share of the file that was read, 0 to 1."""
+        return self._stream.progress
+
+    def flow(self, flow_id: int) -> FlowInfo:
+        """Return what is known of a series."""
+        return self._flows[flow_id].info()
+
+    def release(self, flow_id: int) -> None:
+        """Forget a series."""
+        self._flows.pop(flow_id, None)
+
+    def _load(self) -> dict[str, Any]:
+        parts: list[bytes] = []
+        size = 0
+        while part := self._stream.read():
+            parts.append(part)
+            size += len(part)
+            if size > _MOST_BYTES:
+                raise TraceError(f"{self._path}: the file is larger than 1 GB unpacked; is it from flent?")
+        try:
+            data = json.loads(b"".join(parts))
+        except ValueError as error:
+            if self._stream.damage:
+                raise TraceError(f"{self._path}: JSON cannot be read in part, and {self._stream.damage}") from None
+            raise TraceError(f"{self._path}: not JSON as flent writes it: {error}") from None
+        except RecursionError:
+            raise TraceError(f"{self._path}: not JSON as flent writes it: nested too deeply") from None
+        if self._stream.damage:
+            self._warnings.append(self._stream.damage)
+        if not isinstance(data, dict) or not isinstance(data.get("results"), dict):
+            raise TraceError(f'{self._path}: JSON, but not from flent: there is no "results" object')
+        return data
+
+    def _raw_values(self) -> dict[str, Any]:
+        raw = self._data.get("raw_values")
+        if isinstance(raw, dict) and raw:
+            return raw
+        # Version 1 kept them with the series' metadata.
+        metadata = self._data.get("metadata")
+        series = metadata.get("SERIES_META") if isinstance(metadata, dict) else None
+        if not isinstance(series, dict):
+            return {}
+        return {name: of["RAW_VALUES"] for name, of in series.items() if isinstance(of, dict) and "RAW_VALUES" in of}
+
+    def _series(self) -> Iterator[tuple[str, list[tuple[Any, Any]], bool]]:
+        """Yield name, (time in s, RTT in ms) and whether the times are absolute."""
+        raw = self._raw_values()
+        x_values = self._data.get("x_values")
+        for name, values in self._data["results"].items():
+            is_tcp = name.endswith(_TCP_RTT) or "TCP RTT" in name
+            # "Ping (ms) avg" is the mean of the other series, no measurement of its own.
+            if not is_tcp and ("Ping (ms)" not in name or name.endswith(" avg")):
+                continue
+            base, key = (name[: -len(_TCP_RTT)], "tcp_rtt") if name.endswith(_TCP_RTT) else (name, "val")
+            points = raw.get(base)
+            if isinstance(points, list) and points:
+                found = [(p.get("t"), p[key]) for p in points if isinstance(p, dict) and key in p]
+                if found:
+                    yield name, found, True
+                    continue
+            if isinstance(values, list) and isinstance(x_values, list):
+                yield name, list(zip(x_values, values, strict=False)), False
+
+    def _clean(self, name: str, points: list[tuple[Any, Any]]) -> tuple[list[float], list[float]]:
+        times: list[float] = []
+        rtts: list[float] = []
+        missing = 0
+        for index, (t, rtt) in enumerate(points):
+            if not _is_value(t) or not _is_value(rtt):
+                missing += 1
+                continue
+            if rtt <= 0:
+                raise TraceError(f'{self._path}: series "{name}", value {index + 1}: a round trip must be above zero')
+            if abs(t) > 1e12 or rtt > 1e12:
+                raise TraceError(f'{self._path}: series "{name}", value {index + 1}: it is too large')
+            times.append(float(t))
+            rtts.append(float(rtt))
+        if missing:
+            self._warnings.append(f'series "{name}": {missing} of {len(points)} values are missing: left out')
+        return times, rtts
+
+    def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
+        """Yield each series in turn, in batches of at most `max_rows` rows."""
+        series = [(name, *self._clean(name, points), absolute) for name, points, absolute in self._series()]
+        self._data = {}
+        if not any(times for _, times, _, _ in series):
+            raise TraceError(f"{self._path}: a flent file without a ping or TCP RTT series that holds values")
+        if any(name.endswith(_TCP_RTT) for name, *_ in series):
+            self._warnings.append("TCP RTT series are what the kernel had smoothed already, not single samples")
+        origins = [min(times) for _, times, _, absolute in series if times and absolute]
+        origin = min(origins) if origins else 0.0
+        for name, times, rtts, absolute in series:
+            if not times:
+                continue
+            time_us = np.rint((np.array(times) - (origin if absolute else 0.0)) * 1e6).astype(np.int64)
+            rtt_us = np.maximum(np.rint(np.array(rtts) * 1e3), 1).astype(np.int64)
+            if not absolute and not origins:
+                time_us -= np.int64(round(min(t[0] for _, t, _, a in series if t and not a) * 1e6))
+            if np.any(np.diff(time_us) < 0):
+                order = np.argsort(time_us, kind="stable")
+                time_us, rtt_us = time_us[order], rtt_us[order]
+                self._warnings.append(f'series "{name}": values were not in order of time: sorted')
+            flow = SampleFlow(len(self._flows), name)
+            self._flows[flow.id] = flow
+            for start in range(0, len(time_us), max_rows):
+                part = slice(start, start + max_rows)
+                resent = np.zeros(len(time_us[part]), np.bool_)
+                batch = flow.columns(time_us[part], rtt_us[part], resent)
+                last = start + max_rows >= len(time_us)
+                batch["ended"] = np.array([flow.id] if last else [], np.uint32)
+                yield batch
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""From plain samples (arrival and RTT) to the columns of a batch: what a trace without packets leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import COLUMNS, Columns, FlowInfo, Reason
+
+Int64s = npt.NDArray[np.int64]
+
+#: Arrivals a flow remembers to count its flight; more samples than that are never on the way at once.
+_MOST_ARRIVALS = 1 << 16
+
+
+@dataclass
+class SampleFlow:
+    """The running state of one flow of samples."""
+
+    id: int
+    name: str
+    acks: int = 0
+    samples: int = 0
+    retransmitted: int = 0
+    first_us: int = 0
+    last_us: int | None = None
+    head_us: int | None = None
+    arrivals: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def info(self) -> FlowInfo:
+        """Return the flow as a capture would name it; the peer of such a flow is itself."""
+        return FlowInfo(
+            id=self.id,
+            peer=self.id,
+            name=self.name,
+            near_sender=True,
+            near_reason="asked for",
+            chosen=True,
+            data_packets=self.acks,
+            data_bytes=0,
+            retransmitted_packets=self.retransmitted,
+            acks=self.acks,
+            samples=self.samples,
+            mss_bytes=0,
+            first_us=self.first_us,
+            last_us=self.last_us if self.last_us is not None else 0,
+        )
+
+    def columns(self, time_us: Int64s, rtt_us: Int64s, resent: npt.NDArray[np.bool_]) -> Columns:
+        """Derive the columns of rows in order of arrival; `rtt_us` of a row that was resent is not used."""
+        count = len(time_us)
+        if self.last_us is None:
+            self.first_us = int(time_us[0])
+        sample = ~resent
+        sent_us = np.where(sample, time_us - rtt_us, time_us)
+
+        before = np.empty(count, np.int64)
+        before[0] = sent_us[0] if self.last_us is None else self.last_us
+        before[1:] = time_us[:-1]
+        # RFC 6298, (5.1) and (5.3): the timer starts with the sending where nothing was out, else with the last ACK.
+        # A row without a sample has no known sending: the ACK before it.
+        armed_us = np.where(sample, np.maximum(before, sent_us), before)
+
+        # Nothing arrives in order of sending for certain; the oldest segment out never gets younger.
+        head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
+        if self.head_us is not None:
+            head_us[0] = max(int(head_us[0]), self.head_us)
+        elif not sample[0]:
+            head_us[0] = before[0]
+        head_us = np.minimum(np.maximum.accumulate(head_us), time_us)
+
+        # Samples that arrived after this one's sending, itself included: what was on the way with it.
+        arrivals = np.concatenate((self.arrivals, time_us[sample]))
+        position = len(self.arrivals) + np.cumsum(sample)
+        flight = position - np.searchsorted(arrivals, sent_us, side="right")
+        flight = np.where(sample, np.maximum(flight, 1), 1)
+
+        self.arrivals = arrivals[-_MOST_ARRIVALS:]
+        self.last_us = int(time_us[-1])
+        self.head_us = int(head_us[-1])
+        self.acks += count
+        self.samples += int(sample.sum())
+        self.retransmitted += int(resent.sum())
+        return {
+            "time_us": time_us,
+            "sent_us": np.where(sample, sent_us, -1),
+            "rtt_us": np.where(sample, rtt_us, -1),
+            "armed_us": armed_us,
+            "head_sent_us": head_us,
+            "flow": np.full(count, self.id, np.uint32),
+            "acked_bytes": np.zeros(count, np.uint32),
+            "in_flight_bytes": np.zeros(count, np.uint32),
+            "flight_segments": flight.astype(np.uint32),
+            "retransmitted": resent.astype(np.uint8),
+            "ttl": np.zeros(count, np.uint8),
+            "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED).astype(np.uint8),
+        }
+
+
+def empty_batch() -> Columns:
+    """Return a batch without rows."""
+    batch: Columns = {name: np.empty(0, kind) for name, kind in COLUMNS.items()}
+    batch["ended"] = np.empty(0, np.uint32)
+    return batch

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Seeded samples for tests, as columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Batch = dict[str, NDArray[Any]]
+
+
+def series(seed: int, rows: int = 400, base_us: float = 50_000) -> NDArray[np.int64]:
+    """RTTs in microseconds: a queue that fills and drains, noise, a step, a few outliers."""
+    rng = np.random.default_rng(seed)
+    queue = np.abs(np.cumsum(rng.normal(0, 0.01, rows)))
+    step = np.where(np.arange(rows) > rows * 0.6, 1.5, 1.0)
+    outlier = np.where(rng.random(rows) < 0.01, 4.0, 1.0)
+    rtt = base_us * (1 + queue) * step * outlier * rng.lognormal(0, 0.02, rows)
+    return np.maximum(1, np.round(rtt)).astype(np.int64)
+
+
+def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0) -> Batch:
+    """One flow whose samples overlap: each was sent while `flight` - 1 others were out."""
+    rng = np.random.default_rng(seed)
+    rtt = series(seed, rows)
+    sent = np.cumsum(rng.integers(1, 2 * int(rtt.mean()) // flight, rows))
+    time = np.maximum.accumulate(sent + rtt)
+    rtt = time - sent
+    none = rng.random(rows) < 0.1
+    armed = np.maximum(np.concatenate([[0], time[:-1]]), sent)
+    return {
+        "time_us": time,
+        "sent_us": np.where(none, -1, sent),
+        "rtt_us": np.where(none, -1, rtt),
+        "armed_us": armed,
+        "head_sent_us": sent,
+        "flow": np.full(rows, flow, np.uint32),
+        "flight_segments": np.full(rows, flight, np.uint32),
+        "retransmitted": (rng.random(rows) < 0.05).astype(np.uint8),
+        "ttl": np.full(rows, 52, np.uint8),
+    }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is replayed: every estimator and preset on every series, and variants of their parameters.
+Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
+
+import double_model as d
+import fixed_model as f
+import q16_model as q
+
+BOUNDS = {"rto_initial_us": 1_000_000, "rto_max_us": 60_000_000}
+LAST = {"beta": 0.25, "k": 4, "granularity_us": 1, "rto_min_us": 0, **BOUNDS}
+JACOBSON = {**LAST, "alpha": 0.125, "quantum_us": 0, "sampling": 0}
+LINUX = {"variance_floor_us": 200_000, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000}
+RFC9002 = {"granularity_us": 1000, "max_ack_delay_us": 25_000, "rtt_initial_us": 333_000}
+EIFEL = {"segments_per_ack": 1, "gain_max": "1/3", "tick_us": 1, **BOUNDS}
+EXPERTS = {
+    "n": 100, "eta": 2, "alpha": 0.08, "loss": 0, "over": 1, "under": 1, "tick_us": 500_000, "scale": 1,
+    "rtt_min": 1, "rtt_max": 128, "per_octave": 4, "fit": 0, "variance": 0, "beta": 0.25, "k": 4,
+    "rto_initial_us": 1_000_000, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000, "quantum_us": 0, "sampling": 0,
+}  # fmt: skip
+FITTED = {**EXPERTS, "fit": 16, "per_octave": 16, "rto_min_us": 0, "rto_max_us": 60_000_000}
+Q16 = {
+    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1, "rtt_max": 128,
+    "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
+}  # fmt: skip
+
+
+def linreg(b0, b1, b2, b3, b4, error=0):
+    return {
+        "b0_ms": b0, "b1_hops_ms": b1, "b2_min": b2, "b3_max": b3, "b4_ttl_ms": b4, "error": error, "hops": 12,
+        "ttl": 52, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000,
+    }  # fmt: skip
+
+
+CUBIC = (-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301)
+RENO = (0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428)
+VEGAS = (-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231)
+
+# name: (double model, fixed model or None where it is the same, parameters, variants)
+# a variant: (series, parameters that differ)
+EVERY = "wan tiny large equal falling rising extremes sawtooth hour flights"
+ESTIMATORS = {
+    "last": (d.Last, f.Last, LAST, [("wan", {"beta": 0.5, "k": 8, "rto_min_us": 200_000})]),
+    "jacobson": (d.Jacobson, f.Jacobson, JACOBSON, [
+        ("flights wan", {"sampling": 1}),
+        ("wan tiny", {"quantum_us": 10_000}),
+        ("falling large", {"alpha": 0.5, "beta": 0.01, "k": 2.5}),
+        ("wan", {"alpha": 0, "granularity_us": 100_000, "rto_initial_us": 3_000_000}),
+    ]),
+    "jacobson/rfc6298": (d.Jacobson, f.Jacobson, {**JACOBSON, "rto_min_us": 1_000_000}, []),
+    "jacobson/nunes2014": (
+        d.Jacobson, f.Jacobson,
+        {**JACOBSON, "granularity_us": 0, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000},
+        [("extremes rising", {"quantum_us": 500_000, "sampling": 1})],
+    ),
+    "linux": (d.Linux, f.Linux, LINUX, [("wan flights falling", {"variance_floor_us": 0})]),
+    "linux/floor-5ms": (d.Linux, f.Linux, {**LINUX, "variance_floor_us": 5000}, []),
+    "rfc9002": (d.Rfc9002, f.Rfc9002, RFC9002, [
+        ("wan falling", {"max_ack_delay_us": 3000, "granularity_us": 60_000, "rtt_initial_us": 100_000}),
+    ]),
+    "eifel": (d.Eifel, f.Eifel, EIFEL, [
+        ("wan flights rising", {"segments_per_ack": 2}),
+        ("wan large", {"gain_max": 0.001, "tick_us": 10_000}),
+        ("tiny falling", {"gain_max": 1}),
+    ]),
+    "experts": (d.Experts, f.Experts, EXPERTS, [
+        ("extremes large", {"loss": 1}),
+        ("extremes large wan", {"loss": 2, "over": 0.5, "under": 3}),
+        ("extremes", {"alpha": 0}),
+        ("extremes wan", {"eta": 0}),
+        ("extremes large", {"eta": 0.0001, "alpha": 0.001}),
+        ("wan sawtooth", {"tick_us": 4000, "scale": 2, "variance": 1}),
+        ("wan large", {"n": 10, "per_octave": 1, "rtt_min": 0.5, "rtt_max": 2000}),
+        ("flights", {"sampling": 1, "tick_us": 5000}),
+        ("extremes", {"quantum_us": 500_000}),
+        ("large", {"tick_us": 1_000_000_000, "scale": 1000}),
+        ("wan", {"n": 1000, "per_octave": 256, "tick_us": 1000}),
+    ]),
+    "experts/fitted": (d.Experts, f.Experts, FITTED, [
+        ("wan sawtooth", {"loss": 1, "eta": 0.5}),
+        ("large", {"fit": 1}),
+        ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
+        ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
+    ]),
+    "experts/nunes2014-linux": (q.ExpertsQ16, None, Q16, [
+        ("wan extremes falling", {"tick_us": 1000, "scale": 1}),
+        ("extremes large", {"n": 10, "alpha_q16": 0}),
+        ("large", {"eta_q16": 655, "alpha_q16": 65536, "tick_us": 1_000_000, "scale": 1000}),
+    ]),
+    "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200})]),
+    "linreg/magnitude": (d.Linreg, f.Linreg, linreg(*CUBIC, error=1), []),
+    "linreg/reno": (d.Linreg, f.Linreg, linreg(*RENO), []),
+    "linreg/vegas": (d.Linreg, f.Linreg, linreg(*VEGAS), []),
+}  # fmt: skip
+
+
+def all_cases():
+    """Yields estimator, series, what differs from its defaults."""
+    for name, (_, _, _, variants) in ESTIMATORS.items():
+        for series in EVERY.split():
+            yield name, series, {}
+        for several, changed in variants:
+            for series in several.split():
+                yield name, series, changed
+
+
+def models(name, changed):
+    """The double model and the fixed one; a fixed model of None answers the double's integers in us."""
+    double, fixed, defaults, _ = ESTIMATORS[name]
+    p = {**defaults, **changed}
+    as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}
+    return double(as_double), fixed(p) if fixed else None
