@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write a synthetic capture for benchmarks: python3 make_capture.py OUT.pcap [--packets 1000000].
 
-Several bulk transfers share one capture point at the sender: timestamps, SACK, one loss in five hundred segments and
-its fast retransmission, headers only. The same arguments give the same bytes.
+Several bulk transfers share one capture point at the sender: timestamps, SACK, one loss in five hundred
+segments and its fast retransmission, headers only. The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -48,14 +48,31 @@ class Writer:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1))
 
     def packet(
-        self, t: int, flow: Flow, from_server: bool, seq: int, ack: int, flags: int, payload: int, options: bytes
+        self,
+        t: int,
+        flow: Flow,
+        from_server: bool,
+        seq: int,
+        ack: int,
+        flags: int,
+        payload: int,
+        options: bytes,
     ) -> None:
         words = 5 + len(options) // 4
         client = CLIENT + bytes([flow.number + 1])
-        ends, ports = (SERVER + client, (80, 40000 + flow.number)) if from_server else (client + SERVER, (40000 + flow.number, 80))
-        tcp = struct.pack("!HHIIBBHHH", *ports, seq % 2**32, ack % 2**32, words << 4, flags, 65535, 0, 0) + options
+        ends, ports = (
+            (SERVER + client, (80, 40000 + flow.number))
+            if from_server
+            else (client + SERVER, (40000 + flow.number, 80))
+        )
+        tcp = (
+            struct.pack("!HHIIBBHHH", *ports, seq % 2**32, ack % 2**32, words << 4, flags, 65535, 0, 0)
+            + options
+        )
         size = 20 + len(tcp) + payload
-        ip = struct.pack("!BBHHHBBH", 0x45, 0, size, self.count % 65535 + 1, 0x4000, 64 if from_server else 51, 6, 0)
+        ip = struct.pack(
+            "!BBHHHBBH", 0x45, 0, size, self.count % 65535 + 1, 0x4000, 64 if from_server else 51, 6, 0
+        )
         data = b"\2" * 12 + b"\x08\x00" + ip + ends + tcp
         second, fraction = divmod(t, 1_000_000)
         self._out.write(struct.pack("<IIII", 1_600_000_000 + second, fraction, len(data), 14 + size) + data)
@@ -154,7 +171,9 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
     parser.add_argument("--packets", type=int, default=1_000_000)
     parser.add_argument("--flows", type=int, default=8)

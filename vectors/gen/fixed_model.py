@@ -44,8 +44,8 @@ def two_to_minus(x):
     if whole > 30:
         return 0
     t = frac * 2977044472 // ONE
-    p = (1 << 32) - t // 8
-    for k in (7, 6, 5, 4, 3, 2, 1):
+    p = 1 << 32
+    for k in range(11, 0, -1):
         p = (1 << 32) - (t * (p // 2) // (1 << 31)) // k
     return (p + (2 << whole)) >> (whole + 2)
 

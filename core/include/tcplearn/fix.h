@@ -82,26 +82,35 @@ TL_FN uint64_t tl_fix_loss_mul(uint64_t loss, int64_t ratio)
 	return (uint64_t)tl_fix_mul((int64_t)loss, ratio);
 }
 
+/* 1 - t p / k with 32 fractional bits: a step of the Taylor polynomial of e^-t. Range: t, p <= 2^32. */
+TL_FN uint64_t tl_fix_taylor(uint64_t t, uint64_t p, uint64_t k)
+{
+	return ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / k;
+}
+
 /* 2^-x with 30 fractional bits both ways; 0 from x = 31 on. At most 2^-29 off:
- * Taylor to the eighth order in f * ln 2, with 32 fractional bits. */
+ * Taylor to the eleventh order in f * ln 2, with 32 fractional bits. */
 TL_FN uint32_t tl_fix_exp2_neg(uint64_t x_q30)
 {
 	const uint64_t ln2_q32 = 2977044472u;
 	uint64_t whole = x_q30 >> 30;
-	uint64_t t, p;
+	uint64_t t, p = (uint64_t)1 << 32;
 
 	if (whole > 30)
 		return 0;
 	t = ((x_q30 & (((uint64_t)1 << 30) - 1)) * ln2_q32) >> 30; /* 32 fractional bits, below ln 2 */
-	/* 1 - t(1 - t/2(1 - t/3(... (1 - t/8)))), each factor below 1 */
-	p = ((uint64_t)1 << 32) - t / 8;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / 7;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / 6;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / 5;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / 4;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / 3;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / 2;
-	p = ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31);
+	/* 1 - t(1 - t/2(1 - t/3(... (1 - t/11)))), each factor below 1; written out: constant divisors */
+	p = tl_fix_taylor(t, p, 11);
+	p = tl_fix_taylor(t, p, 10);
+	p = tl_fix_taylor(t, p, 9);
+	p = tl_fix_taylor(t, p, 8);
+	p = tl_fix_taylor(t, p, 7);
+	p = tl_fix_taylor(t, p, 6);
+	p = tl_fix_taylor(t, p, 5);
+	p = tl_fix_taylor(t, p, 4);
+	p = tl_fix_taylor(t, p, 3);
+	p = tl_fix_taylor(t, p, 2);
+	p = tl_fix_taylor(t, p, 1);
 	return (uint32_t)((p + ((uint64_t)2 << whole)) >> (whole + 2));
 }
 

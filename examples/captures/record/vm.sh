@@ -32,7 +32,10 @@ command -v qemu-system-x86_64 >/dev/null ||
 work=$(mktemp -d) vm=
 finish() {
 	# timeout, QEMU and its threads are one process group.
-	if [ -n "$vm" ]; then kill -KILL -- "-$vm" 2>/dev/null || true; fi
+	if [ -n "$vm" ]; then
+		kill -KILL -- "-$vm" 2>/dev/null || true
+		wait "$vm" 2>/dev/null || true
+	fi
 	rm -rf "$work"
 }
 trap finish EXIT

@@ -126,11 +126,12 @@ void bind_capture(nb::module_& m) {
           nb::arg("path"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
           nb::arg("idle_s") = 300.0)
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
+           nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")
-      .def("flow", &flow_dict, nb::arg("id"),
+      .def("flow", &flow_dict, nb::arg("id"), nb::sig("def flow(self, id: int) -> dict[str, object]"),
            "What is known of a flow; near_sender and chosen are final once the flow has ended.")
       .def("release", &CaptureReader::release, nb::arg("id"), "Forget an ended flow.")
-      .def("stats", &stats_dict)
+      .def("stats", &stats_dict, nb::sig("def stats(self) -> dict[str, int]"))
       .def("warnings", &CaptureReader::warnings)
       .def(
           "progress",

@@ -23,7 +23,9 @@ def transfer(kind: int = wire.EN10MB, tags: tuple[int, ...] = (), v6: bool = Fal
     for i in range(4):
         w.send(t + i * 100, w.client, 1 + i * 100, 100, ack=1, options=wire.timestamps(10 + i, 1))
     w.send(t + 40_000, w.server, 1, ack=101, options=wire.timestamps(5, 10))
-    w.send(t + 40_100, w.server, 1, ack=101, options=wire.timestamps(5, 10) + wire.sack((base + 201, base + 401)))
+    w.send(
+        t + 40_100, w.server, 1, ack=101, options=wire.timestamps(5, 10) + wire.sack((base + 201, base + 401))
+    )
     w.send(t + 41_000, w.client, 101, 150, ack=1, options=wire.timestamps(60, 5))
     w.send(t + 81_000, w.server, 1, ack=401, options=wire.timestamps(50, 60))
     w.send(t + 82_000, w.client, 401, 1, ack=1, flags=FIN)
@@ -43,7 +45,13 @@ def main(directory: Path) -> None:
         "ipv6.pcap": transfer(v6=True).pcap(),
         "ethernet.pcap.gz": gzip.compress(transfer().pcap(), mtime=0),
     }
-    for name, kind in {"sll": wire.SLL, "sll2": wire.SLL2, "raw": wire.RAW, "null": wire.NULL, "loop": wire.LOOP}.items():
+    for name, kind in {
+        "sll": wire.SLL,
+        "sll2": wire.SLL2,
+        "raw": wire.RAW,
+        "null": wire.NULL,
+        "loop": wire.LOOP,
+    }.items():
         seeds[f"{name}.pcap"] = transfer(kind=kind).pcap()
     w = Wire(client=Host("10.0.0.1", 1), server=Host("10.0.0.2", 2))
     w.send(0, w.client, 0, flags=SYN)

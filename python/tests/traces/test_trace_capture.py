@@ -254,9 +254,12 @@ def test_other_boundaries_when_sent_again(read):
     for i, ack in enumerate((501, 1001, 1501, 2001)):
         w.send(t + (240 + i) * MS, w.server, 1, ack=ack)
     rows = read(w.pcap()).by_sender("10.0.0.1:")[1:]
-    # No captured segment ends at 501; 501-1501 was sent twice; 1501-2001 once, as the end of the second record.
+    # No captured segment ends at 501; 501-1501 was sent twice; 1501-2001 once, the end of the second record.
     assert [row["no_sample"] for row in rows] == [
-        Reason.INSIDE_SEGMENT, Reason.RETRANSMITTED, Reason.RETRANSMITTED, Reason.NONE,
+        Reason.INSIDE_SEGMENT,
+        Reason.RETRANSMITTED,
+        Reason.RETRANSMITTED,
+        Reason.NONE,
     ]
     assert [row["retransmitted"] for row in rows] == [0, 1, 1, 0]
     assert rows[3]["rtt_us"] == 243 * MS - 100

@@ -42,7 +42,9 @@ def test_what_is_derived(read):
 @pytest.mark.parametrize("title", ["t", "time", "timestamp"])
 def test_units(read, title, unit):
     scale = {"s": 1e-6, "ms": 1e-3, "us": 1, "ns": 1000}[unit]
-    rows = read(text(f"{title}_{unit},rtt_{unit}", f"0,{5000 * scale!r}", f"{20_000 * scale!r},{7000 * scale!r}"))
+    rows = read(
+        text(f"{title}_{unit},rtt_{unit}", f"0,{5000 * scale!r}", f"{20_000 * scale!r},{7000 * scale!r}")
+    )
     assert rows.columns["time_us"].tolist() == [0, 20_000]
     assert rows.columns["rtt_us"].tolist() == [5000, 7000]
 
@@ -71,7 +73,10 @@ def test_sending_times(read):
 def test_flows_and_other_columns(read):
     data = text(
         "flow,t_s,rtt_ms,ttl,in_flight,flight_segments,acked_bytes,colour",
-        "a,0,10,64,3000,3,1000,red", "b,5,20,50,100,1,100,red", "a,1,10,64,0,0,7,red", "b,5,20,300,1,1,1,red",
+        "a,0,10,64,3000,3,1000,red",
+        "b,5,20,50,100,1,100,red",
+        "a,1,10,64,0,0,7,red",
+        "b,5,20,300,1,1,1,red",
     )
     rows = read(data, max_rows=2)
     assert rows.columns["flow"].tolist() == [0, 1, 0, 1]
@@ -81,7 +86,11 @@ def test_flows_and_other_columns(read):
     assert rows.columns["flight_segments"].tolist() == [3, 1, 1, 1]
     assert rows.columns["acked_bytes"].tolist() == [1000, 100, 7, 1]
     assert rows.warnings == ["columns not used: colour"]
-    fails(read, text("flow,t_s,rtt_ms", "a,2,1", "b,1,1", "a,1,1"), "line 4: time goes back by 1000000 us in flow a")
+    fails(
+        read,
+        text("flow,t_s,rtt_ms", "a,2,1", "b,1,1", "a,1,1"),
+        "line 4: time goes back by 1000000 us in flow a",
+    )
 
 
 def test_no_times(read):
@@ -140,11 +149,14 @@ def test_cut_files(read):
     assert len(rows.columns["rtt_us"]) == 2
     assert rows.warnings == ["line 4 is cut: left out"]
     whole = gzip.compress(text("t_s,rtt_ms", *(f"{i},{40 + i % 7}" for i in range(20_000))))
-    for data in (whole[: len(whole) // 2], whole[: len(whole) // 2] + b"\xff" * 1000):
+    for data in (whole[: len(whole) // 2], whole[:-8] + b"\1\2\3\4" + whole[-4:], whole + b"tail"):
         rows = read(data)
-        assert 1000 < len(rows.columns["rtt_us"]) < 20_000
-        assert "only: the gzip data" in rows.warnings[0]
-        assert rows.columns["rtt_us"].tolist() == [(40 + i % 7) * 1000 for i in range(len(rows.columns["rtt_us"]))]
+        assert 1000 < len(rows.columns["rtt_us"]) <= 20_000
+        assert "only: the" in rows.warnings[0]
+        assert "gzip data" in rows.warnings[0]
+        assert rows.columns["rtt_us"].tolist() == [
+            (40 + i % 7) * 1000 for i in range(len(rows.columns["rtt_us"]))
+        ]
     fails(read, whole[:12], "nothing in it can be read: the gzip data ends")
 
 
@@ -173,7 +185,9 @@ def test_chunks_make_no_difference(read, monkeypatch):
 
 def test_a_million_rows(tmp_path: Path):
     path = tmp_path / "long.csv"
-    path.write_bytes(text("t_s,rtt_ms,is_rtx", *(f"{i / 1000:.6f},{40 + i % 7}.25,0" for i in range(1_000_000))))
+    path.write_bytes(
+        text("t_s,rtt_ms,is_rtx", *(f"{i / 1000:.6f},{40 + i % 7}.25,0" for i in range(1_000_000)))
+    )
     begin = time.monotonic()
     rows = read_all(path)
     print(f"{time.monotonic() - begin:.2f} s")

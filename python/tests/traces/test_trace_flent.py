@@ -45,9 +45,13 @@ def test_raw_values(read, packed):
     rows = read(gzip.compress(data) if packed else data, max_rows=3)
     assert rows.kind == "flent"
     assert [f["name"] for f in rows.flows.values()] == [
-        "Ping (ms) ICMP", "Ping (ms) UDP BE1", "TCP upload::1::tcp_rtt",
+        "Ping (ms) ICMP",
+        "Ping (ms) UDP BE1",
+        "TCP upload::1::tcp_rtt",
     ]
-    assert [(r["time_us"], r["rtt_us"]) for r in rows.of(0)] == [(i * 200_000, 20_000 + i * 1000) for i in range(5)]
+    assert [(r["time_us"], r["rtt_us"]) for r in rows.of(0)] == [
+        (i * 200_000, 20_000 + i * 1000) for i in range(5)
+    ]
     assert [r["time_us"] for r in rows.of(1)] == [100_000 + i * 200_000 for i in range(4)]
     assert [(r["time_us"], r["rtt_us"]) for r in rows.of(2)] == [(2_000_000, 91_134)]
     assert rows.warnings == ["TCP RTT series are what the kernel had smoothed already, not single samples"]
@@ -62,7 +66,10 @@ def test_results_only(read):
 
 
 def test_version_1_keeps_raw_values_elsewhere(read):
-    meta = {"NAME": "rrul", "SERIES_META": {"Ping (ms) ICMP": {"RAW_VALUES": raw()["Ping (ms) ICMP"], "UNITS": "ms"}}}
+    meta = {
+        "NAME": "rrul",
+        "SERIES_META": {"Ping (ms) ICMP": {"RAW_VALUES": raw()["Ping (ms) ICMP"], "UNITS": "ms"}},
+    }
     rows = read(flent(version=1, metadata=meta, x_values=[0], results={"Ping (ms) ICMP": [1.0]}))
     assert rows.columns["rtt_us"].tolist() == [20_000 + i * 1000 for i in range(5)]
 
@@ -83,8 +90,14 @@ def test_values_out_of_order_are_sorted(read):
         (b'{"results": 5}', 'there is no "results" object'),
         (flent(x_values=[0], results={"TCP upload": [1.0]}), "without a ping or TCP RTT series"),
         (flent(x_values=[0], results={"Ping (ms) ICMP": [None]}), "without a ping or TCP RTT series"),
-        (flent(x_values=[0], results={"Ping (ms) ICMP": [-1.0]}), 'series "Ping .ms. ICMP", value 1: a round trip'),
-        (gzip.compress(flent(x_values=[0], results={}))[:40], "cannot be read in part, and the gzip data ends"),
+        (
+            flent(x_values=[0], results={"Ping (ms) ICMP": [-1.0]}),
+            'series "Ping .ms. ICMP", value 1: a round trip',
+        ),
+        (
+            gzip.compress(flent(x_values=[0], results={}))[:40],
+            "cannot be read in part, and the gzip data ends",
+        ),
         (b"[" * 100_000, "not JSON"),
     ],
 )

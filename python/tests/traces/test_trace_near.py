@@ -10,9 +10,13 @@ from wire import Host, Wire
 MS = 1000
 
 
-def transfer(near: str, *, handshake: bool = True, rtt_us: int = 40 * MS, ttls: tuple[int, int] = (64, 64)) -> Wire:
+def transfer(
+    near: str, *, handshake: bool = True, rtt_us: int = 40 * MS, ttls: tuple[int, int] = (64, 64)
+) -> Wire:
     """Data both ways, seen at one of the hosts."""
-    w = Wire(client=Host("10.0.0.1", 40000, ttl=ttls[0]), server=Host("10.0.0.2", 80, isn=5_000_000, ttl=ttls[1]))
+    w = Wire(
+        client=Host("10.0.0.1", 40000, ttl=ttls[0]), server=Host("10.0.0.2", 80, isn=5_000_000, ttl=ttls[1])
+    )
     if handshake:
         w.handshake(rtt_us=rtt_us, near=near)
     there, back = (rtt_us, 100) if near == "client" else (100, rtt_us)
@@ -41,8 +45,13 @@ def test_each_kind_of_evidence(read):
 @pytest.mark.parametrize(
     ("sender", "chosen"),
     [
-        ("auto", "10.0.0.1"), ("near", "10.0.0.1"), ("far", "10.0.0.2"), ("client", "10.0.0.1"),
-        ("server", "10.0.0.2"), ("10.0.0.2", "10.0.0.2"), ("10.0.0.1:40000", "10.0.0.1"),
+        ("auto", "10.0.0.1"),
+        ("near", "10.0.0.1"),
+        ("far", "10.0.0.2"),
+        ("client", "10.0.0.1"),
+        ("server", "10.0.0.2"),
+        ("10.0.0.2", "10.0.0.2"),
+        ("10.0.0.1:40000", "10.0.0.1"),
     ],
 )
 def test_asking_for_a_side(read, sender, chosen):
@@ -65,7 +74,9 @@ def test_both_sides_and_none(read):
     assert read(w.pcap(), sender="[::2]:80").flows[1]["chosen"]
 
 
-@pytest.mark.parametrize("sender", ["", "nearby", "10.0.0", "10.0.0.1:0", "10.0.0.1:70000", "[::1", "::1:80:x"])
+@pytest.mark.parametrize(
+    "sender", ["", "nearby", "10.0.0", "10.0.0.1:0", "10.0.0.1:70000", "[::1", "::1:80:x"]
+)
 def test_a_side_that_is_none(read, sender):
     with pytest.raises(TraceError, match="is none of auto, near, far"):
         read(transfer("client").pcap(), sender=sender)

@@ -75,10 +75,15 @@ def test_bulk_download(tshark: str, shared: Path) -> None:
     kinds, flows = compare(tshark, shared / "pcap" / "ndt-wan-43ms.pcap.gz")
     bulk = flows["128.177.163.75:37775 > 198.16.2.132:14017"]
     print("bulk flow", dict(bulk))
-    assert bulk["equal"] == 7058
-    assert bulk["tshark only: sacked earlier"] == 9
-    assert bulk["equal"] + bulk["tshark only: sacked earlier"] == 7067
-    assert set(kinds) == {"equal", "tshark only: sacked earlier", "neither: inside a segment"}
+    # tshark gives 7,067. It times the first copy of three segments whose timestamps name the second, and nine
+    # ACKs that came late for segments SACKed before.
+    assert bulk == {
+        "equal": 7055,
+        "timestamp names the copy": 3,
+        "tshark only: sacked earlier": 9,
+        "neither: inside a segment": 1610,
+    }
+    assert kinds == {**bulk, "equal": 7058}
 
 
 def test_web_with_retransmissions(tshark: str, shared: Path) -> None:

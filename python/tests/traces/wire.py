@@ -32,7 +32,14 @@ SACK_PERMITTED = b"\4\2\1\1"
 
 
 def tcp(
-    sport: int, dport: int, seq: int, ack: int, flags: int, payload: int = 0, options: bytes = b"", window: int = 65535
+    sport: int,
+    dport: int,
+    seq: int,
+    ack: int,
+    flags: int,
+    payload: int = 0,
+    options: bytes = b"",
+    window: int = 65535,
 ) -> bytes:
     options += b"\0" * (-len(options) % 4)
     words = 5 + len(options) // 4
@@ -41,8 +48,16 @@ def tcp(
 
 
 def ipv4(
-    source: str, to: str, body: bytes, *, ttl: int = 64, ident: int = 0, length: int | None = None,
-    options: bytes = b"", fragment: int = 0, protocol: int = 6,
+    source: str,
+    to: str,
+    body: bytes,
+    *,
+    ttl: int = 64,
+    ident: int = 0,
+    length: int | None = None,
+    options: bytes = b"",
+    fragment: int = 0,
+    protocol: int = 6,
 ) -> bytes:
     words = 5 + len(options) // 4
     total = words * 4 + len(body) if length is None else length
@@ -51,7 +66,13 @@ def ipv4(
 
 
 def ipv6(
-    source: str, to: str, body: bytes, *, hops: int = 64, extensions: bytes = b"", first: int = 6,
+    source: str,
+    to: str,
+    body: bytes,
+    *,
+    hops: int = 64,
+    extensions: bytes = b"",
+    first: int = 6,
     length: int | None = None,
 ) -> bytes:
     size = len(extensions) + len(body) if length is None else length
@@ -97,7 +118,9 @@ def pcapng(frames: list[Frame], kind: int = EN10MB) -> bytes:
         block(1, struct.pack("<HHI", kind, 0, 262144)),
     ]
     for time_us, data, wire in frames:
-        out.append(block(6, struct.pack("<IIIII", 0, time_us >> 32, time_us & 0xFFFFFFFF, len(data), wire) + data))
+        out.append(
+            block(6, struct.pack("<IIIII", 0, time_us >> 32, time_us & 0xFFFFFFFF, len(data), wire) + data)
+        )
     return b"".join(out)
 
 
@@ -122,8 +145,18 @@ class Wire:
     ident: int = 0
 
     def send(
-        self, at_us: int, sender: Host, seq: int, payload: int = 0, *, ack: int | None = None, flags: int = 0,
-        options: bytes = b"", window: int = 65535, snap: int | None = None, ip_length: int | None = None,
+        self,
+        at_us: int,
+        sender: Host,
+        seq: int,
+        payload: int = 0,
+        *,
+        ack: int | None = None,
+        flags: int = 0,
+        options: bytes = b"",
+        window: int = 65535,
+        snap: int | None = None,
+        ip_length: int | None = None,
         ident: int | None = None,
     ) -> None:
         other = self.server if sender is self.client else self.client
@@ -137,13 +170,19 @@ class Wire:
             packet = ipv6(sender.address, other.address, body, hops=sender.ttl, length=ip_length)
         else:
             packet = ipv4(
-                sender.address, other.address, body, ttl=sender.ttl, length=ip_length,
+                sender.address,
+                other.address,
+                body,
+                ttl=sender.ttl,
+                length=ip_length,
                 ident=(self.ident if ident is None else ident) % 65536,
             )
         data = link(self.kind, packet, self.tags)
         self.frames.append((self.start_us + at_us, data[:snap], len(data)))
 
-    def handshake(self, at_us: int = 0, rtt_us: int = 40_000, options: bytes = b"", near: str = "client") -> int:
+    def handshake(
+        self, at_us: int = 0, rtt_us: int = 40_000, options: bytes = b"", near: str = "client"
+    ) -> int:
         """Three packets as seen at the near host; return the time after them."""
         first, second = (rtt_us, 100) if near == "client" else (100, rtt_us)
         self.send(at_us, self.client, 0, flags=SYN, options=mss(1460) + options)

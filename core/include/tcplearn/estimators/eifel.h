@@ -28,7 +28,7 @@ TL_FN void TL(eifel_init)(struct TL(eifel) *s, const struct TL(eifel_params) *p)
 	s->params = *p;
 	s->srtt = num_from_us(0);
 	s->rttvar_fine = num_from_us(0);
-	s->rto = num_from_us(p->rto_initial_us);
+	s->rto = num_from_us(p->rto_initial_us < p->rto_max_us ? p->rto_initial_us : p->rto_max_us);
 	s->samples = 0;
 }
 

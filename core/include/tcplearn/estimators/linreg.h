@@ -92,6 +92,6 @@ TL_FN void TL(linreg_query)(const struct TL(linreg) *s, struct TL(answer) *out)
 	num_t least = num_from_us(1), most = num_from_us(s->params.rto_max_us);
 
 	out->rtt = s->rtt;
-	out->rto = s->samples == 0 ? num_from_us(s->params.rto_initial_us)
-				   : TL(min)(TL(max)(s->rtt + s->error, least), most);
+	out->rto = s->samples == 0 ? num_from_us(s->params.rto_initial_us) : TL(max)(s->rtt + s->error, least);
+	out->rto = TL(min)(out->rto, most);
 }

@@ -47,7 +47,10 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
     while len(head) < 4096 and (part := stream.read()):
         head += part
     if not head:
-        raise TraceError(f"{path}: " + (f"nothing in it can be read: {stream.damage}" if stream.damage else "the file is empty"))
+        raise TraceError(
+            f"{path}: "
+            + (f"nothing in it can be read: {stream.damage}" if stream.damage else "the file is empty")
+        )
     for magic, program in _PACKED.items():
         if head.startswith(magic):
             raise TraceError(f"{path}: packed with {program}; unpack it first (gzip is read as it is)")

@@ -98,7 +98,9 @@ class CsvTrace:
                     self._head_lines, self._head_cut = lines[index + 1 :], cut
                     return header
         damage = self._stream.damage
-        raise TraceError(f"{self._path}: " + (f"nothing in it can be read: {damage}" if damage else "the file is empty"))
+        raise TraceError(
+            f"{self._path}: " + (f"nothing in it can be read: {damage}" if damage else "the file is empty")
+        )
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""
@@ -138,19 +140,19 @@ class CsvTrace:
         """Return the used columns as numbers, and the flow of each row where the file has a column for it."""
         header = self._header
         separators = header.width - 1
-        if texts and not any('"' in text for text in texts):
-            if all(text.count(header.delimiter) == separators for text in texts):
-                try:
-                    table = np.loadtxt(
-                        texts, delimiter=header.delimiter, usecols=header.used, comments=None, ndmin=2
-                    )
-                except ValueError:
-                    pass  # some line is wrong: the slow way finds it
-                else:
-                    names = None
-                    if header.flow is not None:
-                        names = [text.split(header.delimiter)[header.flow].strip() for text in texts]
-                    return table, names
+        plain = texts and not any('"' in text for text in texts)
+        if plain and all(text.count(header.delimiter) == separators for text in texts):
+            try:
+                table = np.loadtxt(
+                    texts, delimiter=header.delimiter, usecols=header.used, comments=None, ndmin=2
+                )
+            except ValueError:
+                pass  # some line is wrong: the slow way finds it
+            else:
+                names = None
+                if header.flow is not None:
+                    names = [text.split(header.delimiter)[header.flow].strip() for text in texts]
+                return table, names
         rows: list[list[float]] = []
         flows: list[str] = []
         for index, text in enumerate(texts):
@@ -184,14 +186,19 @@ class CsvTrace:
         bad = np.argwhere(~np.isfinite(table))
         if len(bad):
             row, column = bad[0]
-            raise self._fail(int(numbers[row]), f"{self._header.names[column]}: {table[row, column]} is no value")
+            raise self._fail(
+                int(numbers[row]), f"{self._header.names[column]}: {table[row, column]} is no value"
+            )
         large = np.argwhere(np.abs(table * self._header.to_us) >= _MOST_US)
         if len(large):
             row, column = large[0]
-            raise self._fail(int(numbers[row]), f"{self._header.names[column]}: {table[row, column]:g} is too large")
+            raise self._fail(
+                int(numbers[row]), f"{self._header.names[column]}: {table[row, column]:g} is too large"
+            )
 
     def _microseconds(self, table: npt.NDArray[np.float64], column: int) -> Int64s:
-        return np.rint(table[:, column] * self._header.to_us[column]).astype(np.int64)
+        scaled: Int64s = np.rint(table[:, column] * self._header.to_us[column]).astype(np.int64)
+        return scaled
 
     def _derive(
         self, table: npt.NDArray[np.float64], names: list[str] | None, numbers: Int64s, final: bool
@@ -242,7 +249,9 @@ class CsvTrace:
             else:
                 piece = flow.columns(given_us[rows], rtt_us[rows], resent[rows])
                 for column, (index, largest) in extras.items():
-                    piece[column] = np.clip(np.rint(table[rows, index]), 0, largest).astype(piece[column].dtype)
+                    piece[column] = np.clip(np.rint(table[rows, index]), 0, largest).astype(
+                        piece[column].dtype
+                    )
                 np.maximum(piece["flight_segments"], 1, out=piece["flight_segments"])
             pieces.append(piece)
             order.append(rows)
@@ -282,9 +291,15 @@ class CsvTrace:
         return flow
 
     def _sorted(
-        self, flow: SampleFlow, name: str, sent_us: Int64s, rtt_us: Int64s, resent: npt.NDArray[np.bool_], final: bool
+        self,
+        flow: SampleFlow,
+        name: str,
+        sent_us: Int64s,
+        rtt_us: Int64s,
+        resent: npt.NDArray[np.bool_],
+        final: bool,
     ) -> Columns | None:
-        """Rows come in order of sending: give them in order of arrival, and keep those that others may overtake."""
+        """From the order of sending to that of arrival; rows that others may overtake are kept back."""
         old_time, old_rtt, old_resent = self._waiting.pop(name, _nothing())
         time_us = np.concatenate((old_time, sent_us + rtt_us))
         rtt_us = np.concatenate((old_rtt, rtt_us))

@@ -82,7 +82,9 @@ def parse_header(where: str, line: str) -> Header:
     except ValueError as error:
         raise TraceError(f"{where}: {error}") from None
     if all(_is_number(title) for title in titles):
-        raise TraceError(f"{where}: there is no header; the first line must name the columns, as in: t_s,rtt_ms")
+        raise TraceError(
+            f"{where}: there is no header; the first line must name the columns, as in: t_s,rtt_ms"
+        )
 
     header = Header(delimiter, len(titles))
     scales: list[float] = []

@@ -61,7 +61,9 @@ class FlentTrace:
             data = json.loads(b"".join(parts))
         except ValueError as error:
             if self._stream.damage:
-                raise TraceError(f"{self._path}: JSON cannot be read in part, and {self._stream.damage}") from None
+                raise TraceError(
+                    f"{self._path}: JSON cannot be read in part, and {self._stream.damage}"
+                ) from None
             raise TraceError(f"{self._path}: not JSON as flent writes it: {error}") from None
         except RecursionError:
             raise TraceError(f"{self._path}: not JSON as flent writes it: nested too deeply") from None
@@ -80,7 +82,11 @@ class FlentTrace:
         series = metadata.get("SERIES_META") if isinstance(metadata, dict) else None
         if not isinstance(series, dict):
             return {}
-        return {name: of["RAW_VALUES"] for name, of in series.items() if isinstance(of, dict) and "RAW_VALUES" in of}
+        return {
+            name: of["RAW_VALUES"]
+            for name, of in series.items()
+            if isinstance(of, dict) and "RAW_VALUES" in of
+        }
 
     def _series(self) -> Iterator[tuple[str, list[tuple[Any, Any]], bool]]:
         """Yield name, (time in s, RTT in ms) and whether the times are absolute."""
@@ -110,7 +116,9 @@ class FlentTrace:
                 missing += 1
                 continue
             if rtt <= 0:
-                raise TraceError(f'{self._path}: series "{name}", value {index + 1}: a round trip must be above zero')
+                raise TraceError(
+                    f'{self._path}: series "{name}", value {index + 1}: a round trip must be above zero'
+                )
             if abs(t) > 1e12 or rtt > 1e12:
                 raise TraceError(f'{self._path}: series "{name}", value {index + 1}: it is too large')
             times.append(float(t))
@@ -121,26 +129,29 @@ class FlentTrace:
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield each series in turn, in batches of at most `max_rows` rows."""
-        series = [(name, *self._clean(name, points), absolute) for name, points, absolute in self._series()]
+        found = [(name, *self._clean(name, points), absolute) for name, points, absolute in self._series()]
+        series = [of for of in found if of[1]]
         self._data = {}
-        if not any(times for _, times, _, _ in series):
+        if not series:
             raise TraceError(f"{self._path}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
-            self._warnings.append("TCP RTT series are what the kernel had smoothed already, not single samples")
-        origins = [min(times) for _, times, _, absolute in series if times and absolute]
-        origin = min(origins) if origins else 0.0
-        for name, times, rtts, absolute in series:
-            if not times:
-                continue
-            time_us = np.rint((np.array(times) - (origin if absolute else 0.0)) * 1e6).astype(np.int64)
+            self._warnings.append(
+                "TCP RTT series are what the kernel had smoothed already, not single samples"
+            )
+        # Raw values carry the time of day, computed ones the time since the test began: the first of each
+        # is 0.
+        origin = {
+            kind: min((min(times) for _, times, _, absolute in series if absolute == kind), default=0.0)
+            for kind in (True, False)
+        }
+        for number, (name, times, rtts, absolute) in enumerate(series):
+            time_us = np.rint((np.array(times) - origin[absolute]) * 1e6).astype(np.int64)
             rtt_us = np.maximum(np.rint(np.array(rtts) * 1e3), 1).astype(np.int64)
-            if not absolute and not origins:
-                time_us -= np.int64(round(min(t[0] for _, t, _, a in series if t and not a) * 1e6))
             if np.any(np.diff(time_us) < 0):
                 order = np.argsort(time_us, kind="stable")
                 time_us, rtt_us = time_us[order], rtt_us[order]
                 self._warnings.append(f'series "{name}": values were not in order of time: sorted')
-            flow = SampleFlow(len(self._flows), name)
+            flow = SampleFlow(number, name)
             self._flows[flow.id] = flow
             for start in range(0, len(time_us), max_rows):
                 part = slice(start, start + max_rows)
