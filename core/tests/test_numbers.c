@@ -34,7 +34,7 @@ static int64_t mag_of(int64_t a)
 static void check_fix(uint64_t *seed)
 {
 	const i128 one = (i128)1 << 30, top = (i128)1 << 62;
-	int64_t a = random_signed(seed, 62), b = random_signed(seed, 62), small = random_signed(seed, 50);
+	int64_t a = random_signed(seed, 62), b = random_signed(seed, 62), small = random_signed(seed, 58);
 	uint32_t k = 1 + (uint32_t)random_below(seed, 32), n = 1 + (uint32_t)random_below(seed, 0xffffffff);
 	int64_t r = 1 + random_below(seed, (int64_t)1 << 30), d = mag_of(random_signed(seed, 62)) + 1;
 	i128 product = nearest((i128)a * b, one), many = (i128)a * n;
@@ -48,6 +48,9 @@ static void check_fix(uint64_t *seed)
 	if (nearest((i128)small * one, r) < top && nearest((i128)small * one, r) > -top)
 		CHECK(tl_fix_over(small, r) == nearest((i128)small * one, r), "over(%lld, %lld)", (long long)small,
 		      (long long)r);
+	CHECK(tl_fix_coarse_over(small, r | 1 << 20) ==
+		      nearest(nearest(nearest(small, 64) * one, r | 1 << 20), 1024),
+	      "coarse_over(%lld, %lld)", (long long)small, (long long)r);
 	CHECK(tl_fix_over(a, 0) == (a < 0 ? -top : top), "over(%lld, 0)", (long long)a);
 }
 

@@ -70,13 +70,13 @@ static void check_answer(const struct subject *s)
 	CHECK(p.rto_us >= fmax(low, 1) && p.rto_us <= fmax(high, 1), "%s: RTO %g not in [%g, %g]", s->e->name,
 	      p.rto_us, low, high);
 	/* linreg extrapolates, and may go below 0; no estimator goes beyond its widest grid or gain */
-	CHECK(is_a(s->e, "linreg") ? fabs(p.rtt_us) < 1e12 : p.rtt_us >= 0 && p.rtt_us < 5e12, "%s: predicts %g",
+	CHECK(is_a(s->e, "linreg") ? fabs(p.rtt_us) < 1e12 : p.rtt_us >= 0 && p.rtt_us < 4e13, "%s: predicts %g",
 	      s->e->name, p.rtt_us);
 }
 
 static void check_params(const struct tl_estimator *e, const struct tl_estimator *other)
 {
-	struct subject s;
+	struct subject s, twin;
 	size_t i;
 
 	CHECK(e->params_bytes <= TL_PARAMS_BYTES_MAX, "%s: %zu bytes of parameters", e->name, e->params_bytes);
@@ -84,12 +84,13 @@ static void check_params(const struct tl_estimator *e, const struct tl_estimator
 	      "%s: models differ", e->name);
 	CHECK(tl_estimator_find(e->name, e->model) == e, "%s: not found by name", e->name);
 	subject_defaults(&s, e);
+	subject_defaults(&twin, other);
 	for (i = 0; i < e->param_count; i++) {
 		const struct tl_param *p = &e->params[i];
 		double value = e->get(s.params, i), third = p->low + (p->high - p->low) / 3;
 
 		CHECK(value >= p->low && value <= p->high, "%s: default of %s is %g", e->name, p->key, value);
-		CHECK(fabs(value - other->get(s.params, i)) >= 0, "unreachable");
+		CHECK(fabs(value - other->get(twin.params, i)) < 1e-9, "%s: defaults of %s differ", e->name, p->key);
 		CHECK(e->set(s.params, i, NAN) == -1 && e->set(s.params, i, nextafter(p->low, -INFINITY)) == -1 &&
 			      e->set(s.params, i, nextafter(p->high, INFINITY)) == -1 &&
 			      e->set(s.params, i, -INFINITY) == -1 && e->set(s.params, i, INFINITY) == -1,
@@ -215,7 +216,7 @@ static void check_scaling(const struct tl_estimator *e)
 {
 	static const char *const units[] = { "granularity_us", "tick_us", "variance_floor_us", "max_ack_delay_us",
 					     "rto_min_us" };
-	double slack = e->model == TL_FIX ? 0.05 : 0;
+	double slack = e->model == TL_FIX ? 0.5 : 0; /* rounding; where it is divided by a gain, more */
 	uint64_t seed = 13;
 	struct subject one, two;
 	int64_t k;
@@ -237,7 +238,8 @@ static void check_scaling(const struct tl_estimator *e)
 		e->update(two.state, &in);
 		p = subject_query(&one);
 		q = subject_query(&two);
-		CHECK(fabs(q.rtt_us - 2 * p.rtt_us) <= slack + 1e-9 && fabs(q.rto_us - 2 * p.rto_us) <= slack * 8 + 1e-9,
+		CHECK(fabs(q.rtt_us - 2 * p.rtt_us) <= slack + 1e-9 &&
+			      fabs(q.rto_us - 2 * p.rto_us) <= 1e-5 * slack * q.rto_us + slack + 1e-9,
 		      "%s: %g, %g and twice that: %g, %g", e->name, p.rtt_us, p.rto_us, q.rtt_us, q.rto_us);
 	}
 	subject_stop(&one);

@@ -104,8 +104,8 @@ int main(void)
 		check_experts(TL_F64, loss, 2, 4000, 100, 1e-12);
 		check_experts(TL_F64, loss, 2, 1000, 100, 1e-12);
 		check_experts(TL_F64, loss, 0.1, 2000, 17, 1e-12);
-		check_experts(TL_FIX, loss, 2, 4000, 100, 2e-6);
-		check_experts(TL_FIX, loss, 0.1, 2000, 17, 2e-6);
+		check_experts(TL_FIX, loss, 2, 4000, 100, 1e-4);
+		check_experts(TL_FIX, loss, 0.1, 2000, 17, 1e-4);
 	}
 	return finish();
 }

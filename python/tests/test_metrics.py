@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import Batch, batch
 
+from samples import Batch, batch
 from tcplearn import _native
 
 NAMES = ["last", "jacobson", "linux", "eifel", "linreg", "experts/fitted"]
@@ -30,7 +30,9 @@ def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
         b["rtt_us"], b["time_us"], b["sent_us"], flight_segments=b["flight_segments"], ttl=b["ttl"]
     )
     rto = np.maximum(rto, floor_us)
-    out: dict[str, float] = dict.fromkeys(("misses", "spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"), 0)
+    out: dict[str, float] = dict.fromkeys(
+        ("misses", "spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"), 0
+    )
     errors, at_send, waits, excess = [], [], [], []
     sampled = b["rtt_us"] >= 0
     for k in range(len(rtt)):
@@ -84,7 +86,11 @@ def test_percentiles_are_exact_while_few() -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(3_000, 120_000), st.integers(0, 2**32), st.sampled_from(["random", "rising", "sawtooth", "ties"]))
+@given(
+    st.integers(3_000, 120_000),
+    st.integers(0, 2**32),
+    st.sampled_from(["random", "rising", "sawtooth", "ties"]),
+)
 def test_percentiles_of_many_are_within_half_a_percent_of_rank(rows: int, seed: int, shape: str) -> None:
     rng = np.random.default_rng(seed)
     values = {

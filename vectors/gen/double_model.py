@@ -51,7 +51,7 @@ class Last:
 
 
 def bounded(rto, p):
-    return float(min(max(rto, p.get("rto_min_us", 0)), p["rto_max_us"]))
+    return float(min(max(rto, p.get("rto_min_us", 0), 1), p["rto_max_us"]))
 
 
 class Jacobson:

@@ -59,7 +59,7 @@ def e_to_minus(loss):
 
 def bounded(seen, centre, variance, granularity_us, p):
     rto = centre + max(variance, us(granularity_us)) if seen else us(p["rto_initial_us"])
-    return min(max(rto, us(p.get("rto_min_us", 0))), us(p["rto_max_us"]))
+    return min(max(rto, us(max(p.get("rto_min_us", 0), 1))), us(p["rto_max_us"]))
 
 
 class Last:
@@ -153,7 +153,7 @@ class Rfc9002:
 
 class Eifel:
     def __init__(self, p):
-        self.p, self.srtt, self.fine, self.seen, self.rto = p, 0, 0, False, us(p["rto_initial_us"])
+        self.p, self.srtt_fine, self.fine, self.seen, self.rto = p, 0, 0, False, us(p["rto_initial_us"])
         self.gain_max = ratio(p["gain_max"])
 
     def update(self, s):
@@ -164,21 +164,22 @@ class Eifel:
         if capped:
             gain = self.gain_max
         if not self.seen:
-            self.seen, self.srtt, self.fine = True, y, times(2 * y << 16, gain)
+            self.seen, self.srtt_fine, self.fine = True, y << 16, times(2 * y << 16, gain)
         else:
-            delta = y - self.srtt
-            self.srtt += times(delta, gain)
+            delta = (y << 16) - self.srtt_fine
+            self.srtt_fine += times(delta, gain)
             if delta >= 0:
-                step = (delta << 16) - self.fine
+                step = delta - self.fine
                 self.fine += times(times(step, gain) if step < 0 else step, gain)
         if capped:
-            var = nearest(Fraction(over(self.fine, 1 << 16) * ONE, gain))
+            var = over(over(over(self.fine, 1 << 6) * ONE, gain), 1 << 10)
         else:
             var = over(over(sat62(self.fine * flight), per_ack), 1 << 16)
-        self.rto = min(max(self.srtt + var, y + us(2 * p["tick_us"])), us(p["rto_max_us"]))
+        srtt = over(self.srtt_fine, 1 << 16)
+        self.rto = min(max(srtt + var, y + us(2 * p["tick_us"])), us(p["rto_max_us"]))
 
     def query(self):
-        return self.srtt, self.rto
+        return over(self.srtt_fine, 1 << 16), self.rto
 
 
 class Experts:

@@ -82,4 +82,4 @@ class ExpertsQ16:
         p = self.p
         rtt_us = self.rtt * p["scale"] * p["tick_us"] >> 16
         rto_us = rtt_us + (self.rttvar * 4 * p["tick_us"] >> 16) if self.seen else p["rto_initial_us"]
-        return rtt_us, min(max(rto_us, p["rto_min_us"]), p["rto_max_us"])
+        return rtt_us, min(max(rto_us, p["rto_min_us"], 1), p["rto_max_us"])

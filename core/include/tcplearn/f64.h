@@ -5,7 +5,7 @@
 
 #include "deps.h"
 
-/* e^x for x in [-708, 0], 0 below, and at most 1 ulp or so off: Cody and Waite's reduction to
+/* e^x for x in [-708, 0], 0 below, and within 2 ulp: Cody and Waite's reduction to
  * |r| <= ln2/2, the Taylor polynomial to r^13, and the exponent put together by integer addition.
  * Free of branches, so that a loop over it becomes vector code. */
 TL_FN double tl_f64_exp(double x)

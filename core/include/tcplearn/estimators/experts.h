@@ -208,7 +208,7 @@ TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
 		return;
 	y = tick_from_us(rtt_us, s->unit_us);
 	if (p->fit != 0 && (s->samples == 0 || y < x[0] || y > x[p->n - 1])) {
-		s->unit_us = tl_clamp_us(rtt_us / p->fit, 1, TL_UNIT_MAX_US);
+		s->unit_us = tl_clamp_us((int64_t)((uint64_t)rtt_us / p->fit), 1, TL_UNIT_MAX_US);
 		y = tick_from_us(rtt_us, s->unit_us);
 		TL(experts_uniform)(s);
 	}

@@ -50,8 +50,12 @@ void Thinned::halve(std::size_t estimators) {
 }
 
 FlowReplay::FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, double min_rto_us)
-    : chosen_(chosen), count_(chosen.size() + others), min_rto_us_(min_rto_us), metrics_(count_),
-      rtt_us_(count_), rto_us_(count_) {
+    : chosen_(chosen),
+      count_(chosen.size() + others),
+      min_rto_us_(min_rto_us),
+      metrics_(count_),
+      rtt_us_(count_),
+      rto_us_(count_) {
   std::size_t words = 0;
   for (const auto& c : chosen_) words += c.state_words;
   states_.resize(words);

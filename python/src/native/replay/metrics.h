@@ -44,8 +44,8 @@ class Metrics {
   void merge(const Metrics& other);
 
   Mean abs_error_us, error_us, at_send_error_us, rto_us, excess_us;
-  std::uint64_t misses = 0;               // samples above the RTO
-  std::uint64_t spurious_timeouts = 0;    // waits in which the timer fired
+  std::uint64_t misses = 0;                 // samples above the RTO
+  std::uint64_t spurious_timeouts = 0;      // waits in which the timer fired
   std::uint64_t spurious_timeouts_tlp = 0;  // the same with tail loss probes sent first (RFC 8985)
   std::uint64_t spurious_probes = 0;
   Quantiles abs_errors_us;

@@ -52,7 +52,7 @@ def place(points: Sequence[Point], texts: Sequence[str], width: float, height: f
         before = list(chosen)
         for i, mine in enumerate(choices):
             others = [(points[j], chosen[j]) for j in range(len(points)) if j != i]
-            chosen[i] = min(mine, key=lambda c: c[1] + _clash(points[i], c[0], others))[0]  # noqa: B023
+            chosen[i] = min(mine, key=lambda c: c[1] + _clash(points[i], c[0], others))[0]
         if chosen == before:
             break
     return chosen
