@@ -70,8 +70,9 @@ def captures() -> dict[str, object]:
     theirs = sum(1 for line in tshark.output.splitlines() if not line.endswith("\t"))
     extract = best([sys.executable, "-c", EXTRACT, str(path)])
     replay = best([sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"])
+    size_mb = path.stat().st_size / 1e6
     print(
-        f"\n{PACKETS:,} packets, {path.stat().st_size / 1e6:.0f} MB; samples: tshark {theirs:,}, ours {extract.output.strip()}"
+        f"\n{PACKETS:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {int(extract.output):,}"
     )
     print(f"{'':32}{'wall s':>8}{'MB':>8}{'tshark is':>12}")
     rows = {}

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from samples import ROOT
 from tcplearn import estimators
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

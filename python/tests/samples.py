@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+ROOT = Path(__file__).resolve().parents[2]
 Batch = dict[str, NDArray[Any]]
 
 

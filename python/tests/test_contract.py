@@ -9,8 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from conftest import ROOT
-from samples import batch, series
+from samples import ROOT, batch, series
 from tcplearn import _native, estimators
 from tcplearn.errors import UserError
 

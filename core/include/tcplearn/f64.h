@@ -31,8 +31,9 @@ TL_FN double tl_f64_exp(double x)
 
 	TL_COPY(&bits, &t);
 	bits = (bits + 1023) << 52; /* the low bits of t hold n */
+	bits &= x < -708.0 ? 0 : ~(uint64_t)0; /* 0 far out; as a double it would be a branch */
 	TL_COPY(&scale, &bits);
-	return x < -708.0 ? 0.0 : p * scale;
+	return p * scale;
 }
 
 TL_FN double tl_f64_min(double a, double b)
