@@ -114,10 +114,10 @@ def over_time(
     def band(scale: alt.Scale, name: str) -> Any:
         x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
         chart = alt.Chart(alt.NamedData("band")).mark_rule(
-            color=SAMPLE, strokeWidth=3, strokeCap="round", clip=True
+            color=SAMPLE, strokeWidth=3.5, strokeCap="round", clip=True
         )
         chart = chart.encode(
-            x=x, y=alt.Y("low:Q", title=name).scale(scale).axis(minExtent=44, format="~g"), y2="high:Q"
+            x=x, y=alt.Y("low:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"), y2="high:Q"
         )
         return chart if still else chart.transform_filter(zoom)
 
@@ -126,7 +126,7 @@ def over_time(
         chart = alt.Chart(alt.NamedData("lines")).mark_line(clip=True, strokeWidth=1.6)
         chart = chart.encode(
             x=x,
-            y=alt.Y(f"{field}:Q", title=name).scale(scale).axis(minExtent=44, format="~g"),
+            y=alt.Y(f"{field}:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"),
             **_encodings(seen, columns=5 if legend else 0, hint=None if still else _HINT),
         )
         if still:
@@ -150,7 +150,7 @@ def over_time(
     if not still:
         overview = (
             alt.Chart(alt.NamedData("band"))
-            .mark_rule(color="#8a9099")
+            .mark_rule(color="#8a9099", strokeWidth=1.5, strokeCap="round")
             .encode(
                 x=alt.X("t:Q", title="drag here to choose a span of time; double click for all of it").scale(
                     domain=span, nice=False
@@ -193,7 +193,7 @@ def errors(
         .encode(
             x=alt.X("x:Q", title="|prediction - sample|, ms")
             .scale(type="log", domain=domain, nice=False)
-            .axis(format="~g", values=_ticks(domain)),
+            .axis(format=".6~g", values=_ticks(domain)),
             y=alt.Y("y:Q", title="share of samples").scale(domain=[0, 1]).axis(format="%"),
             opacity=alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
@@ -230,13 +230,13 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     decades = [10.0**k for k in range(-9, 3) if floor * 2 < 10.0**k < y_domain[1]]
 
     x = alt.X("x:Q", title="mean RTO, ms").scale(type="log", domain=x_domain, nice=False)
-    x = x.axis(format="~g", values=_ticks(x_domain))
+    x = x.axis(format=".6~g", values=_ticks(x_domain))
     y = (
         alt.Y("y:Q", title="samples above the RTO, %")
         .scale(type="log", domain=y_domain, nice=False)
         .axis(
             values=[floor, *decades],
-            labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '~g')",
+            labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '.6~g')",
         )
     )
     colour = _encodings(looks, columns=0)["color"]

@@ -116,7 +116,7 @@ def _price(best: Row, base: Row) -> list[str]:
     elif longer:
         verdict = "longer waits after a loss are its price"
     else:
-        verdict = "so its timer cost nothing more"
+        verdict = "its timer cost nothing more"
     return [f"{text}: {verdict}."]
 
 
@@ -126,7 +126,9 @@ def _at_send(rows: Sequence[Row]) -> list[str]:
     if not known:
         return []
     error, row = min(known, key=lambda pair: pair[0])
+    base = next((e for e, r in known if r.estimator == BASELINE and r is not row), None)
+    beside = "" if base is None else f" (jacobson: {number(base)} ms)"
     return [
         f"Judged by the prediction that stood when each segment was sent, a flight earlier, "
-        f"{row.estimator} is the closest, with {number(error)} ms."
+        f"{row.estimator} is the closest, with {number(error)} ms{beside}."
     ]
