@@ -131,7 +131,9 @@ def _replay(
     pictures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write each picture of the report as PNG and SVG.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")
+    ] = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
 
