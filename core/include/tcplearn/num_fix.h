@@ -3,6 +3,7 @@
  * a duration in ticks has 20, a loss 24, a weight 30. Undone by num_end.h. */
 #include "fix.h"
 
+/* clang-format off */
 #define TL(name)            tl_##name##_fix
 #define num_t               int64_t
 #define ratio_t             int64_t
@@ -46,3 +47,4 @@
 #define weight_mix(w, keep, share) ((uint32_t)((((w) * (keep) + ((uint64_t)1 << 29)) >> 30) + (share)))
 #define weight_dot(w, x)    ((uint64_t)(w) * (uint64_t)(x))
 #define weight_mean(dot, sum) ((int64_t)(((dot) + (sum) / 2) / (sum)))
+/* clang-format on */
