@@ -27,7 +27,8 @@ $(VENV)/.packages: python/requirements.txt
 	@touch $@
 
 $(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE)
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
+	  -C cmake.define.TCPLEARN_WERROR=ON -e .
 	@touch $@
 
 dev: install $(VENV)/.dev
@@ -64,7 +65,7 @@ build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native
 capture-fuzz: build/capture-fuzz/fuzz_capture
 	@mkdir -p build/capture-fuzz/seeds build/capture-fuzz/corpus
 	$(BIN)/python python/tests/traces/make_corpus.py build/capture-fuzz/seeds
-	$< -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -print_final_stats=1 \
+	$< -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=build/capture-fuzz/ build/capture-fuzz/corpus build/capture-fuzz/seeds
 
 bench: dev
@@ -82,6 +83,10 @@ fmt: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 -i
+
+docs/images/timers.svg: install # README's picture
+	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz -q --pictures out/pictures >/dev/null
+	cp out/pictures/total-timer.svg $@
 
 clean:
 	rm -rf build out $(VENV)
