@@ -28,7 +28,7 @@ $(VENV)/.packages: python/requirements.txt
 
 $(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE)
 	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
-	  -C cmake.define.TCPLEARN_WERROR=ON -e .
+	  --config-settings=cmake.define.TCPLEARN_WERROR=ON -e .
 	@touch $@
 
 dev: install $(VENV)/.dev
