@@ -63,6 +63,6 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
         return QlogTrace(path, options)
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
-    if b"\0" in text:
+    if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV")
     return CsvTrace(path)
