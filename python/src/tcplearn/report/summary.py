@@ -89,8 +89,8 @@ def _timer(rows: Sequence[Row], most: float = 0.01) -> list[str]:
         return [f"No timer here was outlasted by {percent(most)} of the samples or fewer."]
     least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
     return [
-        f"Of the timers that {percent(most)} of the samples or fewer outlasted, {least.estimator} waits least: "
-        f"{number(least.mean_rto_ms or 0.0)} ms in the mean, with "
+        f"Of the timers that {percent(most)} of the samples or fewer outlasted, {least.estimator} waits "
+        f"least: {number(least.mean_rto_ms or 0.0)} ms in the mean, with "
         f"{counted(least.spurious_timeouts, 'spurious timeout')}."
     ]
 
