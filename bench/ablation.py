@@ -221,7 +221,7 @@ def tables(series: Series, steps: bool) -> str:
         after = [after_steps(name, params, f) for f in (10, 0.1)] if steps else []
         return [row, *timed(series, name, params), *after]
 
-    what = f"\nLast, samples 51 to 150 after a tenfold step at 1 %, {2 * STEPS} steps pooled." if steps else ""
+    what = f"\nLast, samples 51 to 150 after a tenfold step at 1 %, {2 * STEPS} steps." if steps else ""
     return f"""## Prediction
 
 Error over that of the better of `jacobson` and `last` on the same samples (geometric mean over
@@ -276,8 +276,8 @@ and their proportions are ours: read the differences between rows, not the rows.
 ## Prediction at the time of sending
 
 The same ratio of errors with the prediction that stood when the packet was sent, in flows with so many
-packets a round trip (seeds 0 to 2). With ten, what these families draw packet by packet can't be foreseen, and
-an average is the best that there is.
+packets a round trip (seeds 0 to 2). With ten, what these families draw packet by packet can't be foreseen,
+and an average is the best that there is.
 
 {sends}
 
