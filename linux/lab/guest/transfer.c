@@ -3,6 +3,7 @@
  *
  *   transfer sink PORT                      takes what comes, closes when its peer has
  *   transfer send ADDRESS PORT BYTES CC     sends, waits until all is acknowledged, prints TCP_INFO
+ *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
  *                                           keeps COUNT connections busy: opens, switches their congestion
  *                                           control, closes, resets and disconnects them
@@ -131,6 +132,22 @@ static int send_all(const char *host, const char *port, long long bytes, const c
 	return 0;
 }
 
+static int send_datagrams(const char *host, const char *port, long long kbit_s, size_t bytes, int64_t seconds)
+{
+	struct sockaddr_in a = address_of(host, port);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int64_t start = now_us(), gap_us = (int64_t)bytes * 8000 / kbit_s, k;
+
+	for (k = 0; k * gap_us < seconds * 1000000; k++) {
+		int64_t wait = start + k * gap_us - now_us();
+
+		if (wait > 0)
+			usleep((useconds_t)wait);
+		sendto(fd, buffer, bytes, 0, (struct sockaddr *)&a, sizeof(a));
+	}
+	return 0;
+}
+
 /* splitmix64: the same storm for the same seed */
 static uint64_t seed;
 static uint32_t pick(uint32_t below)
@@ -239,6 +256,8 @@ int main(int argc, char **argv)
 		return sink(argv[2]);
 	if (argc == 6 && !strcmp(argv[1], "send"))
 		return send_all(argv[2], argv[3], atoll(argv[4]), argv[5]);
+	if (argc == 7 && !strcmp(argv[1], "udp"))
+		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
 	if (argc == 8 && !strcmp(argv[1], "storm"))
 		return storm(argv + 2);
 	fputs("usage: transfer sink|send|storm ...: see transfer.c\n", stderr);
