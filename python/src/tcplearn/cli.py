@@ -18,6 +18,7 @@ import typer
 from typer.exceptions import TyperException
 
 from tcplearn.errors import FailedError, UserError, did_you_mean, is_trace_error, printable
+from tcplearn.lab.command import lab_app
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,6 +43,7 @@ estimators_app = typer.Typer(
     rich_markup_mode=None, help="List the estimators, or one estimator's parameters."
 )
 app.add_typer(estimators_app, name="estimators")
+app.add_typer(lab_app, name="lab")
 
 
 class Model(enum.StrEnum):
@@ -406,7 +408,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    command = next((a for a in arguments if a in ("replay", "estimators")), "")
+    command = next((a for a in arguments if a in ("replay", "estimators", "lab")), "")
     first = message.strip().rstrip(".")
     _say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE

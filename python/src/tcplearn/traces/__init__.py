@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces of round-trip times: packet captures, CSV and flent files, all as the same columns."""
+"""Traces of round-trip times: captures, CSV and flent files, kernel logs, all as the same columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceEr
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
+from .tlog import MAGIC as _TLOG_MAGIC
+from .tlog import TlogTrace
 
 __all__ = [
     "COLUMNS",
@@ -19,6 +21,7 @@ __all__ = [
     "FlentTrace",
     "FlowInfo",
     "Reason",
+    "TlogTrace",
     "Trace",
     "TraceError",
     "TraceOptions",
@@ -56,9 +59,11 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
             raise TraceError(f"{path}: packed with {program}; unpack it first (gzip is read as it is)")
     if head.startswith(_PCAP_MAGIC):
         return CaptureTrace(path, options or TraceOptions())
+    if head.startswith(_TLOG_MAGIC):
+        return TlogTrace(path)
     text = head[:4096].removeprefix(b"\xef\xbb\xbf")
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
     if b"\0" in text:
-        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV")
+        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log")
     return CsvTrace(path)
