@@ -18,7 +18,6 @@ FORMATS = ("table", "json", "csv", "parquet")
 
 lab_app = typer.Typer(
     rich_markup_mode=None,
-    no_args_is_help=True,
     help="Run scenarios on a real Linux TCP stack over emulated networks, in virtual time.",
 )
 _File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")]
@@ -102,5 +101,20 @@ def _script(file: _File, profile: _Profile = "") -> Work:
         from tcplearn.lab import guest, scenario
 
         sys.stdout.write(guest.script(scenario.load(file, profile), 0))
+
+    return work
+
+
+@lab_app.command("shell")
+def _shell(file: _File, profile: _Profile = "") -> Work:
+    """Open a shell in the guest, the scenario's network made: c0 is the sender; exit ends it."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import machine, scenario
+
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UserError("lab shell needs a terminal")
+        chosen = scenario.load(file, profile)
+        machine.shell(machine.prepare(machine.cache_folder()), chosen)
 
     return work

@@ -68,7 +68,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             ]
         lines.append("sleep 1")
     if shell:
-        return "\n".join([*lines, "say 'c0 is the sender'", "exec 0<>/dev/ttyS0 1>&0 2>&0", "sh -i"]) + "\n"
+        lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
+        return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
     lines += list(_traffic_starts(scenario))
     for arm in arms(scenario, run):
         lines.append(

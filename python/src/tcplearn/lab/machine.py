@@ -19,6 +19,8 @@ from pathlib import Path
 from tcplearn.errors import FailedError, UserError, printable
 
 from .guest import KERNEL_MODULES
+from .guest import script as guest_script
+from .scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[4]
 LAB = ROOT / "linux" / "lab"
@@ -120,6 +122,22 @@ def _step(command: Sequence[str | Path]) -> None:
         raise FailedError(printable(said))
 
 
+@contextlib.contextmanager
+def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
+        for path in (LAB / "guest" / "lib.sh", *(machine.built / n for n in BUILT), *files):
+            shutil.copyfile(path, Path(name) / path.name)
+        (Path(name) / "run").write_text(script)
+        yield name
+
+
+def shell(machine: Machine, scenario: Scenario) -> None:
+    """The guest's console on this terminal."""
+    with _scenario(machine, guest_script(scenario, 0, shell=True)) as name:
+        command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
+        subprocess.run(command, env={**os.environ, "VM_CONSOLE": "stdio"}, check=False)
+
+
 class Stopped(Exception):
     """Another run failed, or the user has had enough."""
 
@@ -143,11 +161,7 @@ class Boots:
     def run(self, machine: Machine, script: str, out: Path, *, seed: int, limit_s: int,
             files: Sequence[Path] = ()) -> None:
         """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError, Stopped."""
-        with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
-            scenario = Path(name)
-            for path in (LAB / "guest" / "lib.sh", *(machine.built / n for n in BUILT), *files):
-                shutil.copyfile(path, scenario / path.name)
-            (scenario / "run").write_text(script)
+        with _scenario(machine, script, files) as name:
             command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
             with self._lock:
                 if self._stopped:

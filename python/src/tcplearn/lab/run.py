@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -58,7 +59,21 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
 
     if progress:
         progress(finished / count, f"{finished} of {count} runs")
-    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+    # asked to end, as by timeout or a job scheduler: the machines must end too
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        _all(todo, step, boots, options.jobs)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return [row for w in work for row in w.rows()]
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _all(todo: list[_Work], step: Callable[[_Work], None], boots: Boots, jobs: int) -> None:
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
         waiting = [pool.submit(step, w) for w in todo]
         try:
             done, _ = wait(waiting, return_when=FIRST_EXCEPTION)
@@ -69,7 +84,6 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
         if failed:
             boots.stop()
             raise failed[0]
-    return [row for w in work for row in w.rows()]
 
 
 def _folder(options: Options) -> Path:
