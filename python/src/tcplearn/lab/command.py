@@ -42,7 +42,9 @@ def _run(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", metavar="N", min=1, help="Machines at once (one a core).", show_default=False),
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, help="Machines at once (one a core).", show_default=False
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep runs here, not in the cache.", show_default=False)
@@ -82,7 +84,9 @@ def _run(
         if format == "table":
             cli._print(lambda _: write.table(rows), output)
             return
-        content = {"json": write.to_json, "csv": write.to_csv, "parquet": write.to_parquet}[format](rows)
+        content: str | bytes = write.to_json(rows)
+        if format != "json":
+            content = write.to_csv(rows) if format == "csv" else write.to_parquet(rows)
         if output:
             write_atomically(output, content)
         elif isinstance(content, bytes):
@@ -116,5 +120,68 @@ def _shell(file: _File, profile: _Profile = "") -> Work:
             raise UserError("lab shell needs a terminal")
         chosen = scenario.load(file, profile)
         machine.shell(machine.prepare(machine.cache_folder()), chosen)
+
+    return work
+
+
+@lab_app.command("check")
+def _check(
+    what: Annotated[str, typer.Argument(metavar="vectors|stress", help="Which check.")] = "vectors",
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Of the storm.")] = 1,
+) -> Work:
+    """Replay the golden vectors in the kernel, or storm the module with connections."""
+    if what not in ("vectors", "stress"):
+        raise typer.BadParameter(f"{what!r}: give vectors or stress")
+
+    def work(_: str) -> None:
+        from tcplearn.lab import check, machine
+
+        ready = machine.prepare(machine.cache_folder())
+        lines = check.check_vectors(ready) if what == "vectors" else check.check_stress(ready, seed)
+        sys.stdout.write("\n".join(lines) + "\n")
+
+    return work
+
+
+@lab_app.command("paper")
+def _paper(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A paper's, as papers/nunes2014.")],
+    profile: _Profile = "",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, help="Machines at once (one a core).", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.md", help="Write the page here.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> Work:
+    """Run a paper's live scenarios (what is kept is not run again): ours beside its tables."""
+
+    def work(command: str) -> None:
+        from tcplearn import cli
+        from tcplearn.lab import paper, scenario
+        from tcplearn.lab import run as runs
+        from tcplearn.output import check_writable, write_atomically
+
+        if output:
+            check_writable(output)
+        files = sorted(folder.glob("live-*.toml"))
+        if not files:
+            raise UserError(f"{folder}: there is no live-*.toml in it")
+        published = paper.read_published(folder / "published-live.csv")
+        options = runs.Options(jobs=jobs or os.cpu_count() or 1)
+        parts = []
+        for file in files:
+            chosen = scenario.load(file, profile)
+            with cli._progress(quiet) as progress:
+                parts.append(paper.Part(chosen, runs.run(chosen, options, progress)))
+        page = paper.page(parts, published, command)
+        if output:
+            write_atomically(output, page)
+        else:
+            sys.stdout.write(page)
 
     return work

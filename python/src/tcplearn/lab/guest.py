@@ -173,5 +173,3 @@ def _traffic_starts(scenario: Scenario) -> Iterator[str]:
             yield f"(sleep {t.start_s:g}; while :; do {step}; done) &"
         else:
             yield f"(sleep {t.start_s:g}; {send} udp {to} 9 {t.rate // 1000} {t.packet_bytes} 86400) &"
-
-

@@ -83,9 +83,13 @@ def _locked(path: Path) -> Iterator[None]:
 def _image(folder: Path) -> Path:
     """Kept while its scripts, and the kernel that apt would give, are the same."""
     image = folder / "image"
-    wanted = subprocess.run(
-        ["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True, check=False
-    ).stdout if shutil.which("apt-cache") else ""
+    wanted = (
+        subprocess.run(
+            ["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True, check=False
+        ).stdout
+        if shutil.which("apt-cache")
+        else ""
+    )
     made_of = _hash(
         (LAB / "image.sh").read_bytes(),
         (LAB / "guest-init").read_bytes(),
@@ -158,8 +162,9 @@ class Boots:
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(signal.SIGTERM)  # vm.sh ends QEMU's process group
 
-    def run(self, machine: Machine, script: str, out: Path, *, seed: int, limit_s: int,
-            files: Sequence[Path] = ()) -> None:
+    def run(
+        self, machine: Machine, script: str, out: Path, *, seed: int, limit_s: int, files: Sequence[Path] = ()
+    ) -> None:
         """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError, Stopped."""
         with _scenario(machine, script, files) as name:
             command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]

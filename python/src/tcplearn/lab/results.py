@@ -56,8 +56,20 @@ def rows(scenario: Scenario, run: int, seed: int, out: Path, kernel: str) -> lis
         except (OSError, ValueError) as error:
             raise FailedError(f"{out / arm.folder}: what the guest left cannot be read: {error}") from error
         found += [
-            Row(scenario.paper, scenario.name, "lab", arm.name, run, seed, parameters, metric, value, unit,
-                provenance.commit(), kernel)
+            Row(
+                scenario.paper,
+                scenario.name,
+                "lab",
+                arm.name,
+                run,
+                seed,
+                parameters,
+                metric,
+                value,
+                unit,
+                provenance.commit(),
+                kernel,
+            )
             for metric, value, unit in figures
         ]
     return found

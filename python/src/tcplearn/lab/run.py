@@ -98,8 +98,9 @@ def _folder(options: Options) -> Path:
 class _Work:
     """One run: its key, its folder and its rows."""
 
-    def __init__(self, scenario: Scenario, run: int, seed: int, machine: Machine, kept: Path,
-                 pcap: bool) -> None:
+    def __init__(
+        self, scenario: Scenario, run: int, seed: int, machine: Machine, kept: Path, pcap: bool
+    ) -> None:
         self.scenario, self.number, self.seed, self.machine = scenario, run, seed, machine
         self.script = guest.script(scenario, run, pcap=pcap)
         key = hashlib.sha256(f"{machine.fingerprint}\n{seed}\n{self.script}".encode()).hexdigest()[:20]
@@ -113,14 +114,17 @@ class _Work:
         partial = Path(tempfile.mkdtemp(prefix=f".{self.folder.name}-", dir=self.folder.parent))
         try:
             try:
-                boots.run(self.machine, self.script, partial, seed=self.seed,
-                          limit_s=self.scenario.runs.limit_s)
+                boots.run(
+                    self.machine, self.script, partial, seed=self.seed, limit_s=self.scenario.runs.limit_s
+                )
             except FailedError as error:
-                raise FailedError(f"{self.scenario.name}, run {self.number}: {self._kept_log(partial, error)}"
-                                  ) from error
+                raise FailedError(
+                    f"{self.scenario.name}, run {self.number}: {self._kept_log(partial, error)}"
+                ) from error
             for log in partial.glob("*/log"):
                 log.with_name("log.gz").write_bytes(gzip.compress(log.read_bytes(), 6, mtime=0))
                 log.unlink()
+            partial.chmod(0o755)
             (partial / "complete").touch()
             if self.folder.exists():
                 shutil.rmtree(self.folder)

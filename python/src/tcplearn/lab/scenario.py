@@ -212,5 +212,5 @@ _TABLES: dict[str, type[BaseModel]] = {
 
 
 def _allowed(location: tuple[int | str, ...]) -> str:
-    table = next((_TABLES[p] for p in reversed(location[:-1]) if p in _TABLES), Scenario)  # type: ignore[index]
+    table = next((_TABLES[p] for p in reversed(location[:-1]) if p in _TABLES), Scenario)
     return did_you_mean(str(location[-1]), table.model_fields, f"it has {', '.join(table.model_fields)}")

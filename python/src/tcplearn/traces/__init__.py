@@ -65,5 +65,7 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
     if b"\0" in text:
-        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log")
+        raise TraceError(
+            f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log"
+        )
     return CsvTrace(path)
