@@ -54,6 +54,7 @@ cat "$image/guest.cpio" "$work/scenario.cpio" >"$work/initrd"
 # it sleeps, so the host's speed and load are not in the result, as long as the
 # guest waits for nothing of the host: no disk, no network card, no pipe (the
 # serial ports go to files).
+# shellcheck disable=SC2054  # the commas are QEMU's
 qemu=(qemu-system-x86_64
 	-accel tcg -icount shift=1,sleep=off -cpu max -M pc -m 512 -seed "$seed"
 	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none

@@ -5,6 +5,7 @@
 # disconnected, their congestion control and estimator switched midway; then the
 # module unloaded and loaded again under traffic.
 . /scenario/lib.sh
+debug=/sys/kernel/debug/tcplearn
 : "${STORM_CONNECTIONS:=200}" "${STORM_SECONDS:=60}" "${SEED:=1}"
 kernel_modules veth sch_netem tcp_vegas
 load
@@ -44,7 +45,7 @@ most=0
 while [ -d "/proc/$storm" ]; do
 	now=$(in_ns c0 cat /proc/net/tcp | wc -l)
 	[ "$now" -le "$most" ] || most=$now
-	cat $debug/log* >/dev/null
+	cat "$debug"/log* >/dev/null
 	sleep 1
 done
 kill $switch || true
@@ -60,7 +61,7 @@ while [ "$(in_ns c0 cat /proc/net/tcp | grep -vc -e local_address -e ' 06 ')" -g
 done
 in_ns c0 cat /proc/net/tcp >/out/left
 in_ns c1 cat /proc/net/tcp >>/out/left
-cat $debug/counters >/out/counters
+cat "$debug/counters" >/out/counters
 grep -E '^tcplearn' /proc/slabinfo >/out/slabs 2>/dev/null || true
 
 # under traffic of the bases: out and in again, twenty times
