@@ -15,7 +15,7 @@ static const struct tcp_congestion_ops *bases[TL_BASES];
 static struct tcp_congestion_ops ours[TL_BASES] __read_mostly;
 static bool registered[TL_BASES];
 
-/* The tail of the private area: the three bases use 0, 60 and 36 of its 104 bytes (Linux 6.1). */
+/* The tail of the private area: the three bases use at most 60 of its 104 bytes (Linux 6.1). */
 struct tl_private {
 	u8 of_base[ICSK_CA_PRIV_SIZE - sizeof(struct tl_connection *)];
 	struct tl_connection *connection;

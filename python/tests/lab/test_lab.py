@@ -52,11 +52,11 @@ def test_golden_vectors_in_the_kernel(ready: machine.Machine) -> None:
 
 
 def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path) -> None:
+    options = ["--profile", "smoke", "--fresh", "--format", "json", "--out", str(tmp_path)]
     outputs = []
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-m", "tcplearn", "lab", "run", str(LIVE), "--profile", "smoke", "--fresh"]
-            + ["--format", "json", "--out", str(tmp_path)],
+            [sys.executable, "-m", "tcplearn", "lab", "run", str(LIVE), *options],
             capture_output=True,
             text=True,
             timeout=300,
@@ -69,7 +69,13 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
         if row["metric"] in ("replay_differences", "log_records_lost"):
             assert row["value"] == 0, row
     metrics = {row["metric"] for row in rows}
-    assert {"mean_abs_error_ticks", "mean_cwnd", "retransmissions", "ss.rto_us", "nstat.TcpOutSegs"} <= metrics
+    assert {
+        "mean_abs_error_ticks",
+        "mean_cwnd",
+        "retransmissions",
+        "ss.rto_us",
+        "nstat.TcpOutSegs",
+    } <= metrics
     assert {row["algorithm"] for row in rows} == {
         "reno+eifel",
         "reno+stock",

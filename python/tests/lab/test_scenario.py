@@ -47,8 +47,17 @@ def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
         ('name = "b"', 'name = "a"', r"two hops have one name"),
         ("count = 3", "count = 0", r"runs\.count: it should be greater than or equal to 1"),
         ("[runs]", "[run]", r"run: no such key; did you mean runs"),
-        ("[runs]", '[algorithms]\nestimators = ["eifle"]\n[runs]', r"no estimator 'eifle'; did you mean eifel"),
+        (
+            "[runs]",
+            '[algorithms]\nestimators = ["eifle"]\n[runs]',
+            r"no estimator 'eifle'; did you mean eifel",
+        ),
         ("count = 3", "count = ", r"not TOML"),
+        (
+            "[runs]",
+            '[[change]]\nat_s = 1\nhop = "b"\nforward = { delay_ms = 1 }\n[runs]',
+            r"neither add nor take",
+        ),
     ],
 )
 def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -80,3 +89,11 @@ def test_runs_are_interleaved_and_their_seeds_differ() -> None:
     assert len(set(first)) == 6
     assert len({run.seed_of(live, n) for n in range(100)}) == 100
     assert run.seed_of(live, 0) == live.runs.seed
+
+
+def test_changes_come_again(tmp_path: Path) -> None:
+    change = '[[change]]\nat_s = 2\nevery_s = 15\nhop = "a"\n[change.forward]\nrate = "5mbit"\n'
+    change += 'queue = "codel"\ndelay_ms = 9\n[runs]'
+    text = guest.script(load(tmp_path, GOOD.replace("[runs]", change)), 0)
+    assert "(sleep 2; while :; do in_ns c1 tc qdisc change dev r1 root handle 1: tbf rate 5000000bit" in text
+    assert "in_ns c2 tc qdisc change dev r2 root netem limit 100000 delay 9ms; sleep 15; done) &" in text

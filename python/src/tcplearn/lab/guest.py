@@ -70,7 +70,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     if shell:
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
-    lines += list(_traffic_starts(scenario))
+    lines += [*_traffic_starts(scenario), *_changes(scenario)]
     for arm in arms(scenario, run):
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
@@ -114,6 +114,28 @@ def _hop(i: int, forward: Direction, back: Direction) -> Iterator[str]:
     yield from _path(f"c{middle} r{middle}", forward)
     yield from _queue(f"c{right} l{middle}", back)
     yield from _path(f"c{middle} l{left}", back)
+
+
+def _changes(scenario: Scenario) -> Iterator[str]:
+    names = [hop.name for hop in scenario.hop]
+    for change in scenario.change:
+        left = _gateway(names.index(change.hop))
+        devices = ((change.forward, f"c{left} r{left}", f"c{left + 1} r{left + 1}"),
+                   (change.back, f"c{left + 2} l{left + 1}", f"c{left + 1} l{left}"))  # fmt: skip
+        commands = []
+        for direction, queue, path in devices:
+            if direction is not None:
+                commands += [*_queue(queue, direction), *_path(path, direction)]
+        step = "; ".join(_change(command) for command in commands)
+        if change.every_s is not None:
+            step = f"while :; do {step}; sleep {change.every_s:g}; done"
+        yield f"(sleep {change.at_s:g}; {step}) &"
+
+
+def _change(command: str) -> str:
+    """Of "qdisc NS DEVICE ...", which adds, the same as a change."""
+    _, ns, device, rest = command.split(" ", 3)
+    return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 
 
 def _queue(device: str, d: Direction) -> Iterator[str]:

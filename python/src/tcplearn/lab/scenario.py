@@ -85,6 +85,12 @@ class Direction(_Strict):
             raise ValueError(f"queue {self.queue} needs a rate: nothing waits without one")
         return self
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """Which queueing disciplines it needs: what cannot change under way."""
+        path = bool(self.delay_ms or self.loss_percent or self.bursts)
+        return self.rate is not None, self.queue, path
+
 
 class Hop(_Strict):
     name: Name
@@ -103,6 +109,16 @@ class Traffic(_Strict):
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp: between two
     rate: Rate = 1_000_000  # udp
     packet_bytes: Annotated[int, Field(ge=16, le=1400)] = 1000  # udp
+
+
+class Change(_Strict):
+    """From `at_s` on (and again every `every_s`) a hop is as given here; times from the first transfer."""
+
+    at_s: Annotated[float, Field(ge=0, le=86_400)]
+    every_s: Annotated[float, Field(gt=0, le=86_400)] | None = None
+    hop: Name
+    forward: Direction | None = None
+    back: Direction | None = None
 
 
 class Transfer(_Strict):
@@ -139,6 +155,7 @@ class Scenario(_Strict):
     paper: str = ""
     hop: list[Hop] = Field(min_length=1, max_length=8)
     traffic: list[Traffic] = Field(default=[], max_length=16)
+    change: list[Change] = Field(default=[], max_length=1000)
     transfer: Transfer = Transfer()
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
@@ -154,6 +171,16 @@ class Scenario(_Strict):
                     raise ValueError(f"traffic names the hop {name!r}; there are {', '.join(names)}")
             if traffic.leaves and names.index(traffic.leaves) < names.index(traffic.enters):
                 raise ValueError("traffic leaves before it enters")
+        for change in self.change:
+            if change.hop not in names:
+                raise ValueError(f"a change names the hop {change.hop!r}; there are {', '.join(names)}")
+            hop = self.hop[names.index(change.hop)]
+            for now, then in ((hop.forward, change.forward), (hop.back, change.back)):
+                if then is not None and then.shape != now.shape:
+                    raise ValueError(
+                        f"a change of the hop {change.hop!r} gives other values to its queue, delay and loss; "
+                        "it can neither add nor take one away"
+                    )
         return self
 
 
@@ -205,6 +232,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "back": Direction,
     "bursts": Bursts,
     "traffic": Traffic,
+    "change": Change,
     "transfer": Transfer,
     "algorithms": Algorithms,
     "runs": Runs,
