@@ -178,7 +178,8 @@ def _paper(
             chosen = scenario.load(file, profile)
             with cli._progress(quiet) as progress:
                 parts.append(paper.Part(chosen, runs.run(chosen, options, progress)))
-        page = paper.page(parts, published, command)
+        notes = folder / "live-notes.md"
+        page = paper.page(parts, published, command, notes.read_text() if notes.exists() else "")
         if output:
             write_atomically(output, page)
         else:

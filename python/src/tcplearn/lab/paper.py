@@ -52,8 +52,8 @@ def read_published(path: Path) -> Published:
     return {(r["scenario"], r["algorithm"], r["metric"]): float(r["mean"]) for r in csv.DictReader(lines)}
 
 
-def page(parts: Sequence[Part], published: Published, command: str) -> str:
-    """The whole page; `command` made it."""
+def page(parts: Sequence[Part], published: Published, command: str, notes: str = "") -> str:
+    """The whole page: `command` made it but for `notes`, which are a person's."""
     lines = ["# Live experiments: ours beside the paper's", "", f"Made by `{command}`; do not edit.", ""]
     kernels = sorted({row.kernel for part in parts for row in part.rows})
     lines += [
@@ -64,7 +64,7 @@ def page(parts: Sequence[Part], published: Published, command: str) -> str:
     ]
     for part in parts:
         lines += _part(part, published)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, notes]).rstrip("\n") + "\n"
 
 
 def _part(part: Part, published: Published) -> list[str]:

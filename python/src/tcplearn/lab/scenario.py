@@ -178,7 +178,7 @@ class Scenario(_Strict):
             for now, then in ((hop.forward, change.forward), (hop.back, change.back)):
                 if then is not None and then.shape != now.shape:
                     raise ValueError(
-                        f"a change of the hop {change.hop!r} gives other values to its queue, delay and loss; "
+                        f"a change of the hop {change.hop!r} gives its queue, delay and loss other values; "
                         "it can neither add nor take one away"
                     )
         return self
