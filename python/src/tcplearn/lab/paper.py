@@ -23,9 +23,9 @@ METRICS = (
 )
 #: Of ours alone.
 OURS = (
-    ("nstat.TcpTimeouts", "timeouts", 1),
-    ("nstat.TcpLossProbes", "loss probes", 1),
-    ("nstat.TcpSpuriousRTOs", "spurious timeouts", 1),
+    ("nstat.TcpExtTCPTimeouts", "timeouts", 1),
+    ("nstat.TcpExtTCPLossProbes", "loss probes", 1),
+    ("nstat.TcpExtTCPSpuriousRTOs", "spurious timeouts", 1),
     ("goodput", "Mbit/s", 2),
     ("mean_rtt", "RTT, ms", 0),
     ("mean_rto", "RTO, ms", 0),

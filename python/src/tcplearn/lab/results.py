@@ -169,7 +169,7 @@ def _nstat(path: Path) -> dict[str, float]:
         gauges = {"RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "Forwarding", "DefaultTTL", "CurrEstab"}
         for key, value in zip(keys, values.split()[1:], strict=True):
             if key not in gauges:
-                out[protocol.rstrip(":").removesuffix("Ext") + key] = float(value)
+                out[protocol.rstrip(":") + key] = float(value)
     return out
 
 

@@ -18,7 +18,7 @@ SHOWN = (
     ("mean_abs_error_ticks", "error (4 ms ticks)", 2),
     ("mean_cwnd", "cwnd", 1),
     ("retransmissions", "retransmissions", 1),
-    ("nstat.TcpTimeouts", "timeouts", 1),
+    ("nstat.TcpExtTCPTimeouts", "timeouts", 1),
     ("goodput", "Mbit/s", 2),
     ("mean_rtt", "RTT ms", 1),
     ("mean_rto", "RTO ms", 1),
