@@ -5,6 +5,8 @@
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 BENCH_PACKAGES := libbenchmark-dev
+# of tcplearn lab: its machine, and the compiler of the guest's kernel
+LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
 TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
 
 PYTHON ?= python3
@@ -21,7 +23,7 @@ demo: install
 install: $(BIN)/tcplearn
 
 $(VENV)/.packages: python/requirements.txt
-	tools/system-packages $(BUILD_PACKAGES)
+	tools/system-packages $(BUILD_PACKAGES) $(LAB_PACKAGES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
 	@touch $@
@@ -77,7 +79,7 @@ lint: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 --dry-run -Werror
-	shellcheck tools/system-packages $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck tools/system-packages linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff check --fix .

@@ -20,6 +20,7 @@ export LC_ALL=C
 usage() { echo "usage: record.sh [-s SEED] [-o DIR] [KEY=VALUE...]" >&2; exit 2; }
 die() { echo "record: $*" >&2; exit 1; }
 here=$(cd "$(dirname "$0")" && pwd)
+lab=$(cd "$here/../../linux/lab" && pwd)
 seed=7 out=$here
 while getopts s:o: option; do
 	case $option in
@@ -61,8 +62,8 @@ do_step() {
 	step=
 	[ "$code" = 0 ] || exit "$code"
 }
-do_step "$here/record/image.sh" "$image"
-do_step "$here/record/vm.sh" "$image" "$here/record/access-link" "$run" "SEED=$seed" "$@"
+do_step "$lab/image.sh" "$image"
+do_step "$lab/vm.sh" "$image" "$here/record/access-link" "$run" "SEED=$seed" "$@"
 
 capture=$run/capture.pcap
 if ! grep -q '^0 packets dropped by kernel' "$run/tcpdump.log"; then

@@ -18,6 +18,7 @@ from tcplearn.cli_estimators import estimators_app
 from tcplearn.cli_replay import replay
 from tcplearn.cli_study import study_app
 from tcplearn.errors import FailedError, UserError, is_trace_error
+from tcplearn.lab.command import lab_app
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command("replay")(replay)
 app.add_typer(estimators_app, name="estimators")
 app.add_typer(study_app, name="study")
+app.add_typer(lab_app, name="lab")
 
 
 def version() -> str:
@@ -94,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    command = next((a for a in arguments if a in ("replay", "estimators", "study")), "")
+    command = next((a for a in arguments if a in ("replay", "estimators", "study", "lab")), "")
     first = message.strip().rstrip(".")
     say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces of round-trip times: packet captures, CSV and flent files, all as the same columns."""
+"""Traces of round-trip times: captures, CSV and flent files, kernel logs, all as the same columns."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
 from .qlog import QlogTrace, looks_like_qlog
+from .tlog import MAGIC as _TLOG_MAGIC
+from .tlog import TlogTrace
 
 __all__ = [
     "COLUMNS",
@@ -25,6 +27,7 @@ __all__ = [
     "FlowInfo",
     "QlogTrace",
     "Reason",
+    "TlogTrace",
     "Trace",
     "TraceError",
     "TraceOptions",
@@ -79,11 +82,13 @@ def _open(path: Path, options: TraceOptions | None) -> Trace:
             raise TraceError(f"{path}: packed with {program}; unpack it first (gzip is read as it is)")
     if head.startswith(_PCAP_MAGIC):
         return CaptureTrace(path, options or TraceOptions())
+    if head.startswith(_TLOG_MAGIC):
+        return TlogTrace(path)
     text = head[:4096].removeprefix(b"\xef\xbb\xbf")
     if looks_like_qlog(text):
         return QlogTrace(path, options)
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
-        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV")
+        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log")
     return CsvTrace(path)

@@ -92,7 +92,7 @@ class Trace(Protocol):
 
     @property
     def kind(self) -> str:
-        """capture, csv or flent."""
+        """capture, csv, flent or kernel log."""
 
     @property
     def warnings(self) -> list[str]:

@@ -54,12 +54,17 @@ cat "$image/guest.cpio" "$work/scenario.cpio" >"$work/initrd"
 # it sleeps, so the host's speed and load are not in the result, as long as the
 # guest waits for nothing of the host: no disk, no network card, no pipe (the
 # serial ports go to files).
-setsid timeout -k 5 "$limit" qemu-system-x86_64 \
-	-accel tcg -icount shift=1,sleep=off -cpu max -M pc -m 512 -seed "$seed" \
-	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none \
-	-serial "file:$work/console.log" -serial "file:$work/out.tar.gz" \
-	-kernel "$image/vmlinuz" -initrd "$work/initrd" \
-	-append "console=ttyS0 panic=-1 quiet nokaslr $*" \
+# shellcheck disable=SC2054  # the commas are QEMU's
+qemu=(qemu-system-x86_64
+	-accel tcg -icount shift=1,sleep=off -cpu max -M pc -m 512 -seed "$seed"
+	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none
+	-kernel "$image/vmlinuz" -initrd "$work/initrd"
+	-append "console=ttyS0 panic=-1 quiet nokaslr $*")
+if [ "${VM_CONSOLE:-}" = stdio ]; then # for a person: no result, no time limit
+	"${qemu[@]}" -chardev stdio,id=tty,signal=off -serial chardev:tty -serial null
+	exit
+fi
+setsid timeout -k 5 "$limit" "${qemu[@]}" -serial "file:$work/console.log" -serial "file:$work/out.tar.gz" \
 	</dev/null >"$work/qemu.log" 2>&1 &
 vm=$!
 code=0

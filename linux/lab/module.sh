@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Builds what the lab's guest runs of ours: the module, for the kernel of an
+# image, and the traffic program. Headers are unpacked, not installed.
+#
+#   module.sh IMAGE_DIR OUT_DIR
+#
+# OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko and transfer. Needs gcc-12,
+# make and libelf1. The same sources give the same bytes wherever they lie.
+set -euo pipefail
+export LC_ALL=C
+umask 022
+
+die() { echo "module: $*" >&2; exit 1; }
+[ $# = 2 ] || { echo "usage: module.sh IMAGE_DIR OUT_DIR" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$2"
+image=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
+for program in gcc-12 make strip; do
+	command -v "$program" >/dev/null || die "$program is missing: apt-get install gcc-12 make"
+done
+release=$(sed -n 's/^linux-image-\([^ ]*\) .*/\1/p' "$image/versions")
+version=$(sed -n 's/^linux-image-[^ ]* //p' "$image/versions")
+[ -n "$release" ] || die "no kernel in $image: run image.sh first"
+common=linux-headers-${release%-cloud-amd64}-common
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+
+headers=$image/headers-$release-$version
+if [ ! -d "$headers" ]; then
+	mkdir -p "$image/packages"
+	kbuild=linux-kbuild-$(cut -d . -f 1-2 <<<"$release")
+	(cd "$image/packages" && timeout 600 apt-get download "linux-headers-$release=$version" "$common=$version" \
+		"$kbuild=$version") >"$image/apt-headers.log" 2>&1 ||
+		die "apt-get download failed: $(grep -m 1 '^E:' "$image/apt-headers.log" || echo "no answer") (log: $image/apt-headers.log)"
+	mkdir "$work/headers"
+	for package in "$image/packages/"linux-{headers,kbuild}-*_"${version//:/%3a}"_*.deb; do
+		dpkg-deb -x "$package" "$work/headers" || die "cannot unpack $package"
+	done
+	# its Makefile names the common part where it would be installed
+	echo "include $headers/usr/src/$common/Makefile" >"$work/headers/usr/src/linux-headers-$release/Makefile"
+	mv "$work/headers" "$headers"
+fi
+
+cp -r "$root/linux/module" "$work/module"
+mkdir -p "$work/module/include"
+cp -r "$root/core/include/tcplearn" "$work/module/include/"
+# BTF is skipped with a message: there is no vmlinux
+make -s -C "$work/module" "KDIR=$headers/usr/src/linux-headers-$release" >"$out/build.log" 2>&1 ||
+	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
+strip -g -R .note.gnu.build-id "$work/module"/*.ko
+gcc-12 -O2 -static -Wl,--build-id=none -o "$work/transfer" "$root/linux/lab/guest/transfer.c" 2>"$out/transfer.log" ||
+	die "the traffic program does not build (log: $out/transfer.log)"
+strip "$work/transfer"
+mv "$work"/module/*.ko "$work/transfer" "$out/"

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /sys/kernel/debug/tcplearn: the log (a relay: log0, log1 ... one for each CPU) and the counters. */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/relay.h>
+#include <linux/seq_file.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+
+#include "log_format.h"
+#include "tcplearn_module.h"
+
+static unsigned int log_kb = 4096;
+module_param(log_kb, uint, 0444);
+MODULE_PARM_DESC(log_kb, "room of the log for each CPU in KB (4096); 0: no log");
+
+#define TL_LOG_PART_BYTES (64u * 1024)
+
+static struct dentry *directory;
+static struct rchan *channel;
+
+static struct dentry *tl_log_create(const char *name, struct dentry *parent, umode_t mode, struct rchan_buf *buf,
+				    int *is_global)
+{
+	return debugfs_create_file(name, mode, parent, buf, &relay_file_operations);
+}
+
+static int tl_log_remove(struct dentry *file)
+{
+	debugfs_remove(file);
+	return 0;
+}
+
+/* A full buffer keeps what it has: the new record is dropped, and counted. */
+static int tl_log_next(struct rchan_buf *buf, void *next, void *last, size_t padding)
+{
+	if (!relay_buf_full(buf))
+		return 1;
+	return 0;
+}
+
+static const struct rchan_callbacks tl_log_callbacks = {
+	.create_buf_file = tl_log_create,
+	.remove_buf_file = tl_log_remove,
+	.subbuf_start = tl_log_next,
+};
+
+static void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags)
+{
+	struct tl_log_header *header = record;
+	unsigned long irq;
+	void *room;
+
+	if (!channel)
+		return;
+	header->magic = TL_LOG_MAGIC;
+	header->size = size;
+	header->type = type;
+	header->flags = flags;
+	header->time_us = tcp_sk(sk)->tcp_mstamp;
+	header->connection = c->id;
+	header->record = c->records++;
+	local_irq_save(irq);
+	room = relay_reserve(channel, size);
+	if (room) {
+		memcpy(room, record, size);
+		tl_count(log_records);
+	} else {
+		tl_count(log_drops);
+	}
+	local_irq_restore(irq);
+}
+
+static void tl_address(u8 *out, __be32 v4)
+{
+	memcpy(out, &v4, sizeof(v4));
+}
+
+void tl_log_open(const struct sock *sk, struct tl_connection *c)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	struct tl_log_open r = {
+		.family = sk->sk_family,
+		.source_port = ntohs(inet->inet_sport),
+		.destination_port = ntohs(inet->inet_dport),
+		.hz = HZ,
+		.rtt_q8 = c->answer.rtt_q8,
+		.rto_q8 = c->answer.rto_q8,
+	};
+
+	strscpy(r.estimator, c->estimator ? c->estimator->name : "stock", sizeof(r.estimator));
+	strscpy(r.congestion, inet_csk(sk)->icsk_ca_ops->name, sizeof(r.congestion));
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		memcpy(r.source, &sk->sk_v6_rcv_saddr, sizeof(r.source));
+		memcpy(r.destination, &sk->sk_v6_daddr, sizeof(r.destination));
+	} else
+#endif
+	{
+		tl_address(r.source, inet->inet_saddr);
+		tl_address(r.destination, inet->inet_daddr);
+	}
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_OPEN, c->estimator && c->estimator->timer_from_head ? TL_LOG_FROM_HEAD : 0);
+}
+
+void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct sk_buff *head = tcp_rtx_queue_head(sk);
+	struct tl_log_ack r = {
+		.rtt_us = c->rtt_us,
+		.last_rtt_us = sample->rtt_us,
+		.rtt_q8 = c->answer.rtt_q8,
+		.rto_q8 = c->answer.rto_q8,
+		.stock_rto_us = jiffies_to_usecs(c->stock_rto),
+		.rto_us = jiffies_to_usecs(icsk->icsk_rto),
+		.cwnd = tcp_snd_cwnd(tp),
+		.ssthresh = tp->snd_ssthresh,
+		.flight_segments = tp->packets_out + sample->pkts_acked,
+		.acked_segments = sample->pkts_acked,
+		.mss_bytes = tp->mss_cache,
+		.srtt_us = tp->srtt_us >> 3,
+		.head_age_us = head ? tcp_stamp_us_delta(tp->tcp_mstamp, tcp_skb_timestamp_us(head)) : 0,
+		.backoff = icsk->icsk_backoff,
+		.state = icsk->icsk_ca_state,
+	};
+
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_ACK, 0);
+}
+
+void tl_log_close(const struct sock *sk, struct tl_connection *c)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_log_close r = {
+		.bytes_acked = tp->bytes_acked,
+		.bytes_sent = tp->bytes_sent,
+		.bytes_retransmitted = tp->bytes_retrans,
+		.segments_out = tp->data_segs_out,
+		.retransmitted = tp->total_retrans,
+	};
+
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_CLOSE, 0);
+}
+
+static const char *const counter_names[] = {
+#define TL_COUNTER_NAME(name, text) #name,
+	TL_COUNTERS(TL_COUNTER_NAME)
+};
+
+static int counters_show(struct seq_file *file, void *unused)
+{
+	int i, cpu;
+
+	for (i = 0; i < TL_COUNTER_COUNT; i++) {
+		u64 sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += per_cpu(tl_counts, cpu).of[i];
+		seq_printf(file, "%s %llu\n", counter_names[i], sum);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+int tl_log_init(void)
+{
+	directory = debugfs_create_dir("tcplearn", NULL);
+	debugfs_create_file("counters", 0444, directory, NULL, &counters_fops);
+	if (log_kb == 0)
+		return 0;
+	channel = relay_open("log", directory, TL_LOG_PART_BYTES,
+			     max(2u, min(log_kb, 1u << 20) / (TL_LOG_PART_BYTES / 1024)), &tl_log_callbacks, NULL);
+	if (!channel) {
+		debugfs_remove(directory);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void tl_log_exit(void)
+{
+	if (channel)
+		relay_close(channel);
+	debugfs_remove(directory);
+}

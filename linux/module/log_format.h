@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The log: records in the machine's byte order (little endian on amd64 and arm64), each with its
+ * size, so that a reader skips what it does not know. docs/kernel.md describes every field; the
+ * reader is python/src/tcplearn/traces/tlog.py. */
+#ifndef TCPLEARN_LOG_FORMAT_H
+#define TCPLEARN_LOG_FORMAT_H
+
+#include <linux/types.h>
+
+#define TL_LOG_MAGIC 0x31474c54u /* "TLG1" */
+
+enum tl_log_type { TL_LOG_OPEN = 1, TL_LOG_ACK = 2, TL_LOG_CLOSE = 3 };
+
+struct tl_log_header {
+	__u32 magic;
+	__u16 size; /* of the record, header and all */
+	__u8 type;
+	__u8 flags; /* TL_LOG_FROM_HEAD in an open record */
+	__u64 time_us; /* CLOCK_MONOTONIC, as TCP reads it */
+	__u32 connection; /* counted since the module was loaded */
+	__u32 record; /* of this connection, from 0: a gap is a loss */
+};
+
+#define TL_LOG_FROM_HEAD 1
+
+struct tl_log_open {
+	struct tl_log_header header;
+	char estimator[32];
+	char congestion[16];
+	__u16 family; /* AF_INET or AF_INET6 */
+	__u16 source_port, destination_port;
+	__u16 hz; /* the kernel's tick rate */
+	__u8 source[16], destination[16];
+	__s64 rtt_q8, rto_q8; /* what stands before any sample */
+};
+
+struct tl_log_ack {
+	struct tl_log_header header;
+	__s32 rtt_us; /* what the kernel's estimator was given; -1: no sample */
+	__s32 last_rtt_us; /* what the congestion control was given: the last segment's; -1: none */
+	__s64 rtt_q8, rto_q8; /* the estimator's answer after this sample, in 2^-8 us */
+	__u32 stock_rto_us; /* what the kernel had computed; RTOs in the kernel are whole jiffies */
+	__u32 rto_us; /* what stands in icsk_rto when the timer is armed */
+	__u32 cwnd, ssthresh; /* segments */
+	__u32 flight_segments; /* out just before this ACK */
+	__u32 acked_segments;
+	__u32 mss_bytes;
+	__u32 srtt_us; /* the kernel's own */
+	__u32 head_age_us; /* of the oldest segment out after this ACK; 0: none */
+	__u8 backoff, state; /* icsk_backoff; TCP_CA_Open ... TCP_CA_Loss */
+	__u16 reserved;
+};
+
+struct tl_log_close {
+	struct tl_log_header header;
+	__u64 bytes_acked, bytes_sent, bytes_retransmitted;
+	__u32 segments_out, retransmitted; /* data segments; of them, sent again */
+};
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of the module know of each other. */
+#ifndef TCPLEARN_MODULE_H
+#define TCPLEARN_MODULE_H
+
+#include <linux/percpu.h>
+#include <net/tcp.h>
+
+#include "estimators.h"
+#include "log_format.h"
+
+/* "stock" stands beside the core's estimators: it writes nothing and logs what the kernel does. */
+#define TL_STOCK 0
+
+/* One connection: behind the pointer at the tail of the congestion control's private area. */
+struct tl_connection {
+	const struct tl_kernel_estimator *estimator; /* NULL: stock */
+	struct kmem_cache *cache;
+	u32 id;
+	u32 records;       /* written to the log, so that its reader sees a gap */
+	u32 srtt_before;   /* tp->srtt_us before the kernel's estimator ran */
+	u32 rto;           /* jiffies: what icsk_rto shall be between ACKs */
+	u32 armed_rto;     /* jiffies: what stands in icsk_rto while this ACK arms the timer */
+	u32 armed_at;      /* jiffies */
+	u32 timeout_before; /* jiffies: when the timer would have fired without this ACK */
+	s32 rtt_us;        /* the last ACK's sample, and what the kernel had computed (jiffies) */
+	u32 stock_rto;
+	bool unchecked;    /* the arming of the last ACK has not been looked at */
+	bool sets_srtt;
+	bool logs;
+	bool measures;
+	struct tl_answer answer;
+	u64 state[];
+};
+
+/* settings.c: per network namespace, copied when a connection starts */
+struct tl_settings {
+	int estimator; /* TL_STOCK, or 1 + the index in tl_kernel_estimators */
+	u8 set_srtt;
+	u8 log;
+	u8 measure;
+};
+
+const struct tl_settings *tl_settings_of(const struct net *net);
+const char *tl_estimator_name(int estimator);
+int tl_settings_init(void);
+void tl_settings_exit(void);
+
+/* connection.c */
+int tl_connection_init(void);
+void tl_connection_exit(void);
+struct tl_connection *tl_connection_new(struct sock *sk); /* NULL: no memory */
+void tl_connection_free(struct tl_connection *c);
+void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
+
+/* When the arming of an ACK's timer is looked at. */
+enum tl_when {
+	TL_SAME_ACK, /* tcp_set_xmit_timer has run for this ACK, and nothing else since */
+	TL_NEXT_EVENT, /* the timer fired, or an ACK without a sample came */
+	TL_NEXT_SAMPLE, /* an ACK with a sample came: tcp_set_rto has run again */
+};
+void tl_connection_settle(struct sock *sk, struct tl_connection *c, enum tl_when when);
+
+/* log.c */
+#define TL_COUNTERS(X) \
+	X(connections, "started with an estimator or as stock") \
+	X(connections_ended, "of them, ended") \
+	X(fallbacks, "started as the plain base: no memory") \
+	X(acks, "ACKs that were looked at") \
+	X(samples, "of them, with a sample of the RTT") \
+	X(no_sample, "of them, without: Karn's rule, RTO and backoff left as they are") \
+	X(samples_differ, "samples that differ from the congestion control's (the last segment's)") \
+	X(armed, "ACKs that armed the retransmission timer") \
+	X(armed_ours, "of them, for what the module wrote") \
+	X(armed_late, "of them, looked at no earlier than the next event") \
+	X(armed_late_ours, "of these, for what the module wrote") \
+	X(kept, "ACKs that left the running timer as it was: duplicates, and old data in recovery") \
+	X(probe, "ACKs after which a tail loss probe is due first") \
+	X(reorder, "ACKs after which the reordering timer is due first") \
+	X(idle, "ACKs after which no timer runs: nothing is out") \
+	X(lost_rto, "times that another part of the kernel had changed the RTO before the next ACK") \
+	X(timeouts, "times that the retransmission timer fired") \
+	X(log_records, "written") \
+	X(log_drops, "not written: the buffer was full") \
+	X(measured, "ACKs whose cost was measured") \
+	X(cycles_base, "of the base's pkts_acked") \
+	X(cycles_all, "of the base's and the module's") \
+	X(cycles_clock, "of reading the clock, to be taken off each")
+
+enum tl_counter {
+#define TL_COUNTER_ID(name, text) TL_COUNT_##name,
+	TL_COUNTERS(TL_COUNTER_ID)
+	TL_COUNTER_COUNT
+};
+
+struct tl_counter_set {
+	u64 of[TL_COUNTER_COUNT];
+};
+DECLARE_PER_CPU(struct tl_counter_set, tl_counts);
+#define tl_count(name) this_cpu_inc(tl_counts.of[TL_COUNT_##name])
+#define tl_count_add(name, n) this_cpu_add(tl_counts.of[TL_COUNT_##name], n)
+
+int tl_log_init(void);
+void tl_log_exit(void);
+void tl_log_open(const struct sock *sk, struct tl_connection *c);
+void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
+void tl_log_close(const struct sock *sk, struct tl_connection *c);
+
+#endif

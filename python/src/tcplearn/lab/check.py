@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The module's own checks, inside the machine: golden vectors, and a storm of connections."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tcplearn.errors import FailedError
+
+from . import vectors
+from .machine import LAB, ROOT, Boots, Machine
+
+
+def run_check(machine: Machine, name: str, seed: int = 1, limit_s: int = 900) -> dict[str, str]:
+    """What the guest left in /out, by file. Raise FailedError."""
+    folder = Path(tempfile.mkdtemp(prefix="tcplearn-check-"))
+    try:
+        files = []
+        if name == "vectors":
+            path = folder / "vectors"
+            path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
+            files = [path]
+        script = (LAB / "checks" / f"{name}.sh").read_text()
+        Boots().run(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files)
+        left = (p for p in (folder / "out").iterdir() if p.is_file())
+        return {p.name: p.read_text(errors="replace") for p in left}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_vectors(machine: Machine) -> list[str]:
+    """Lines that say what was compared. Raise FailedError for an answer that differs."""
+    out = run_check(machine, "vectors")["vectors"].splitlines()
+    total = next(line for line in out if line.startswith("all "))
+    words = total.split()
+    found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
+    if found["wrong"] or found["untried"] or found["bad_lines"] or not found["answers"]:
+        raise FailedError("the kernel's answers differ from the vectors: " + "; ".join(out[-2:]))
+    return out
+
+
+def check_stress(machine: Machine, seed: int = 1) -> list[str]:
+    """Lines that say what the storm did. Raise FailedError for a warning, a leak or a stuck connection."""
+    left = run_check(machine, "stress", seed)
+    problems = list(_stress_problems(left))
+    if problems:
+        raise FailedError("stress: " + "; ".join(problems))
+    return [*left["storm"].splitlines(), *left["counters"].splitlines()]
+
+
+def _stress_problems(left: dict[str, str]) -> Iterator[str]:
+    if left["warnings"].strip():
+        yield f"the kernel warned: {left['warnings'].splitlines()[0]}"
+    if left.get("wrong"):
+        yield left["wrong"].strip()
+    counts = dict(line.split() for line in left["counters"].splitlines())
+    if counts["connections"] != counts["connections_ended"]:
+        yield f"{counts['connections']} connections began and {counts['connections_ended']} ended"
+    # state 06 is TIME_WAIT, which is no connection of a congestion control
+    stuck = [line for line in left["left"].splitlines() if line.split()[3] not in ("st", "06", "0A")]
+    if stuck:
+        yield f"{len(stuck)} connections are stuck"

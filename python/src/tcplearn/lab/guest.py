@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A run of a scenario as the script that the guest executes: plain `ip` and `tc`, to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .scenario import NO_ESTIMATOR, Direction, Scenario, Traffic
+
+#: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
+ORDERLY = "rate 10gbit"
+KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One algorithm of a scenario."""
+
+    congestion: str
+    estimator: str
+    tlp: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.congestion}+{self.estimator}"
+
+    @property
+    def folder(self) -> str:
+        return f"{self.name.replace('/', '--')}+tlp-{'on' if self.tlp else 'off'}"
+
+    @property
+    def kernel_name(self) -> str:
+        return self.congestion if self.estimator == NO_ESTIMATOR else f"tl-{self.congestion}"
+
+
+def arms(scenario: Scenario, run: int) -> list[Arm]:
+    """Every algorithm once, interleaved: each run starts with the next one."""
+    a = scenario.algorithms
+    every = [Arm(c, e, t) for t in a.tlp for c in a.congestion for e in a.estimators]
+    turn = run % len(every)
+    return every[turn:] + every[:turn]
+
+
+def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
+    """The guest's script for one run."""
+    last = _gateway(len(scenario.hop))
+    lines = [
+        f"# {scenario.name}, run {run}",
+        ". /scenario/lib.sh",
+        f"kernel_modules {' '.join(KERNEL_MODULES)}",
+        "load",
+        "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
+        *_links(last),
+        *(line for i, hop in enumerate(scenario.hop) for line in _hop(i, hop.forward, hop.back)),
+        *(line for k, traffic in enumerate(scenario.traffic) for line in _others(scenario, k, traffic)),
+        f"in_ns c{last} /scenario/transfer sink 5001 &",
+        # addresses are resolved beforehand, or the first handshake would wait for ARP
+        f"until in_ns c0 ping -q -c 1 -W 60 {_address(last)} >/dev/null; do sleep 1; done",
+    ]
+    if pcap:
+        lines.append("capture sender c0 r0")
+        for i, hop in enumerate(scenario.hop):
+            lines += [
+                f"capture {hop.name}-before-queue c{_gateway(i)} l{_gateway(i) - 1}",
+                f"capture {hop.name}-after-queue c{_gateway(i) + 1} l{_gateway(i)}",
+                f"capture {hop.name}-after-delay c{_gateway(i) + 2} l{_gateway(i) + 1}",
+            ]
+        lines.append("sleep 1")
+    if shell:
+        lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
+        return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
+    lines += [*_traffic_starts(scenario), *_changes(scenario)]
+    for arm in arms(scenario, run):
+        lines.append(
+            f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
+            f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
+        )
+    lines += [
+        f"in_ns c{_gateway(i)} tc -s qdisc show dev r{_gateway(i)} >/out/queue-{hop.name}"
+        for i, hop in enumerate(scenario.hop)
+    ]
+    lines += ["finish", "exit 0"]
+    return "\n".join(lines) + "\n"
+
+
+def _gateway(hop: int) -> int:
+    """The node where a hop begins. The sender stands before the first: a drop by its own device is no
+    loss to TCP, which is told of it at once."""
+    return 2 * hop + 1
+
+
+def _address(node: int) -> str:
+    """Of a node, on the link to its left."""
+    return f"10.0.{node - 1}.2"
+
+
+def _links(last: int) -> Iterator[str]:
+    for i in range(last):
+        yield f"link c{i} r{i} 10.0.{i}.1 c{i + 1} l{i} 10.0.{i}.2"
+    for i in range(last):
+        yield f"route c{i} default 10.0.{i}.2"
+        for j in range(i - 1):
+            yield f"route c{i} 10.0.{j}.0/24 10.0.{i - 1}.1"
+    for j in range(last - 1):
+        yield f"route c{last} 10.0.{j}.0/24 10.0.{last - 1}.1"
+
+
+def _hop(i: int, forward: Direction, back: Direction) -> Iterator[str]:
+    """A queue where a hop begins, delay and loss in its middle: each on a device of its own."""
+    left = _gateway(i)
+    middle, right = left + 1, left + 2
+    yield from _queue(f"c{left} r{left}", forward)
+    yield from _path(f"c{middle} r{middle}", forward)
+    yield from _queue(f"c{right} l{middle}", back)
+    yield from _path(f"c{middle} l{left}", back)
+
+
+def _changes(scenario: Scenario) -> Iterator[str]:
+    names = [hop.name for hop in scenario.hop]
+    for change in scenario.change:
+        left = _gateway(names.index(change.hop))
+        devices = ((change.forward, f"c{left} r{left}", f"c{left + 1} r{left + 1}"),
+                   (change.back, f"c{left + 2} l{left + 1}", f"c{left + 1} l{left}"))  # fmt: skip
+        commands = []
+        for direction, queue, path in devices:
+            if direction is not None:
+                commands += [*_queue(queue, direction), *_path(path, direction)]
+        step = "; ".join(_change(command) for command in commands)
+        if change.every_s is not None:
+            step = f"while :; do {step}; sleep {change.every_s:g}; done"
+        yield f"(sleep {change.at_s:g}; {step}) &"
+
+
+def _change(command: str) -> str:
+    """Of "qdisc NS DEVICE ...", which adds, the same as a change."""
+    _, ns, device, rest = command.split(" ", 3)
+    return f"in_ns {ns} tc qdisc change dev {device} {rest}"
+
+
+def _queue(device: str, d: Direction) -> Iterator[str]:
+    if d.rate is None:
+        return
+    if d.queue == "fifo":
+        yield f"qdisc {device} root netem rate {d.rate}bit limit {d.queue_packets}"
+        return
+    burst = max(3028, d.rate // 8 // 250)  # a packet or two, or what a timer tick lets through
+    yield f"qdisc {device} root handle 1: tbf rate {d.rate}bit burst {burst} limit 100000000"
+    yield f"qdisc {device} parent 1: handle 10: {d.queue} limit {d.queue_packets}"
+
+
+def _path(device: str, d: Direction) -> Iterator[str]:
+    words: list[str] = []
+    if d.delay_ms:
+        words.append(f"delay {d.delay_ms:g}ms")
+        if d.jitter_ms:
+            words.append(f"{d.jitter_ms:g}ms")
+            if d.correlation_percent:
+                words.append(f"{d.correlation_percent:g}%")
+            words.append(f"distribution {d.distribution}")
+    if d.loss_percent:
+        words.append(f"loss {d.loss_percent:g}%")
+    if d.bursts:
+        b = d.bursts
+        words.append(f"loss gemodel {b.p:g}% {b.r:g}% {b.loss_in_bad:g}% {b.loss_in_good:g}%")
+    if words:
+        orderly = "" if d.reorder or not d.jitter_ms else f" {ORDERLY}"
+        yield f"qdisc {device} root netem limit 100000{orderly} {' '.join(words)}"
+
+
+def _ends(scenario: Scenario, t: Traffic) -> tuple[int, int]:
+    """Nodes where others' traffic enters and leaves."""
+    names = [hop.name for hop in scenario.hop]
+    return _gateway(names.index(t.enters)), _gateway(names.index(t.leaves or t.enters) + 1)
+
+
+def _others(scenario: Scenario, k: int, t: Traffic) -> Iterator[str]:
+    start, end = _ends(scenario, t)
+    yield f"namespaces x{k}"
+    yield f"link x{k} eth0 10.1.{k}.1 c{start} x{k} 10.1.{k}.2"
+    yield f"route x{k} default 10.1.{k}.2"
+    for node in range(start + 1, end + 1):
+        yield f"route c{node} 10.1.{k}.0/24 10.0.{node - 1}.1"
+    if t.kind == "tcp":
+        yield f"in_ns c{end} /scenario/transfer sink {6000 + k} &"
+    yield f"until in_ns x{k} ping -q -c 1 -W 60 {_address(end)} >/dev/null; do sleep 1; done"
+
+
+def _traffic_starts(scenario: Scenario) -> Iterator[str]:
+    for k, t in enumerate(scenario.traffic):
+        to = _address(_ends(scenario, t)[1])
+        send = f"in_ns x{k} /scenario/transfer"
+        if t.kind == "tcp":
+            step = f"{send} send {to} {6000 + k} {t.bytes} cubic >/dev/null || true; sleep {t.pause_s:g}"
+            yield f"(sleep {t.start_s:g}; while :; do {step}; done) &"
+        else:
+            yield f"(sleep {t.start_s:g}; {send} udp {to} 9 {t.rate // 1000} {t.packet_bytes} 86400) &"

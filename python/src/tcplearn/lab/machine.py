@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The virtual machine: guest image and module, made once and kept, and runs of a script in it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcplearn.errors import FailedError, UserError, printable
+
+from .guest import KERNEL_MODULES
+from .guest import script as guest_script
+from .scenario import Scenario
+
+ROOT = Path(__file__).resolve().parents[4]
+LAB = ROOT / "linux" / "lab"
+BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
+
+
+def cache_folder() -> Path:
+    """Where images and finished runs are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / "lab"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What every run needs, and its fingerprint: same fingerprint and script, same result."""
+
+    image: Path
+    built: Path
+    fingerprint: str
+    kernel: str
+
+
+def prepare(folder: Path) -> Machine:
+    """Image and module, from what is kept where nothing has changed. Raise UserError, FailedError."""
+    if not (LAB / "vm.sh").exists():
+        raise UserError(f"the lab needs a checkout of tcplearn: there is no {LAB}")
+    qemu = shutil.which("qemu-system-x86_64")
+    if not qemu:
+        raise UserError(
+            "QEMU is missing: apt-get install --no-install-recommends qemu-system-x86, or make install"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder / "lock"):
+        image = _image(folder)
+        built = _module(folder, image)
+    version = subprocess.run([qemu, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    kernel = (image / "versions").read_text().split("\n", 1)[0]
+    fingerprint = _hash(
+        version.encode(),
+        *(path.read_bytes() for path in (image / "versions", LAB / "vm.sh", LAB / "guest-init")),
+        *((built / name).read_bytes() for name in BUILT),
+        (LAB / "guest" / "lib.sh").read_bytes(),
+    )
+    return Machine(image, built, fingerprint, kernel.removeprefix("linux-image-"))
+
+
+def _hash(*parts: bytes) -> str:
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "little") + part)
+    return total.hexdigest()
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _image(folder: Path) -> Path:
+    """Kept while its scripts, and the kernel that apt would give, are the same."""
+    image = folder / "image"
+    wanted = (
+        subprocess.run(
+            ["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True, check=False
+        ).stdout
+        if shutil.which("apt-cache")
+        else ""
+    )
+    made_of = _hash(
+        (LAB / "image.sh").read_bytes(),
+        (LAB / "guest-init").read_bytes(),
+        " ".join(KERNEL_MODULES).encode(),
+        (os.environ.get("TCPLEARN_KERNEL") or wanted).encode(),
+    )
+    stamp = image / "made-of"
+    if not (stamp.exists() and stamp.read_text() == made_of):
+        _step([LAB / "image.sh", image, *KERNEL_MODULES])
+        stamp.write_text(made_of)
+    return image
+
+
+def _module(folder: Path, image: Path) -> Path:
+    sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
+    sources += [LAB / "module.sh", LAB / "guest" / "transfer.c", image / "versions"]
+    parts = [
+        part
+        for path in sorted(sources)
+        if path.is_file() and (path.suffix in (".c", ".h", ".sh") or path.name in ("Kbuild", "versions"))
+        for part in (path.name.encode(), path.read_bytes())
+    ]
+    built = folder / "module" / _hash(*parts)[:16]
+    if not all((built / name).exists() for name in BUILT):
+        _step([LAB / "module.sh", image, built])
+    return built
+
+
+def _step(command: Sequence[str | Path]) -> None:
+    """A script of the lab; its one line of complaint becomes ours."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise FailedError(printable(said))
+
+
+@contextlib.contextmanager
+def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
+        for path in (LAB / "guest" / "lib.sh", *(machine.built / n for n in BUILT), *files):
+            shutil.copyfile(path, Path(name) / path.name)
+        (Path(name) / "run").write_text(script)
+        yield name
+
+
+def shell(machine: Machine, scenario: Scenario) -> None:
+    """The guest's console on this terminal."""
+    with _scenario(machine, guest_script(scenario, 0, shell=True)) as name:
+        command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
+        subprocess.run(command, env={**os.environ, "VM_CONSOLE": "stdio"}, check=False)
+
+
+class Stopped(Exception):
+    """Another run failed, or the user has had enough."""
+
+
+class Boots:
+    """Virtual machines under way; `stop` ends them all."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End every machine, and let none start."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGTERM)  # vm.sh ends QEMU's process group
+
+    def run(
+        self, machine: Machine, script: str, out: Path, *, seed: int, limit_s: int, files: Sequence[Path] = ()
+    ) -> None:
+        """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError, Stopped."""
+        with _scenario(machine, script, files) as name:
+            command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
+            with self._lock:
+                if self._stopped:
+                    raise Stopped
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    env={**os.environ, "VM_TIME_LIMIT": str(limit_s)},
+                    start_new_session=True,  # a ^C comes to us first, and goes on by stop()
+                )
+                self._running.add(process)
+            try:
+                _, said = process.communicate()
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+            if self._stopped:
+                raise Stopped
+            if process.returncode:
+                raise FailedError(printable((said.strip().splitlines() or ["vm: no reason given"])[-1]))

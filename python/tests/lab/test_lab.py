@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The lab in its machine: the command of the README, the vectors in the kernel, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from samples import ROOT
+from tcplearn.errors import FailedError
+from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.traces import open_trace
+
+LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
+SMALL = """
+name = "small"
+[[hop]]
+name = "link"
+forward = { rate = "10mbit", queue_packets = 60, delay_ms = 10, jitter_ms = 1, loss_percent = 1 }
+back = { delay_ms = 10 }
+[transfer]
+bytes = "300kB"
+[algorithms]
+estimators = ["last", "experts/fitted", "eifel", "none"]
+congestion = ["cubic", "vegas"]
+tlp = [false]
+"""
+
+
+@pytest.fixture(scope="session")
+def ready() -> machine.Machine:
+    """The guest and the module, where the user's own runs keep them too: made once a day."""
+    return machine.prepare(machine.cache_folder())
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[scenario.Scenario, Path]]:
+    folder = tmp_path_factory.mktemp("lab")
+    (folder / "small.toml").write_text(SMALL)
+    yield scenario.load(folder / "small.toml"), folder / "runs"
+
+
+def test_golden_vectors_in_the_kernel(ready: machine.Machine) -> None:
+    lines = check.check_vectors(ready)
+    sent = sum(line.startswith("q ") for line in vectors.kernel_lines(ROOT / "vectors"))
+    assert lines[-1].startswith("all ") and f"answers {sent} wrong 0 untried 0" in lines[-1]
+
+
+def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path) -> None:
+    options = ["--profile", "smoke", "--fresh", "--format", "json", "--out", str(tmp_path)]
+    outputs = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", "tcplearn", "lab", "run", str(LIVE), *options],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    rows = json.loads(outputs[0])
+    for row in rows:
+        if row["metric"] in ("replay_differences", "log_records_lost"):
+            assert row["value"] == 0, row
+    metrics = {row["metric"] for row in rows}
+    assert {
+        "mean_abs_error_ticks",
+        "mean_cwnd",
+        "retransmissions",
+        "ss.rto_us",
+        "nstat.TcpOutSegs",
+    } <= metrics
+    assert {row["algorithm"] for row in rows} == {
+        "reno+eifel",
+        "reno+stock",
+        "reno+experts/nunes2014-linux",
+    }
+
+
+def test_the_timer_is_armed_for_what_the_module_wrote(
+    ready: machine.Machine, small: tuple[scenario.Scenario, Path]
+) -> None:
+    chosen, folder = small
+    rows = run.run(chosen, run.Options(out=folder))
+    value = {(row.algorithm, row.metric): row.value or 0.0 for row in rows}
+    for algorithm in {row.algorithm for row in rows}:
+        if algorithm.endswith("+none"):  # the plain kernel, beside ours
+            assert value[algorithm, "module.connections"] == 0 and value[algorithm, "goodput"] > 0
+            continue
+        assert value[algorithm, "module.armed"] > 50
+        assert value[algorithm, "armed_ours_at_once_share"] >= 0.99, algorithm
+        assert value[algorithm, "replay_differences"] == 0
+        assert value[algorithm, "module.connections"] == value[algorithm, "module.connections_ended"] == 1
+
+
+def test_finished_runs_are_kept_and_replay_reads_their_logs(
+    ready: machine.Machine, small: tuple[scenario.Scenario, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, folder = small
+    first = run.run(chosen, run.Options(out=folder))
+    monkeypatch.setattr(machine.Boots, "run", lambda *_, **__: pytest.fail("ran again"))
+    assert run.run(chosen, run.Options(out=folder)) == first
+    log = next(folder.glob("small-*/cubic+eifel+tlp-off/log.gz"))
+    trace = open_trace(log)
+    batches = list(trace.batches())
+    samples = next(row.value for row in first if row.metric == "samples" and row.algorithm == "cubic+eifel")
+    assert trace.kind == "kernel log" and trace.warnings == []
+    assert sum(int((batch["rtt_us"] >= 0).sum()) for batch in batches) == samples
+    assert trace.flow(0)["name"].endswith(":5001 (eifel)")
+
+
+def test_a_machine_that_hangs_is_ended_and_finished_runs_stay(ready: machine.Machine, tmp_path: Path) -> None:
+    boots = machine.Boots()
+    with pytest.raises(FailedError, match=r"the guest ran longer than 10 s"):
+        boots.run(ready, "while :; do :; done\n", tmp_path / "out", seed=1, limit_s=10)
+    left = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
+    assert f"{tmp_path}" not in left
+
+
+def test_a_scenario_that_fails_says_so(ready: machine.Machine, tmp_path: Path) -> None:
+    with pytest.raises(FailedError, match=r"no such thing"):
+        machine.Boots().run(ready, "echo no such thing; exit 3\n", tmp_path / "out", seed=1, limit_s=60)
+
+
+@pytest.mark.full
+def test_storm_of_connections(ready: machine.Machine) -> None:
+    assert any(line.startswith("reloads 20") for line in check.check_stress(ready))
+
+
+def test_missing_qemu_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine.shutil, "which", lambda _: None)
+    with pytest.raises(Exception, match=r"QEMU is missing: apt-get install"):
+        machine.prepare(machine.cache_folder())

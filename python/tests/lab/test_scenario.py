@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Scenario files: one line for each mistake, and the script that a file becomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from samples import ROOT
+from tcplearn.errors import UserError
+from tcplearn.lab import guest, run, scenario
+
+GOOD = """
+name = "x"
+[[hop]]
+name = "a"
+forward = { rate = "10mbit", queue = "codel", delay_ms = 5, bursts = { p = 1, r = 30 } }
+[[hop]]
+name = "b"
+[[traffic]]
+enters = "a"
+leaves = "b"
+[runs]
+count = 3
+[profile.smoke.runs]
+count = 1
+"""
+
+
+def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
+    (folder / "x.toml").write_text(text)
+    return scenario.load(folder / "x.toml", profile)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"10mbit"', '"10mbps"', r"hop\.0\.forward\.rate: '10mbps' is no rate"),
+        ('"10mbit"', '"200gbit"', r"hop\.0\.forward\.rate: 200gbit is out of range; 8kbit to 10gbit"),
+        ('"codel"', '"cake"', r"hop\.0\.forward\.queue: it should be 'fifo', 'codel', 'fq_codel' or 'pie'"),
+        ("delay_ms = 5", "delai_ms = 5", r"hop\.0\.forward\.delai_ms: no such key; did you mean delay_ms"),
+        ("delay_ms = 5", "delay_ms = -5", r"hop\.0\.forward\.delay_ms: it should be greater than or equal"),
+        ("delay_ms = 5", "loss_percent = 1", r"hop\.0\.forward: loss_percent and bursts are two loss models"),
+        ('rate = "10mbit", ', "", r"hop\.0\.forward: queue codel needs a rate"),
+        ('leaves = "b"', 'leaves = "c"', r"traffic names the hop 'c'; there are a, b"),
+        ('name = "b"', 'name = "a"', r"two hops have one name"),
+        ("count = 3", "count = 0", r"runs\.count: it should be greater than or equal to 1"),
+        ("[runs]", "[run]", r"run: no such key; did you mean runs"),
+        (
+            "[runs]",
+            '[algorithms]\nestimators = ["eifle"]\n[runs]',
+            r"no estimator 'eifle'; did you mean eifel",
+        ),
+        ("count = 3", "count = ", r"not TOML"),
+        (
+            "[runs]",
+            '[[change]]\nat_s = 1\nhop = "b"\nforward = { delay_ms = 1 }\n[runs]',
+            r"neither add nor take",
+        ),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    with pytest.raises(UserError, match=message) as error:
+        load(tmp_path, GOOD.replace(old, new, 1))
+    assert "\n" not in str(error.value) and "x.toml: " in str(error.value)
+
+
+def test_profiles_lie_over_the_file(tmp_path: Path) -> None:
+    assert load(tmp_path, GOOD).runs.count == 3
+    assert load(tmp_path, GOOD, "smoke").runs.count == 1
+    with pytest.raises(UserError, match=r"no profile 'smok'; it has smoke"):
+        load(tmp_path, GOOD, "smok")
+
+
+def test_queues_stand_behind_the_sender_and_delays_behind_the_queues(tmp_path: Path) -> None:
+    text = guest.script(load(tmp_path, GOOD), 0)
+    assert "qdisc c1 r1 root handle 1: tbf rate 10000000bit" in text
+    assert "qdisc c1 r1 parent 1: handle 10: codel limit 100" in text
+    assert "qdisc c2 r2 root netem limit 100000 delay 5ms loss gemodel 1% 30% 100% 0%" in text
+    assert "qdisc c0 " not in text
+    assert "transfer send 10.0.4.2 6000 1000000 cubic" in text  # leaves where hop b ends
+
+
+def test_runs_are_interleaved_and_their_seeds_differ() -> None:
+    live = scenario.load(ROOT / "papers" / "nunes2014" / "live-1.toml")
+    first = [guest.arms(live, n)[0] for n in range(6)]
+    assert len(set(first)) == 6
+    assert len({run.seed_of(live, n) for n in range(100)}) == 100
+    assert run.seed_of(live, 0) == live.runs.seed
+
+
+def test_changes_come_again(tmp_path: Path) -> None:
+    change = '[[change]]\nat_s = 2\nevery_s = 15\nhop = "a"\n[change.forward]\nrate = "5mbit"\n'
+    change += 'queue = "codel"\ndelay_ms = 9\n[runs]'
+    text = guest.script(load(tmp_path, GOOD.replace("[runs]", change)), 0)
+    assert "(sleep 2; while :; do in_ns c1 tc qdisc change dev r1 root handle 1: tbf rate 5000000bit" in text
+    assert "in_ns c2 tc qdisc change dev r2 root netem limit 100000 delay 9ms; sleep 15; done) &" in text

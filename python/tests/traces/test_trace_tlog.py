@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The kernel module's log: found by its content, damage skipped and told."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samples import ROOT
+from tcplearn.traces import TraceError, open_trace, tlog
+
+
+def record(kind: int, serial: int, **values: object) -> bytes:
+    dtype = tlog._KINDS[kind]
+    r = np.zeros(1, dtype)
+    r["magic"], r["size"], r["type"] = tlog.MAGIC, dtype.itemsize, kind
+    r["connection"], r["record"] = 7, serial
+    for name, value in values.items():
+        r[name] = value
+    return r.tobytes()
+
+
+def a_log(acks: int = 20) -> list[bytes]:
+    parts = [record(tlog.OPEN, 0, estimator=b"experts", family=2, source_port=1, destination_port=5001)]
+    for k in range(acks):
+        rtt = -1 if k == 5 else 10_000 + k
+        values = {"time_us": 10**6 + k * 1000, "rtt_us": rtt, "acked_segments": 2, "flight_segments": 9}
+        parts.append(record(tlog.ACK, k + 1, mss_bytes=1400, **values))
+    return [*parts, record(tlog.CLOSE, acks + 1, retransmitted=3)]
+
+
+def test_a_log_is_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "log0"
+    path.write_bytes(b"".join(a_log()))
+    trace = open_trace(path)
+    (batch,) = trace.batches()
+    assert trace.kind == "kernel log" and trace.warnings == []
+    assert batch["rtt_us"].tolist()[:6] == [10_000, 10_001, 10_002, 10_003, 10_004, -1]
+    assert batch["no_sample"].tolist()[5] == 1 and batch["flight_segments"].tolist() == [9] * 20
+    assert trace.flow(0)["name"] == "0.0.0.0:1 > 0.0.0.0:5001 (experts)"
+
+
+def test_lost_records_and_damage_are_told() -> None:
+    parts = a_log()
+    log = tlog.parse(parts[0] + b"junk" + b"".join(parts[3:]))
+    assert "4 bytes that are no record were left out" in log.warnings
+    assert log.connections[7].lost == 2
+    log = tlog.parse(b"".join(parts)[:-10])
+    assert log.connections[7].close is None and log.warnings
+
+
+def test_nothing_of_a_log_is_an_error() -> None:
+    with pytest.raises(TraceError, match="no whole record"):
+        tlog.parse(b"TLG1 and no more")
+
+
+def test_the_reader_has_the_writers_fields() -> None:
+    """Names and sizes of log_format.h, in order."""
+    text = (ROOT / "linux" / "module" / "log_format.h").read_text()
+    sizes = {"__u8": 1, "__u16": 2, "__u32": 4, "__s32": 4, "__u64": 8, "__s64": 8, "char": 1}
+    for kind, dtype in (("open", tlog.OPEN_RECORD), ("ack", tlog.ACK_RECORD), ("close", tlog.CLOSE_RECORD)):
+        body = re.search(rf"struct tl_log_{kind} {{(.*?)}};", text, re.S)
+        assert body
+        fields = []
+        for of, names in re.findall(r"^\t(\w+) ([^;]+);", body[1], re.M):
+            for name in re.findall(r"\w+(?:\[\d+\])?", names):
+                if of in sizes:
+                    word, _, count = name.partition("[")
+                    fields.append((word, sizes[of] * int(count.rstrip("]") or 1)))
+        mine = [(n, dtype.fields[n][0].itemsize) for n in dtype.names if n not in dict(_header())]
+        assert fields == mine
+
+
+def _header() -> list[tuple[str, str]]:
+    return [(name, "") for name, _ in tlog.HEADER]
