@@ -76,6 +76,7 @@ Tcp read_tcp(const json& j) {
   take(j, "segment_bytes", t.segment_bytes);
   take(j, "buffer_bytes", t.buffer_bytes);
   take(j, "initial_window", t.initial_window);
+  take(j, "cwnd_max_bytes", t.cwnd_max_bytes);
   take(j, "delayed_ack_segments", t.delayed_ack_segments);
   take(j, "delayed_ack_s", t.delayed_ack_s);
   take(j, "connect_timeout_s", t.connect_timeout_s);
@@ -96,6 +97,7 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
   s.stock = s.estimator.name == "ns3";
   s.sampling = j.at("sampling") == "one-per-rtt" ? TL_ONE_PER_RTT : TL_EVERY_ACK;
   s.quantum_us = j.at("quantum_us").get<std::int64_t>();
+  s.cwnd_max_bytes = tcp.cwnd_max_bytes;
   s.keep_backoff = tcp.keep_backoff;
   s.backoff_max = ns3::Seconds(tcp.backoff_max_s);
   if (!s.stock) make_estimator(s.estimator);  // refuses now what it would refuse in the middle of a run

@@ -53,7 +53,7 @@ struct Load {
 
 struct Tcp {
   std::string congestion_control;
-  std::uint32_t segment_bytes, buffer_bytes, initial_window, delayed_ack_segments;
+  std::uint32_t segment_bytes, buffer_bytes, initial_window, cwnd_max_bytes, delayed_ack_segments;
   double delayed_ack_s, connect_timeout_s, backoff_max_s, max_segment_lifetime_s;
   bool sack, keep_backoff;
 };

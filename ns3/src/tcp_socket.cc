@@ -173,6 +173,10 @@ void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t r
 void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
   const Time backed_off = m_rto;
   const bool in_handshake = m_state == SYN_RCVD;
+  if (const std::uint32_t most = m_settings->cwnd_max_bytes; most && m_tcb->m_cWnd.Get() > most) {
+    m_tcb->m_cWnd = most;
+    m_tcb->m_cWndInfl = most;
+  }
   ns3::TcpSocketBase::NewAck(ack, reset_timer);
   if (!reset_timer || in_handshake || !m_retxEvent.IsRunning()) return;
   if (m_backed_off && m_settings->keep_backoff) {

@@ -5,8 +5,10 @@
 // - congestion control gets the RTT sample and the true minimum, not the estimator's smoothed value
 // - a SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it)
 // - the RTO stays doubled until a sample of a segment sent once (Karn and Partridge; RFC 6298, 5.7):
-//   ns-3 goes back at any ACK. KeepBackoff turns it off.
-// - SYNs are sent again at most BackoffMax apart, for as long as the flow lives
+//   ns-3 goes back at any ACK. keep_backoff turns it off.
+// - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling): ns-3 lets it grow without end where the
+//   receiver's window is what limits
+// - SYNs are sent again at most backoff_max apart, for as long as the flow lives
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
 
@@ -28,6 +30,7 @@ struct SocketSettings {
   std::int64_t quantum_us = 0;
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
+  std::uint32_t cwnd_max_bytes = 0;  // 0: none
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
