@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // tcplearn-ns3 RUN.json: one run, its measurements as JSON lines on standard output.
+// tcplearn-ns3 --with-parent RUN.json: the same, and it dies with the process that started it.
 // tcplearn-ns3 --version: what a run depends on beside its file.
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -73,8 +76,13 @@ int main(int argc, char** argv) {
     std::cout << "tcplearn-ns3 " << TL_VERSION << " ns-3.37\n";
     return 0;
   }
+  if (argc == 3 && std::strcmp(argv[1], "--with-parent") == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ++argv;
+    --argc;
+  }
   if (argc != 2) {
-    std::cerr << "usage: tcplearn-ns3 RUN.json\n";
+    std::cerr << "usage: tcplearn-ns3 [--with-parent] RUN.json\n";
     return 2;
   }
   try {

@@ -61,21 +61,26 @@ const char* state_of(const FlowRecord& f) {
   return f.died ? "died" : f.is_finished ? "finished" : f.is_connected ? "running" : f.sent ? "running" : "connecting";
 }
 
+bool is_count(const std::string& name) {
+  return name == "samples" || name == "syn_retransmissions" || name.find("timeouts") != std::string::npos ||
+         name.find("_packets") != std::string::npos;
+}
+
 // Each flow counts alike (section 4: "averaged over all flows"); counts are summed.
 Metrics averaged(const std::vector<Metrics>& flows) {
   std::vector<std::string> order;
-  std::map<std::string, Moments> moments;
+  std::map<std::string, std::pair<double, double>> sums;  // and how many
   for (const Metrics& flow : flows)
     for (const auto& [name, value] : flow) {
-      if (moments[name].count() == 0) order.push_back(name);
-      moments[name].add(value);
+      auto& [sum, count] = sums[name];
+      if (count == 0) order.push_back(name);
+      sum += value;
+      ++count;
     }
   Metrics out;
   for (const std::string& name : order) {
-    const Moments& m = moments[name];
-    const bool is_count = name == "samples" || name.find("timeouts") != std::string::npos ||
-                          name.find("_packets") != std::string::npos || name == "syn_retransmissions";
-    out.emplace_back(name, is_count ? m.mean() * static_cast<double>(m.count()) : m.mean());
+    const auto& [sum, count] = sums[name];
+    out.emplace_back(name, is_count(name) ? sum : sum / count);
   }
   return out;
 }

@@ -179,6 +179,49 @@ def _replay(
     return work
 
 
+@app.command("simulate")
+def _simulate(
+    files: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files (TOML).")],
+    profile: Annotated[
+        str, typer.Option(metavar="NAME", help="smoke: seconds. quick: two cores for a while. full: the file's own grid.")
+    ] = "quick",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Simulate again what is on disk already.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Say how many runs and CPU hours, and leave.")] = False,
+    format: Annotated[Format, typer.Option(help="How the results are written.")] = Format.table,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Runs at a time on this machine; 0: its cores.")
+    ] = 0,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)
+    ] = "",
+    slurm: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False)
+    ] = 0,
+    flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Add CPU time, events and memory.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors only.")] = False,
+) -> Work:
+    """Simulate whole networks in ns-3 under each estimator: a sweep over loads, variants and seeds."""
+
+    def work(_: str) -> None:
+        from tcplearn.simulate import command
+
+        options = command.Options(
+            profile, fresh, plan, format.value, output, out, jobs, scheduler, slurm, flows, cost, quiet
+        )
+        command.simulate(files, options, _progress, _say)
+
+    return work
+
+
 @estimators_app.callback(invoke_without_command=True)
 def _estimators(context: typer.Context) -> Work | None:
     if context.invoked_subcommand is not None:
@@ -405,7 +448,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    command = next((a for a in arguments if a in ("replay", "estimators")), "")
+    command = next((a for a in arguments if a in ("replay", "estimators", "simulate")), "")
     first = message.strip().rstrip(".")
     _say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE
