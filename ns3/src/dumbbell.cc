@@ -77,7 +77,8 @@ Network make_dumbbell(const Dumbbell& d) {
   }
   Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
   addresses.Assign(bottleneck);
-  if (!codel) TrafficControlHelper().Uninstall(bottleneck);  // the device's own queue is the one studied
+  // the queue studied is the device's own; a traced link has no discipline to take away
+  if (!codel && !traced) TrafficControlHelper().Uninstall(bottleneck);
 
   Network out;
   const auto access = [&](const NodeContainer& side, Ptr<Node> router, std::vector<std::uint32_t>& role) {
