@@ -36,6 +36,14 @@ def sweep(tmp_path: Path) -> Path:
     return file
 
 
+def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while len(list(out.glob("runs/*/[!.]*.json"))) < count:
+        assert process.poll() is None, "the sweep ended early"
+        assert time.monotonic() < deadline, "the sweep stands still"
+        time.sleep(0.02)
+
+
 def asked(engine: Path) -> list[str]:
     return (engine / "asked").read_text().split()
 
@@ -87,8 +95,7 @@ def test_a_killed_sweep_goes_on(
     out = tmp_path / "killed"
     words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
     process = subprocess.Popen([sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL, env=os.environ)
-    while len(list(out.glob("runs/*/*.json"))) < 6:
-        time.sleep(0.02)
+    until_on_disk(6, out, process)
     process.send_signal(how)
     assert process.wait(timeout=20) == (130 if how == signal.SIGINT else -how)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/[!.]*.json")}
@@ -109,11 +116,9 @@ def test_a_dask_cluster_loses_a_worker_and_its_client(
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "--scheduler", cluster.scheduler_address]
         client = subprocess.Popen([sys.executable, "-m", "tcplearn", *words, "-q"], stdout=subprocess.DEVNULL)
-        while len(list(out.glob("runs/*/*.json"))) < 4:
-            time.sleep(0.02)
+        until_on_disk(4, out, client)
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
-        while len(list(out.glob("runs/*/*.json"))) < 12:
-            time.sleep(0.02)
+        until_on_disk(12, out, client)
         client.send_signal(signal.SIGINT)
         client.wait(timeout=30)
         assert 12 <= len(list(out.glob("runs/*/*.json"))) < RUNS

@@ -86,7 +86,7 @@ def _through(client: Any, jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]
         client.submit(engine.simulate, document, key=f"tcplearn-{key}", pure=False, retries=RETRIES): key
         for key, document in jobs.items()
     }
-    for done in as_completed(waiting):
+    for done in as_completed(waiting, loop=client.loop):
         key = waiting.pop(done)
         if done.status == "finished":
             yield key, done.result()
