@@ -62,14 +62,18 @@ def captures() -> dict[str, object]:
     path = BUILD / "million.pcap"
     if not path.exists():
         subprocess.run(
-            [sys.executable, str(ROOT / "bench/make_capture.py"), str(path), "--packets", str(PACKETS)], check=True
+            [sys.executable, str(ROOT / "bench/make_capture.py"), str(path), "--packets", str(PACKETS)],
+            check=True,
         )
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
     tshark = best(["tshark", "-r", str(path), "-T", "fields", *fields], times=1)
     theirs = sum(1 for line in tshark.output.splitlines() if not line.endswith("\t"))
     extract = best([sys.executable, "-c", EXTRACT, str(path)])
     replay = best([sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"])
-    print(f"\n{PACKETS:,} packets, {path.stat().st_size / 1e6:.0f} MB; samples: tshark {theirs:,}, ours {extract.output.strip()}")
+    size_mb = path.stat().st_size / 1e6
+    print(
+        f"\n{PACKETS:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {int(extract.output):,}"
+    )
     print(f"{'':32}{'wall s':>8}{'MB':>8}{'tshark is':>12}")
     rows = {}
     for name, m in (("tshark -T fields", tshark), ("extraction", extract), ("whole default replay", replay)):
@@ -101,7 +105,16 @@ def numpy_update_ns(seconds: float = 1.0) -> float:
 
 def core() -> dict[str, object]:
     """Each estimator's update, beside NumPy and a bare loop of exponentials compiled alike."""
-    cmake = ["cmake", "-S", str(ROOT / "bench"), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    cmake = [
+        "cmake",
+        "-S",
+        str(ROOT / "bench"),
+        "-B",
+        str(BUILD),
+        "-G",
+        "Ninja",
+        "-DCMAKE_BUILD_TYPE=Release",
+    ]
     subprocess.run(cmake, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
     flags = ["--benchmark_format=json", "--benchmark_min_time=0.2", "--benchmark_repetitions=3"]

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 			break;
 		}
 		if (!(rtt_ms >= 0 && rtt_ms < 4e6))
-			continue; /* no round trip */
+			continue;
 		memset(&sample, 0, sizeof(sample)); /* 0: not known */
 		sample.rtt_us = (int64_t)(rtt_ms * 1e3 + 0.5);
 		sample.sent_us = now_us;

@@ -8,9 +8,8 @@ import math
 
 import numpy as np
 import pytest
-from conftest import ROOT
-from samples import batch, series
 
+from samples import ROOT, batch, series
 from tcplearn import _native, estimators
 from tcplearn.errors import UserError
 
@@ -18,7 +17,12 @@ CORE = [info.name for info in estimators.available() if info.core]
 
 
 def sample(k: int, rtt_us: int) -> dict[str, int]:
-    return {"time_us": 100_000 * (k + 1), "sent_us": 100_000 * (k + 1) - rtt_us, "flight_segments": 3, "ttl": 52}
+    return {
+        "time_us": 100_000 * (k + 1),
+        "sent_us": 100_000 * (k + 1) - rtt_us,
+        "flight_segments": 3,
+        "ttl": 52,
+    }
 
 
 def feed(estimator: estimators.CoreEstimator | estimators.WithTimer, rtts: np.ndarray) -> None:
@@ -89,7 +93,7 @@ def test_every_parameter_can_be_set(name: str) -> None:
         assert p.low <= p.default <= p.high, p.key
         text = p.choices[int(p.default)] if p.choices else repr(p.default)
         estimators.create(f"{name}:{p.key}={text}")
-        with pytest.raises(UserError, match="allowed is|it takes"):
+        with pytest.raises(UserError, match=r"allowed is|it takes"):
             estimators.create(f"{name}:{p.key}={p.high * 2 + 1}")
         with pytest.raises(UserError):
             estimators.create(f"{name}:{p.key}=nan")

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from samples import batch
 
+from samples import batch
 from tcplearn import _native
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")

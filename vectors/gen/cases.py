@@ -15,19 +15,20 @@ EIFEL = {"segments_per_ack": 1, "gain_max": "1/3", "tick_us": 1, **BOUNDS}
 EXPERTS = {
     "n": 100, "eta": 2, "alpha": 0.08, "loss": 0, "over": 1, "under": 1, "tick_us": 500_000, "scale": 1,
     "rtt_min": 1, "rtt_max": 128, "per_octave": 4, "fit": 0, "variance": 0, "beta": 0.25, "k": 4,
-    "rto_initial_us": 1_000_000, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000, "quantum_us": 0, "sampling": 0,
+    "rto_initial_us": 1_000_000, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000,
+    "quantum_us": 0, "sampling": 0,
 }  # fmt: skip
 FITTED = {**EXPERTS, "fit": 16, "per_octave": 16, "rto_min_us": 0, "rto_max_us": 60_000_000}
 Q16 = {
-    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1, "rtt_max": 128,
-    "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
+    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1,
+    "rtt_max": 128, "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
 }  # fmt: skip
 
 
 def linreg(b0, b1, b2, b3, b4, error=0):
     return {
-        "b0_ms": b0, "b1_hops_ms": b1, "b2_min": b2, "b3_max": b3, "b4_ttl_ms": b4, "error": error, "hops": 12,
-        "ttl": 52, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000,
+        "b0_ms": b0, "b1_hops_ms": b1, "b2_min": b2, "b3_max": b3, "b4_ttl_ms": b4, "error": error,
+        "hops": 12, "ttl": 52, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000,
     }  # fmt: skip
 
 
@@ -78,6 +79,7 @@ ESTIMATORS = {
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
         ("large", {"fit": 1}),
+        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # samples just at the grid's top
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
     ]),
@@ -86,7 +88,9 @@ ESTIMATORS = {
         ("extremes large", {"n": 10, "alpha_q16": 0}),
         ("large", {"eta_q16": 655, "alpha_q16": 65536, "tick_us": 1_000_000, "scale": 1000}),
     ]),
-    "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200})]),
+    "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [
+        ("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200}),
+    ]),
     "linreg/magnitude": (d.Linreg, f.Linreg, linreg(*CUBIC, error=1), []),
     "linreg/reno": (d.Linreg, f.Linreg, linreg(*RENO), []),
     "linreg/vegas": (d.Linreg, f.Linreg, linreg(*VEGAS), []),

@@ -59,7 +59,7 @@ def e_to_minus(loss):
 
 def bounded(seen, centre, variance, granularity_us, p):
     rto = centre + max(variance, us(granularity_us)) if seen else us(p["rto_initial_us"])
-    return min(max(rto, us(p.get("rto_min_us", 0))), us(p["rto_max_us"]))
+    return min(max(rto, us(max(p.get("rto_min_us", 0), 1))), us(p["rto_max_us"]))
 
 
 class Last:
@@ -148,12 +148,14 @@ class Rfc9002:
 
     def query(self):
         p = self.p
-        return self.srtt, self.srtt + max(4 * self.rttvar, us(p["granularity_us"])) + us(p["max_ack_delay_us"])
+        return self.srtt, self.srtt + max(4 * self.rttvar, us(p["granularity_us"])) + us(
+            p["max_ack_delay_us"]
+        )
 
 
 class Eifel:
     def __init__(self, p):
-        self.p, self.srtt, self.fine, self.seen, self.rto = p, 0, 0, False, us(p["rto_initial_us"])
+        self.p, self.srtt_fine, self.fine, self.seen, self.rto = p, 0, 0, False, us(p["rto_initial_us"])
         self.gain_max = ratio(p["gain_max"])
 
     def update(self, s):
@@ -164,30 +166,36 @@ class Eifel:
         if capped:
             gain = self.gain_max
         if not self.seen:
-            self.seen, self.srtt, self.fine = True, y, times(2 * y << 16, gain)
+            self.seen, self.srtt_fine, self.fine = True, y << 16, times(2 * y << 16, gain)
         else:
-            delta = y - self.srtt
-            self.srtt += times(delta, gain)
+            delta = (y << 16) - self.srtt_fine
+            self.srtt_fine += times(delta, gain)
             if delta >= 0:
-                step = (delta << 16) - self.fine
+                step = delta - self.fine
                 self.fine += times(times(step, gain) if step < 0 else step, gain)
         if capped:
-            var = nearest(Fraction(over(self.fine, 1 << 16) * ONE, gain))
+            var = over(over(over(self.fine, 1 << 6) * ONE, gain), 1 << 10)
         else:
             var = over(over(sat62(self.fine * flight), per_ack), 1 << 16)
-        self.rto = min(max(self.srtt + var, y + us(2 * p["tick_us"])), us(p["rto_max_us"]))
+        srtt = over(self.srtt_fine, 1 << 16)
+        self.rto = min(max(srtt + var, y + us(2 * p["tick_us"])), us(p["rto_max_us"]))
 
     def query(self):
-        return self.srtt, self.rto
+        return over(self.srtt_fine, 1 << 16), self.rto
 
 
 class Experts:
     def __init__(self, p):
         self.p, self.sampler, self.n, self.decays = p, Sampler(p), p["n"], {}
-        self.r = {k: ratio(p[k]) for k in ("eta", "alpha", "over", "under", "rtt_min", "rtt_max", "beta", "k")}
+        self.r = {
+            k: ratio(p[k]) for k in ("eta", "alpha", "over", "under", "rtt_min", "rtt_max", "beta", "k")
+        }
         self.unit_us = clamp(p["tick_us"] * p["scale"], 1, UNIT_MAX_US)
         self.x = [
-            over(self.r["rtt_min"] + times(self.r["rtt_max"], two_to_minus(j * ONE // p["per_octave"])), 1 << 10)
+            over(
+                self.r["rtt_min"] + times(self.r["rtt_max"], two_to_minus(j * ONE // p["per_octave"])),
+                1 << 10,
+            )
             for j in range(self.n - 1, -1, -1)
         ]
         self.rttvar, self.last, self.seen = 0, 0, False
@@ -220,14 +228,14 @@ class Experts:
         return self.decays[y]
 
     def trial(self, y):
-        w = [over(w * e, ONE) for w, e in zip(self.w, self.decay(y))]
+        w = [over(w * e, ONE) for w, e in zip(self.w, self.decay(y), strict=True)]
         total, alpha = sum(w), self.r["alpha"]
         if total == 0:
             self.spread()
             return
         keep, share = (ONE - alpha) * ONE // total, alpha // self.n
         self.w = [over(v * keep, ONE) + share for v in w]
-        dot = sum(v * x for v, x in zip(self.w, self.x))
+        dot = sum(v * x for v, x in zip(self.w, self.x, strict=True))
         self.rtt = self.to_duration(over(dot, sum(self.w)))
 
     def update(self, s):
@@ -263,7 +271,7 @@ class Linreg:
         self.high_us = rtt_us if first else max(self.high_us, rtt_us)
         ms, ttl = us(1000), s.ttl or p["ttl"]
         inputs = (ms, ms * hops, us(self.low_us), us(self.high_us), ms * ttl)
-        self.rtt = sum(times(value, b) for value, b in zip(inputs, self.b))
+        self.rtt = sum(times(value, b) for value, b in zip(inputs, self.b, strict=True))
         error = self.rtt - us(rtt_us)
         if p["error"] == 1:
             error = abs(error)

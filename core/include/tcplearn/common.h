@@ -21,12 +21,12 @@ TL_FN num_t TL(min)(num_t a, num_t b)
 	return a < b ? a : b;
 }
 
-/* RFC 6298, 2.1 to 2.5: the initial RTO, or centre + max(G, variance) within its bounds. */
+/* RFC 6298, 2.1 to 2.5: the initial RTO, or centre + max(G, variance) within its bounds; never 0. */
 TL_FN num_t TL(rto)(uint32_t samples, num_t centre, num_t variance, int64_t granularity_us,
 		    int64_t initial_us, int64_t min_us, int64_t max_us)
 {
 	num_t rto = samples == 0 ? num_from_us(initial_us)
 				 : centre + TL(max)(variance, num_from_us(granularity_us));
 
-	return TL(min)(TL(max)(rto, num_from_us(min_us)), num_from_us(max_us));
+	return TL(min)(TL(max)(rto, num_from_us(min_us > 0 ? min_us : 1)), num_from_us(max_us));
 }

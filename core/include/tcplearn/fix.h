@@ -51,7 +51,7 @@ TL_FN int64_t tl_fix_div(int64_t a, int64_t n)
 	return tl_fix_signed((tl_fix_mag(a) + d / 2) / d, a);
 }
 
-/* a / (r / 2^30), saturating at r = 0. Range: |a| < 2^50, 0 <= r <= 2^30 and the result below 2^62. */
+/* a / (r / 2^30), saturating at r = 0. Range: |a| < 2^62, 0 <= r <= 2^30 and the result below 2^62. */
 TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 {
 	uint64_t m = tl_fix_mag(a), f = (uint64_t)r;
@@ -59,6 +59,12 @@ TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 	if (f == 0)
 		return tl_fix_signed((uint64_t)1 << 62, a);
 	return tl_fix_signed(((m / f) << 30) + (((m % f) << 30) + f / 2) / f, a);
+}
+
+/* a / 2^16 / (r / 2^30), rounded twice, first to 2^6. Range: |a| < 2^58, 2^20 <= r <= 2^30. */
+TL_FN int64_t tl_fix_coarse_over(int64_t a, int64_t r)
+{
+	return tl_fix_shr(tl_fix_over(tl_fix_shr(a, 6), r), 10);
 }
 
 /* Ticks with 20 fractional bits to a duration with 8. Range: 0 <= x < 2^32, tick_us <= 2^30. */

@@ -12,9 +12,9 @@
 #undef num_mul_count
 #undef num_div_count
 #undef num_shr
-#undef num_over
 #undef num_fine
 #undef num_coarse
+#undef num_coarse_over
 #undef ratio_of_counts
 #undef ratio_to_double
 #undef ratio_from_double

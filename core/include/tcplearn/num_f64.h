@@ -2,6 +2,7 @@
 /* Number model: IEEE double. A duration is in microseconds. Undone by num_end.h. */
 #include "f64.h"
 
+/* clang-format off */
 #define TL(name)            tl_##name##_f64
 #define num_t               double /* a duration */
 #define ratio_t             double /* a gain, a coefficient */
@@ -14,9 +15,9 @@
 #define num_mul_count(a, n) ((a) * (double)(n))
 #define num_div_count(a, n) ((a) / (double)(n))
 #define num_shr(a, k)       ((a) * (1.0 / (double)((uint64_t)1 << (k))))
-#define num_over(a, r)      ((a) / (r))
 #define num_fine(a)         (a)
 #define num_coarse(a)       (a)
+#define num_coarse_over(a, r) ((a) / (r))
 #define ratio_of_counts(n, d) ((double)(n) / (double)(d))
 #define ratio_to_double(r)  (r)
 #define ratio_from_double(x) (x)
@@ -37,7 +38,7 @@
 #define weight_decayed(w, e) ((w) * (e))
 #define weight_sum_t        double
 #define weight_dot_t        double
-#define weight_sum_least    0.0
+#define weight_sum_least    1e-290 /* 1 over it is finite */
 #define weight_ratio_t      double
 #define weight_uniform(n)   (1.0 / (double)(n))
 #define weight_keep(alpha, sum) ((1.0 - (alpha)) / (sum))
@@ -45,3 +46,4 @@
 #define weight_mix(w, keep, share) ((w) * (keep) + (share))
 #define weight_dot(w, x)    ((w) * (x))
 #define weight_mean(dot, sum) ((dot) / (sum))
+/* clang-format on */

@@ -3,6 +3,7 @@
  * a duration in ticks has 20, a loss 24, a weight 30. Undone by num_end.h. */
 #include "fix.h"
 
+/* clang-format off */
 #define TL(name)            tl_##name##_fix
 #define num_t               int64_t
 #define ratio_t             int64_t
@@ -15,9 +16,9 @@
 #define num_mul_count(a, n) tl_fix_mul_count((a), (n))
 #define num_div_count(a, n) tl_fix_div((a), (n))
 #define num_shr(a, k)       tl_fix_shr((a), (k))
-#define num_over(a, r)      tl_fix_over((a), (r))
 #define num_fine(a)         ((a) * 65536)
 #define num_coarse(a)       tl_fix_shr((a), 16)
+#define num_coarse_over(a, r) tl_fix_coarse_over((a), (r))
 #define ratio_of_counts(n, d) tl_fix_div((int64_t)(n) * ((int64_t)1 << 30), (d))
 #define ratio_to_double(r)  ((double)(r) / 1073741824.0)
 #define ratio_from_double(x) ((int64_t)((x) * 1073741824.0 + ((x) < 0 ? -0.5 : 0.5)))
@@ -46,3 +47,4 @@
 #define weight_mix(w, keep, share) ((uint32_t)((((w) * (keep) + ((uint64_t)1 << 29)) >> 30) + (share)))
 #define weight_dot(w, x)    ((uint64_t)(w) * (uint64_t)(x))
 #define weight_mean(dot, sum) ((int64_t)(((dot) + (sum) / 2) / (sum)))
+/* clang-format on */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Each estimator lists its parameters once, X(type, name, default, lowest, highest, meaning); the
- * fields, the defaults and the table that users see come from that list. A choice holds its names in place of the lowest value. */
+ * fields, the defaults and the table that users see come from that list. A choice holds its names in
+ * place of the lowest value. */
 #ifndef TCPLEARN_PARAMS_H
 #define TCPLEARN_PARAMS_H
 
-#define TL_EXPERTS_MAX 1000u /* the largest N: bounds every loop over experts */
+#define TL_EXPERTS_MAX 1000u              /* the largest N: bounds every loop over experts */
 #define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
 
 enum tl_loss { TL_LOSS_NUNES2014 = 0, TL_LOSS_SQUARED = 1, TL_LOSS_LINEAR = 2 };

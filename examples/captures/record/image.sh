@@ -18,7 +18,7 @@ die() { echo "image: $*" >&2; exit 1; }
 mkdir -p "$1"
 dir=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 shift
-modules=(veth sch_netem virtio_pci virtio_blk "$@")
+modules=(veth sch_netem "$@")
 
 # The packages' names are those of Debian 12, and the guest is amd64.
 # shellcheck source=/dev/null

@@ -112,10 +112,12 @@ nb::dict stats_dict(const CaptureReader& reader) {
 void bind_capture(nb::module_& m) {
   nb::exception<TraceError>(m, "TraceError", PyExc_ValueError);
 
-  nb::class_<CaptureReader>(m, "CaptureReader", "Samples of a pcap or pcapng file, plain or gzipped, as a stream.")
+  nb::class_<CaptureReader>(m, "CaptureReader",
+                            "Samples of a pcap or pcapng file, plain or gzipped, as a stream.")
       .def(
           "__init__",
-          [](CaptureReader* self, const std::string& path, const std::string& sender, bool every_ack, double idle_s) {
+          [](CaptureReader* self, const std::string& path, const std::string& sender, bool every_ack,
+             double idle_s) {
             ReaderOptions options;
             options.sender = sender;
             options.every_ack = every_ack;
@@ -137,7 +139,8 @@ void bind_capture(nb::module_& m) {
           "progress",
           [](const CaptureReader& reader) {
             const Stats s = reader.stats();
-            return s.bytes_total > 0 ? static_cast<double>(s.bytes_read) / static_cast<double>(s.bytes_total) : 0.0;
+            return s.bytes_total > 0 ? static_cast<double>(s.bytes_read) / static_cast<double>(s.bytes_total)
+                                     : 0.0;
           },
           "The share of the file that was read, 0 to 1.");
 }

@@ -23,6 +23,7 @@ nb::object describe_param(const tl_estimator* e, const void* params, std::size_t
   d["high"] = p.high;
   d["default"] = e->get(params, i);
   d["text"] = p.text;
+  d["whole"] = p.kind != TL_KIND_RATIO;
   nb::list choices;
   if (p.choices) {
     std::istringstream names(p.choices);
@@ -72,7 +73,8 @@ class Stepper {
   nb::tuple run(const Array<std::int64_t>& rtt, const Array<std::int64_t>& time,
                 const Array<std::int64_t>& sent, const std::optional<Array<std::int64_t>>& ack_delay,
                 const std::optional<Array<std::uint32_t>>& flight,
-                const std::optional<Array<std::uint8_t>>& ttl, const std::optional<Array<std::uint8_t>>& hops) {
+                const std::optional<Array<std::uint8_t>>& ttl,
+                const std::optional<Array<std::uint8_t>>& hops) {
     const std::size_t rows = rtt.size();
     const auto same = [rows](std::size_t n) {
       if (n != rows) throw std::invalid_argument("columns differ in length");
@@ -104,7 +106,8 @@ class Stepper {
 
 }  // namespace
 
-Chosen choose(const std::string& name, const std::string& model, const std::map<std::string, double>& params) {
+Chosen choose(const std::string& name, const std::string& model,
+              const std::map<std::string, double>& params) {
   if (model != "double" && model != "fixed")
     throw std::invalid_argument("number model '" + model + "': it is double or fixed");
   Chosen c;
@@ -140,7 +143,8 @@ void bind_core(nb::module_& m) {
       .def_prop_ro("rto_us", [](const Stepper& s) { return s.query().rto_us; })
       .def_prop_ro("state_bytes", &Stepper::state_bytes)
       .def("__copy__", [](const Stepper& s) { return Stepper(s); })
-      .def("__deepcopy__", [](const Stepper& s, nb::dict) { return Stepper(s); }, "memo"_a)
+      .def(
+          "__deepcopy__", [](const Stepper& s, nb::dict) { return Stepper(s); }, "memo"_a)
       .def("run", &Stepper::run, "rtt_us"_a, "time_us"_a, "sent_us"_a, "ack_delay_us"_a = nb::none(),
            "flight_segments"_a = nb::none(), "ttl"_a = nb::none(), "hops"_a = nb::none());
 }

@@ -70,7 +70,8 @@ nb::list describe_all(const std::vector<Metrics>& all) {
 nb::list distributions(const std::vector<Metrics>& all) {
   nb::list out;
   const auto p = cdf_points();
-  for (const auto& m : all) out.append(nb::make_tuple(to_numpy(std::vector<double>(p)), to_numpy(m.abs_errors_us.at(p))));
+  for (const auto& m : all)
+    out.append(nb::make_tuple(to_numpy(std::vector<double>(p)), to_numpy(m.abs_errors_us.at(p))));
   return out;
 }
 
@@ -179,20 +180,20 @@ void bind_replay(nb::module_& m) {
       .def("metrics", &Totals::metrics)
       .def("cdf", &Totals::cdf);
   nb::class_<Engine>(m, "ReplayEngine")
-      .def("__init__",
-           [](Engine* self, const std::vector<Spec>& specs, std::size_t others, double min_rto_us) {
-             new (self) Engine(choose_all(specs), others, min_rto_us);
-           },
-           "specs"_a, "others"_a = 0, "min_rto_us"_a = 0.0)
-      .def("feed",
-           &feed,
-           "batch"_a, "other_rtt_us"_a = nb::none(), "other_rto_us"_a = nb::none())
-      .def("finish",
-           [](Engine& self, std::uint32_t flow) -> nb::object {
-             auto done = self.finish(flow);
-             return done ? nb::cast(Flow(std::move(done))) : nb::object(nb::none());
-           },
-           "flow"_a);
+      .def(
+          "__init__",
+          [](Engine* self, const std::vector<Spec>& specs, std::size_t others, double min_rto_us) {
+            new (self) Engine(choose_all(specs), others, min_rto_us);
+          },
+          "specs"_a, "others"_a = 0, "min_rto_us"_a = 0.0)
+      .def("feed", &feed, "batch"_a, "other_rtt_us"_a = nb::none(), "other_rto_us"_a = nb::none())
+      .def(
+          "finish",
+          [](Engine& self, std::uint32_t flow) -> nb::object {
+            auto done = self.finish(flow);
+            return done ? nb::cast(Flow(std::move(done))) : nb::object(nb::none());
+          },
+          "flow"_a);
 }
 
 }  // namespace tcplearn

@@ -131,7 +131,9 @@ def _replay(
     pictures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write each picture of the report as PNG and SVG.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors only.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")
+    ] = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
 
@@ -171,9 +173,8 @@ def _replay(
                 if pictures:
                     progress and progress(1.0, "drawing pictures")
                     reports.write_pictures(result, pictures)
-        if not quiet:
-            for warning in result.warnings:
-                _say(f"warning: {warning}")
+        for warning in result.warnings:
+            _say(f"warning: {warning}")
         _write(result, format, output, total=total, quiet=quiet)
 
     return work

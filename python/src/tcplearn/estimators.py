@@ -177,9 +177,8 @@ def _value(info: Info, key: str, text: str) -> float:
     param = next((p for p in info.params if p.key == key), None)
     if param is None:
         keys = [p.key for p in info.params]
-        raise UserError(
-            f"estimator '{info.name}' has no parameter '{key}'; {did_you_mean(key, keys, 'it has ' + ', '.join(keys))}"
-        )
+        hint = did_you_mean(key, keys, "it has " + ", ".join(keys))
+        raise UserError(f"estimator '{info.name}' has no parameter '{key}'; {hint}")
     if text in param.choices:
         return float(param.choices.index(text))
     try:

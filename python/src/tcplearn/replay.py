@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from tcplearn.traces import TraceOptions, open_trace
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
 BATCH_ROWS = 65_536
+#: How many senders of a file are named in its notes.
+SIDES_NAMED = 3
 BASELINE = "jacobson"
 
 Progress = Callable[[float, str], None]
@@ -67,6 +70,11 @@ class _UserBank:
 
     def finish(self, flow: int) -> None:
         self._flows.pop(flow, None)
+
+
+def _host(flow_name: str) -> str:
+    """The sender's address out of "10.0.0.1:80 > 10.0.0.2:4242"."""
+    return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
 def _ms(us: float | None) -> float | None:
@@ -188,7 +196,7 @@ class _Run:
             path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
         )
         skipped = 0
-        matched = 0
+        sides: Counter[tuple[str, str]] = Counter()
         for batch in trace.batches(BATCH_ROWS):
             engine.feed(batch, *users.predict(batch))
             for flow in batch["ended"].tolist():
@@ -201,23 +209,21 @@ class _Run:
                 if not info["chosen"]:
                     skipped += done is not None and done.samples > 0
                     continue
-                matched += 1
                 self._finish_flow(source, info["name"], done)
-                self._note_side(source, info, done)
+                if info["near_reason"] and done is not None and done.samples:
+                    sides[_host(info["name"]), info["near_reason"]] += 1
             if progress:
                 progress(trace.progress, path.name)
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
-        if self.options.flow and matched == 0:
-            raise UserError(f"{source}: no flow's name contains '{self.options.flow}'")
+        for (host, reason), flows in sides.most_common(SIDES_NAMED):
+            self.out.notes.append(f"{source}: data sent by {host} ({reason}), flows: {flows}")
+        if len(sides) > SIDES_NAMED:
+            self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
         if skipped:
             self.out.notes.append(
                 f"{source}: {skipped} directions left out: their sender is not the chosen side, "
                 "so their ACKs time only the near host (--sender both shows them)"
             )
-
-    def _note_side(self, source: str, info: Mapping[str, Any], flow: Any) -> None:
-        if info["near_reason"] and flow is not None and flow.samples >= self.options.min_samples:
-            self.out.notes.append(f"{source}: {info['name']}: sender's side by {info['near_reason']}")
 
     def result(self) -> Replay:
         out = self.out
@@ -237,6 +243,8 @@ class _Run:
             sender=self.options.sender,
             every_ack=str(self.options.every_ack).lower(),
             min_rto_us=str(self.options.min_rto_us),
+            min_samples=str(self.options.min_samples),
+            flow=self.options.flow,
         )
         return out
 
@@ -247,7 +255,8 @@ def run(paths: list[Path], options: Options | None = None, progress: Progress | 
     for path in paths:
         this.add(path, progress)
     if not this.out.rows:
-        raise UserError(
-            f"{', '.join(map(str, paths))}: no RTT sample of the chosen side; try --sender far or both"
-        )
+        files = ", ".join(map(str, paths))
+        if this.options.flow:
+            raise UserError(f"{files}: no flow with a sample has '{this.options.flow}' in its name")
+        raise UserError(f"{files}: no RTT sample of the chosen side; try --sender far or both")
     return this.result()

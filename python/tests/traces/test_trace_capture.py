@@ -8,8 +8,9 @@ import struct
 
 import pytest
 import wire
-from tcplearn.traces import Reason
 from wire import FIN, RST, SYN, Host, Wire
+
+from tcplearn.traces import Reason
 
 MS = 1000
 

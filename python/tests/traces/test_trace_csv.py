@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import read_all
+from reading import read_all
+
 from tcplearn.traces import Reason, TraceError
 
 

@@ -8,9 +8,10 @@ import struct
 
 import pytest
 import wire
+from wire import Wire
+
 from tcplearn._native import CaptureReader
 from tcplearn.traces import TraceError, open_trace
-from wire import Wire
 
 
 def transfer() -> Wire:

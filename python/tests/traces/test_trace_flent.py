@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tcplearn.traces import TraceError
 
 T0 = 1_588_855_601.6

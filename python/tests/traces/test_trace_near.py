@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import pytest
-from tcplearn.traces import TraceError
 from wire import Host, Wire
+
+from tcplearn.traces import TraceError
 
 MS = 1000
 

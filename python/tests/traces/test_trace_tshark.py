@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import wire
-from conftest import read_all
+from reading import read_all
 from wire import Wire
 
 NAMES = {1: "retransmitted", 2: "inside a segment", 3: "sacked earlier", 4: "not captured"}
@@ -122,3 +123,47 @@ def test_link_types(tshark: str, tmp_path: Path, kind: int) -> None:
     path.write_bytes(w.pcap())
     kinds, _ = compare(tshark, path)
     assert kinds == {"equal": 3, "timestamp names the copy": 1}
+
+
+def plain_timer(program: str, path: Path, sender: str) -> list[tuple[int, int, int, int, int]]:
+    """A plain twin of flow.cpp for one direction: time, armed, head sent, in flight, head sent again."""
+    names = ["frame.time_relative", "ip.src", "tcp.seq", "tcp.nxtseq", "tcp.len", "tcp.ack", "tcp.flags"]
+    command = [program, "-r", str(path), "-T", "fields"]
+    for name in names:
+        command += ["-e", name]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    segments: list[list[int]] = []  # start, end, first sent, times sent
+    una = nxt = armed = 0
+    rows = []
+    for line in out.splitlines():
+        at, source, seq, following, length, ack, flags = line.split("\t")
+        now, start, end = round(float(at) * 1e6), int(seq), int(following or seq)
+        if source != sender:
+            acked = int(ack)
+            if int(flags, 16) & 0x10 and acked > una:
+                head = segments[0]
+                rows.append((now, armed, head[2], nxt - una, int(head[3] > 1)))
+                una, armed = acked, now
+                segments = [s for s in segments if s[1] > una]
+        elif int(length) > 0 or int(flags, 16) & 3:
+            if nxt == una:
+                armed = now
+            for old in [s for s in segments if s[0] < end and start < s[1]]:
+                cuts = sorted({old[0], old[1], *(c for c in (start, end) if old[0] < c < old[1])})
+                at_index = segments.index(old)
+                segments[at_index : at_index + 1] = [
+                    [a, b, old[2], old[3] + (start <= a and b <= end)] for a, b in pairwise(cuts) if b > una
+                ]
+            if end > nxt:
+                segments.append([max(start, nxt), end, now, 1])
+                nxt = end
+    return rows
+
+
+def test_timer_columns_against_a_plain_twin(tshark: str, shared: Path) -> None:
+    path = shared / "pcap" / "ndt-wan-43ms.pcap.gz"
+    want = plain_timer(tshark, path, "128.177.163.75")
+    got = read_all(path).by_sender("128.177.163.75:")
+    names = ("time_us", "armed_us", "head_sent_us", "in_flight_bytes", "retransmitted")
+    assert len(want) == len(got) == 8677
+    assert [tuple(row[name] for name in names) for row in got] == want

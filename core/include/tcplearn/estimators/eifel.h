@@ -11,12 +11,13 @@
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO")
 
-struct TL(eifel_params) { TL_EIFEL_PARAMS(TL_FIELD) };
+struct TL(eifel_params) {
+	TL_EIFEL_PARAMS(TL_FIELD)
+};
 
 struct TL(eifel) {
 	struct TL(eifel_params) params;
-	num_t srtt;
-	num_t rttvar_fine; /* with 16 more bits: the square of a small gain still moves it */
+	num_t srtt_fine, rttvar_fine; /* with 16 more bits: a small gain, or its square, still moves them */
 	num_t rto;
 	uint32_t samples;
 };
@@ -26,7 +27,7 @@ TL_FN void TL(eifel_defaults)(struct TL(eifel_params) *p) { TL_EIFEL_PARAMS(TL_D
 TL_FN void TL(eifel_init)(struct TL(eifel) *s, const struct TL(eifel_params) *p)
 {
 	s->params = *p;
-	s->srtt = num_from_us(0);
+	s->srtt_fine = num_from_us(0);
 	s->rttvar_fine = num_from_us(0);
 	s->rto = num_from_us(p->rto_initial_us < p->rto_max_us ? p->rto_initial_us : p->rto_max_us);
 	s->samples = 0;
@@ -36,7 +37,7 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 {
 	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
 	num_t least = y + num_from_us(2 * s->params.tick_us);
-	num_t delta = y - s->srtt;
+	num_t delta = num_fine(y) - s->srtt_fine;
 	uint32_t flight = in->flight_segments == 0 ? 1 : in->flight_segments;
 	ratio_t gain;
 	num_t var;
@@ -50,28 +51,28 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 	}
 	if (s->samples == 0) {
 		s->samples = 1;
-		s->srtt = y;
+		s->srtt_fine = num_fine(y);
 		/* as RFC 6298: RTO = 3 RTT, that is RTTVAR / gain = 2 RTT */
 		s->rttvar_fine = num_mul(num_fine(y + y), gain);
 	} else {
-		s->srtt += num_mul(delta, gain);
+		s->srtt_fine += num_mul(delta, gain);
 		if (delta >= num_from_us(0)) {
-			num_t step = num_fine(delta) - s->rttvar_fine;
+			num_t step = delta - s->rttvar_fine;
 			/* the gain squared where that lowers RTTVAR: it falls over many round trips */
 			s->rttvar_fine += num_mul(step < num_from_us(0) ? num_mul(step, gain) : step, gain);
 		}
 	}
 	/* RTTVAR / gain, without a division by a ratio */
 	if (flight == 0)
-		var = num_over(num_coarse(s->rttvar_fine), s->params.gain_max);
+		var = num_coarse_over(s->rttvar_fine, s->params.gain_max);
 	else
-		var = num_coarse(num_div_count(num_mul_count(s->rttvar_fine, flight),
-					       s->params.segments_per_ack));
-	s->rto = TL(min)(TL(max)(s->srtt + var, least), num_from_us(s->params.rto_max_us));
+		var = num_coarse(
+			num_div_count(num_mul_count(s->rttvar_fine, flight), s->params.segments_per_ack));
+	s->rto = TL(min)(TL(max)(num_coarse(s->srtt_fine) + var, least), num_from_us(s->params.rto_max_us));
 }
 
 TL_FN void TL(eifel_query)(const struct TL(eifel) *s, struct TL(answer) *out)
 {
-	out->rtt = s->srtt;
+	out->rtt = num_coarse(s->srtt_fine);
 	out->rto = s->rto;
 }

@@ -38,7 +38,8 @@ bool parse_address(const std::string& text, Endpoint& out) {
 }
 
 bool parse_port(const std::string& text, Endpoint& out) {
-  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos) return false;
+  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
+    return false;
   const unsigned long value = std::stoul(text);
   out.port = static_cast<std::uint16_t>(value);
   return value > 0 && value <= 65535;
@@ -74,8 +75,9 @@ SenderChoice SenderChoice::parse(const std::string& text) {
   } else if (parse_endpoint(text, choice.address)) {
     choice.kind = Kind::kAddress;
   } else {
-    throw TraceError("sender \"" + text +
-                     "\" is none of auto, near, far, client, server, both, ADDRESS, ADDRESS:PORT, [IPV6]:PORT");
+    throw TraceError(
+        "sender \"" + text +
+        "\" is none of auto, near, far, client, server, both, ADDRESS, ADDRESS:PORT, [IPV6]:PORT");
   }
   return choice;
 }
@@ -100,7 +102,8 @@ bool Connection::copy_of_last(Side& side, const Packet& packet, std::int64_t now
   const std::uint32_t length = packet.seq_length();
   if (length == 0) return false;
   const bool copy = packet.ip_id != 0 && packet.ip_id == side.last_ip_id && packet.seq == side.last_seq &&
-                    length == side.last_length && side.last_sent_us >= 0 && now_us - side.last_sent_us < kCopyUs;
+                    length == side.last_length && side.last_sent_us >= 0 &&
+                    now_us - side.last_sent_us < kCopyUs;
   side.last_seq = packet.seq;
   side.last_length = length;
   side.last_ip_id = packet.ip_id;
@@ -121,8 +124,9 @@ void Connection::follow_handshake(unsigned side, const Packet& packet, std::int6
 }
 
 void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out) {
-  last_us_ = now_us;
+  // Stragglers do not prolong its stay: what goes on and on is a connection whose SYN was missed.
   if (over_) return;
+  last_us_ = now_us;
   const unsigned side = side_of(packet);
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
@@ -190,7 +194,8 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
       info.chosen = client() != side;
       break;
     case Kind::kAddress:
-      info.chosen = sender.endpoint.v6 == choice.address.v6 && sender.endpoint.address == choice.address.address &&
+      info.chosen = sender.endpoint.v6 == choice.address.v6 &&
+                    sender.endpoint.address == choice.address.address &&
                     (choice.address.port == 0 || choice.address.port == sender.endpoint.port);
       break;
   }

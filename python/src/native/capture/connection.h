@@ -42,7 +42,9 @@ class Connection {
   std::uint32_t flow_id(unsigned side) const { return index_ * 2 + side; }
   std::int64_t last_us() const { return last_us_; }
   bool both_sides_seen() const { return sides_[0].send.seen() && sides_[1].send.seen(); }
-  std::uint64_t acked_captured() const { return sides_[0].send.acked_captured + sides_[1].send.acked_captured; }
+  std::uint64_t acked_captured() const {
+    return sides_[0].send.acked_captured + sides_[1].send.acked_captured;
+  }
   FlowInfo info(unsigned side, const SenderChoice& choice) const;
   void free_memory();
 

@@ -90,7 +90,8 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   if (packet.payload_bytes > 0) {
     ++data_packets;
     data_bytes += packet.payload_bytes;
-    if (packet.payload_bytes <= kLargestSegment) largest_payload_ = std::max(largest_payload_, packet.payload_bytes);
+    if (packet.payload_bytes <= kLargestSegment)
+      largest_payload_ = std::max(largest_payload_, packet.payload_bytes);
   }
   if (packet.has(kFin)) fin_end_ = end;
   // A keep-alive sends the last acknowledged byte again, or none (RFC 9293, section 3.8.4).
@@ -103,7 +104,10 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   drop_window_probe(start, end);
   // RFC 6298, (5.1): the timer starts with the first data out.
   if (nxt_ <= una_) armed_us_ = now_us;
-  if (start < nxt_) resend(std::max(start, una_), std::min(end, nxt_), sent);
+  if (start < nxt_) {
+    resend(std::max(start, una_), std::min(end, nxt_), sent);
+    pop_acknowledged();  // a record may have been split where an ACK ended
+  }
   if (end > nxt_) {
     const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
     append(std::max(start, nxt_), end, sent, probe);
@@ -217,8 +221,8 @@ NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Pack
     }
     if (matches != 1) return NoSample::kRetransmitted;
   }
-  // A hole below it that was filled later held this ACK back: it answers the filler. Unless it echoes a timestamp
-  // from before the filler, which then was not needed.
+  // A hole below it that was filled later held this ACK back: it answers the filler. Unless it echoes a
+  // timestamp from before the filler, which then was not needed.
   for (std::size_t i = head_; i < newest; ++i) {
     const Segment& below = segments_[i];
     const Transmission& latest = below.latest();
@@ -244,7 +248,8 @@ void SendSide::read_sack(const Packet& packet) {
   }
 }
 
-bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack, Batch& out) {
+bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack,
+                      Batch& out) {
   if (!sequenced_) {
     start_at(packet.ack);
     return false;

@@ -19,14 +19,15 @@ struct Transmission {
   bool has_timestamp = false;
 };
 
-// A range of sequence space that was always sent as a whole; a retransmission with other boundaries splits it.
+// A range of sequence space that was always sent as a whole; a retransmission with other boundaries splits
+// it.
 struct Segment {
   std::int64_t start = 0, end = 0;
   Transmission first;
   std::vector<Transmission> again;  // retransmissions; empty for nearly all
   bool cut_end = false;             // `end` is where a later split fell: no captured segment ends there
-  bool fills_hole = false;          // came after bytes that follow it: lost or reordered before the capture point
-  bool window_probe = false;        // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
+  bool fills_hole = false;    // came after bytes that follow it: lost or reordered before the capture point
+  bool window_probe = false;  // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
 
   bool resent() const { return !again.empty(); }
   const Transmission& latest() const { return again.empty() ? first : again.back(); }
@@ -72,7 +73,7 @@ class SendSide {
 
   // Counts for FlowInfo; read only outside.
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, rows = 0, samples = 0;
-  std::uint64_t acked_captured = 0;    // rows whose data is in the capture
+  std::uint64_t acked_captured = 0;   // rows whose data is in the capture
   std::int64_t min_data_rtt_us = -1;  // without the handshake
 
  private:
@@ -99,9 +100,9 @@ class SendSide {
   std::uint32_t isn_ = 0;
   std::uint32_t largest_payload_ = 0;  // among those that can be one segment
   std::uint16_t peer_mss_ = 0;
-  bool seen_ = false;        // a packet of this side was captured
-  bool sequenced_ = false;   // una_ and nxt_ mean something
-  bool acked_ = false;       // the other side has acknowledged something
+  bool seen_ = false;       // a packet of this side was captured
+  bool sequenced_ = false;  // una_ and nxt_ mean something
+  bool acked_ = false;      // the other side has acknowledged something
   bool syn_seen_ = false, syn_resent_ = false;
   bool timestamps_ = false;
 };

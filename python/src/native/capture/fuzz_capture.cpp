@@ -23,8 +23,10 @@ void check(bool holds) {
 
 void check_rows(const Batch& b, std::int64_t& last_us) {
   const std::size_t n = b.size();
-  check(b.sent_us.size() == n && b.rtt_us.size() == n && b.armed_us.size() == n && b.head_sent_us.size() == n);
-  check(b.flow.size() == n && b.acked_bytes.size() == n && b.in_flight_bytes.size() == n && b.ttl.size() == n);
+  check(b.sent_us.size() == n && b.rtt_us.size() == n && b.armed_us.size() == n &&
+        b.head_sent_us.size() == n);
+  check(b.flow.size() == n && b.acked_bytes.size() == n && b.in_flight_bytes.size() == n &&
+        b.ttl.size() == n);
   check(b.flight_segments.size() == n && b.retransmitted.size() == n && b.no_sample.size() == n);
   for (std::size_t i = 0; i < n; ++i) {
     check(b.time_us[i] >= last_us);

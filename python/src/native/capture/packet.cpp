@@ -26,7 +26,9 @@ std::uint32_t be32(const std::uint8_t* p) {
   return (static_cast<std::uint32_t>(be16(p)) << 16) | be16(p + 2);
 }
 
-std::uint64_t be64(const std::uint8_t* p) { return (static_cast<std::uint64_t>(be32(p)) << 32) | be32(p + 4); }
+std::uint64_t be64(const std::uint8_t* p) {
+  return (static_cast<std::uint64_t>(be32(p)) << 32) | be32(p + 4);
+}
 
 constexpr std::uint8_t kProtocolTcp = 6;
 
@@ -189,8 +191,8 @@ Decoded decode_ether_type(std::uint16_t type, View v, Packet& out) {
   }
 }
 
-// BSD loopback: the address family in the byte order of the host that captured. AF_INET is 2 everywhere, AF_INET6
-// is 10, 24, 28 or 30; the IP version nibble decides, the family only keeps other protocols out.
+// BSD loopback: the address family in the byte order of the host that captured. AF_INET is 2 everywhere,
+// AF_INET6 is 10, 24, 28 or 30; the IP version nibble decides, the family only keeps other protocols out.
 Decoded decode_null(View v, Packet& out) {
   if (v.captured < 4) return Decoded::kShort;
   std::uint32_t family = be32(v.data);

@@ -30,7 +30,8 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
   if (source_->empty()) {
     throw TraceError(name + ": " + (source_->damage().empty() ? "the file is empty" : source_->damage()));
   }
-  std::FILE* file = fopencookie(source_.get(), "r", cookie_io_functions_t{read_source, nullptr, nullptr, nullptr});
+  std::FILE* file =
+      fopencookie(source_.get(), "r", cookie_io_functions_t{read_source, nullptr, nullptr, nullptr});
   if (file == nullptr) throw TraceError(name + ": no memory to read it");
   char message[PCAP_ERRBUF_SIZE] = "";
   handle_ = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, message);
@@ -52,8 +53,9 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
   if (!link_type_supported(link_type_)) {
     const std::string type = link_type_name(link_type_);
     pcap_close(handle_);
-    throw TraceError(name + ": link type " + type +
-                     " is not supported; capture on an Ethernet, loopback or tunnel interface, or with -i any");
+    throw TraceError(
+        name + ": link type " + type +
+        " is not supported; capture on an Ethernet, loopback or tunnel interface, or with -i any");
   }
 }
 

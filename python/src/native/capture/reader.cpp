@@ -116,7 +116,8 @@ std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
   }
   if (stats.clamped_times++ == 0) {
     warnings.push_back("packet " + std::to_string(stats.packets) + ": time goes back by " +
-                       std::to_string(now_us - t) + " us; such packets (up to 1 ms) take the time before them");
+                       std::to_string(now_us - t) +
+                       " us; such packets (up to 1 ms) take the time before them");
   }
   return now_us;
 }
@@ -218,11 +219,14 @@ void CaptureReader::State::finish(Batch& out) {
   for (Connection* connection : left) end(*connection, out);
 
   const std::string& damage = file.damage();
-  if (stats.packets == 0) fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
-  const std::string after = damage.empty() ? "" : " (" + damage + " after packet " + std::to_string(stats.packets) + ")";
+  if (stats.packets == 0)
+    fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
+  const std::string after =
+      damage.empty() ? "" : " (" + damage + " after packet " + std::to_string(stats.packets) + ")";
   if (stats.tcp_packets == 0) {
     if (stats.short_packets > 0) {
-      fail("the snap length cut every TCP header away; capture again with at least 96 bytes a packet" + after);
+      fail("the snap length cut every TCP header away; capture again with at least 96 bytes a packet" +
+           after);
     }
     fail("there is no TCP in its " + count_of(stats.packets, "packet") + after);
   }
@@ -230,7 +234,8 @@ void CaptureReader::State::finish(Batch& out) {
     fail(both_directions
              ? "no ACK in it acknowledges data that is in it too, so there is no round trip to see" + after
              : "it holds only one direction of every TCP connection, so there is no round trip to see; "
-               "capture where both pass" + after);
+               "capture where both pass" +
+                   after);
   }
   if (!damage.empty()) {
     warnings.push_back("read up to packet " + std::to_string(stats.packets) + " only: " + damage);
@@ -239,7 +244,8 @@ void CaptureReader::State::finish(Batch& out) {
     warnings.push_back(count_of(stats.fragments, "IP fragment") + " without a TCP header left out");
   }
   if (stats.short_packets > 0) {
-    warnings.push_back(count_of(stats.short_packets, "packet") + " cut before the end of the TCP header left out");
+    warnings.push_back(count_of(stats.short_packets, "packet") +
+                       " cut before the end of the TCP header left out");
   }
   if (stats.malformed_packets > 0) {
     warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A capture as a stream of samples, in memory that depends on the connections alive at once and not on its length.
+// A capture as a stream of samples, in memory that depends on the connections alive at once and not on its
+// length.
 #ifndef TCPLEARN_CAPTURE_READER_H
 #define TCPLEARN_CAPTURE_READER_H
 
@@ -27,14 +28,14 @@ struct ReaderOptions {
 
 struct Stats {
   std::uint64_t packets = 0, tcp_packets = 0;
-  std::uint64_t other_packets = 0;      // not TCP over IP
-  std::uint64_t fragments = 0;          // later IP fragments: nothing to see in them
-  std::uint64_t short_packets = 0;      // cut before the TCP header's end
+  std::uint64_t other_packets = 0;  // not TCP over IP
+  std::uint64_t fragments = 0;      // later IP fragments: nothing to see in them
+  std::uint64_t short_packets = 0;  // cut before the TCP header's end
   std::uint64_t malformed_packets = 0;
-  std::uint64_t clamped_times = 0;      // up to 1 ms back in time
+  std::uint64_t clamped_times = 0;  // up to 1 ms back in time
   std::uint64_t connections = 0, connections_alive = 0, connections_alive_most = 0;
   std::uint64_t rows = 0;
-  std::array<std::uint64_t, 5> by_reason{};  // rows by NoSample
+  std::array<std::uint64_t, 5> by_reason{};       // rows by NoSample
   std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as it lies there; total 0: unknown
 };
 
@@ -46,8 +47,8 @@ class CaptureReader {
   CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
   ~CaptureReader();
 
-  // Replaces `out` with about `max_rows` rows, fewer (even none) where rows are rare, so that a caller regains
-  // control now and then. False at the end, with `out` empty. Throws TraceError.
+  // Replaces `out` with about `max_rows` rows, fewer (even none) where rows are rare, so that a caller
+  // regains control now and then. False at the end, with `out` empty. Throws TraceError.
   bool next(Batch& out, std::size_t max_rows);
 
   // Of a flow alive or ended; near_sender and chosen are final once it has ended. Throws std::out_of_range.

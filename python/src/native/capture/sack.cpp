@@ -11,8 +11,9 @@ constexpr std::size_t kMaxRanges = 1024;
 
 void SackBoard::add(std::int64_t left, std::int64_t right) {
   // The first range that touches or follows [left, right).
-  auto it = std::lower_bound(ranges_.begin(), ranges_.end(), left,
-                             [](const Range& range, std::int64_t sequence) { return range.right < sequence; });
+  auto it =
+      std::lower_bound(ranges_.begin(), ranges_.end(), left,
+                       [](const Range& range, std::int64_t sequence) { return range.right < sequence; });
   if (it == ranges_.end() || it->left > right) {
     ranges_.insert(it, Range{left, right});
   } else {

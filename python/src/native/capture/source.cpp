@@ -43,7 +43,8 @@ void ByteSource::start() {
 bool ByteSource::refill() {
   if (file_ == nullptr) return false;
   size_in_ = std::fread(buffer_.data(), 1, buffer_.size(), file_);
-  if (size_in_ == 0 && std::ferror(file_) != 0) damage_ = std::string("cannot be read: ") + std::strerror(errno);
+  if (size_in_ == 0 && std::ferror(file_) != 0)
+    damage_ = std::string("cannot be read: ") + std::strerror(errno);
   in_ = buffer_.data();
   return size_in_ > 0;
 }
@@ -96,7 +97,8 @@ std::size_t ByteSource::inflate_some(std::uint8_t* to, std::size_t size) {
       }
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
       done_ = true;
-      damage_ = std::string("the gzip data is damaged (") + (zlib_.msg != nullptr ? zlib_.msg : "unknown") + ")";
+      damage_ =
+          std::string("the gzip data is damaged (") + (zlib_.msg != nullptr ? zlib_.msg : "unknown") + ")";
     }
   }
   return made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The bytes of a trace, gunzipped on the way. Plain zlib instead of gzread, because gzread throws away what it had
-// inflated when it meets an error, and says nothing about bytes after the end of the gzip data.
+// The bytes of a trace, gunzipped on the way. Plain zlib instead of gzread, because gzread throws away what
+// it had inflated when it meets an error, and says nothing about bytes after the end of the gzip data.
 #ifndef TCPLEARN_CAPTURE_SOURCE_H
 #define TCPLEARN_CAPTURE_SOURCE_H
 

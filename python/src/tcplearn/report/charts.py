@@ -38,7 +38,13 @@ _CONFIG: Spec = {
         "titleFontSize": 12,
     },
     "legend": {"labelFontSize": 12, "labelLimit": 260, "symbolSize": 260, "symbolStrokeWidth": 2.5},
-    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 12, "subtitleColor": "#5a616b", "offset": 8},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "subtitleFontSize": 12,
+        "subtitleColor": "#5a616b",
+        "offset": 8,
+    },
 }
 
 
@@ -68,7 +74,7 @@ def _encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = No
         "color": alt.Color("e:N", legend=shown).scale(domain=names, range=[looks[n].colour for n in names]),
         "strokeDash": alt.StrokeDash("e:N", legend=shown).scale(
             domain=names,
-            range=[looks[n].dash for n in names],  # type: ignore[arg-type]
+            range=[looks[n].dash for n in names],
         ),
     }
 
@@ -76,12 +82,22 @@ def _encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = No
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
     """Every click on a name in the legend shows or hides its lines."""
     return alt.selection_point(
-        name="pick", fields=["e"], bind="legend", toggle="true", value=[{"e": name} for name in chosen], empty=False
+        name="pick",
+        fields=["e"],
+        bind="legend",
+        toggle="true",
+        value=[{"e": name} for name in chosen],
+        empty=False,
     )
 
 
 def over_time(
-    columns: Mapping[str, Any], looks: Mapping[str, Look], chosen: Sequence[str], *, still: bool, title: str = ""
+    columns: Mapping[str, Any],
+    looks: Mapping[str, Look],
+    chosen: Sequence[str],
+    *,
+    still: bool,
+    title: str = "",
 ) -> Spec:
     """RTT samples and predictions, the RTO beside them, and an overview to choose the time in.
 
@@ -95,20 +111,22 @@ def over_time(
     wide = bool(lows) and max(highs) > LOG_FROM * min(lows)
     span = [columns["t"][0], columns["t"][-1]] if columns["t"] else [0, 1]
 
-    def band(scale: alt.Scale, name: str) -> alt.Chart:
+    def band(scale: alt.Scale, name: str) -> Any:
         x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
         chart = alt.Chart(alt.NamedData("band")).mark_rule(
-            color=SAMPLE, strokeWidth=3, strokeCap="round", clip=True
+            color=SAMPLE, strokeWidth=3.5, strokeCap="round", clip=True
         )
-        chart = chart.encode(x=x, y=alt.Y("low:Q", title=name).scale(scale).axis(minExtent=44, format="~g"), y2="high:Q")
+        chart = chart.encode(
+            x=x, y=alt.Y("low:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"), y2="high:Q"
+        )
         return chart if still else chart.transform_filter(zoom)
 
-    def lines(field: str, scale: alt.Scale, name: str, *, legend: bool) -> alt.Chart:
+    def lines(field: str, scale: alt.Scale, name: str, *, legend: bool) -> Any:
         x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
         chart = alt.Chart(alt.NamedData("lines")).mark_line(clip=True, strokeWidth=1.6)
         chart = chart.encode(
             x=x,
-            y=alt.Y(f"{field}:Q", title=name).scale(scale).axis(minExtent=44, format="~g"),
+            y=alt.Y(f"{field}:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"),
             **_encodings(seen, columns=5 if legend else 0, hint=None if still else _HINT),
         )
         if still:
@@ -118,17 +136,21 @@ def over_time(
 
     linear_or_log = alt.Scale(type="log", nice=False, padding=6) if wide else alt.Scale(zero=False)
     log = alt.Scale(type="log", nice=False, padding=6)
-    rtt = alt.layer(band(linear_or_log, "RTT, ms"), lines("p", linear_or_log, "RTT, ms", legend=True)).properties(
+    rtt = alt.layer(
+        band(linear_or_log, "RTT, ms"), lines("p", linear_or_log, "RTT, ms", legend=True)
+    ).properties(
         width=WIDTH, height=RTT_HEIGHT, title="RTT: each sample (grey) and what was predicted just before it"
     )
     rto = alt.layer(band(log, "RTO, ms"), lines("r", log, "RTO, ms", legend=False)).properties(
-        width=WIDTH, height=RTO_HEIGHT, title="RTO: the closer above the grey samples, the better; below them it misfires"
+        width=WIDTH,
+        height=RTO_HEIGHT,
+        title="RTO: the closer above the grey samples, the better; a sample above it outlasted it",
     )
     parts: list[Any] = [rtt, rto]
     if not still:
         overview = (
             alt.Chart(alt.NamedData("band"))
-            .mark_rule(color="#8a9099")
+            .mark_rule(color="#8a9099", strokeWidth=1.5, strokeCap="round")
             .encode(
                 x=alt.X("t:Q", title="drag here to choose a span of time; double click for all of it").scale(
                     domain=span, nice=False
@@ -170,8 +192,8 @@ def errors(
         .mark_line(clip=True)
         .encode(
             x=alt.X("x:Q", title="|prediction - sample|, ms")
-            .scale(type="log", domain=domain, nice=False, clamp=True)
-            .axis(format="~g", values=_ticks(domain)),
+            .scale(type="log", domain=domain, nice=False)
+            .axis(format=".6~g", values=_ticks(domain)),
             y=alt.Y("y:Q", title="share of samples").scale(domain=[0, 1]).axis(format="%"),
             opacity=alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
@@ -208,16 +230,19 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     decades = [10.0**k for k in range(-9, 3) if floor * 2 < 10.0**k < y_domain[1]]
 
     x = alt.X("x:Q", title="mean RTO, ms").scale(type="log", domain=x_domain, nice=False)
-    x = x.axis(format="~g", values=_ticks(x_domain))
+    x = x.axis(format=".6~g", values=_ticks(x_domain))
     y = (
         alt.Y("y:Q", title="samples above the RTO, %")
         .scale(type="log", domain=y_domain, nice=False)
-        .axis(values=[floor, *decades], labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '~g')")
+        .axis(
+            values=[floor, *decades],
+            labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '.6~g')",
+        )
     )
     colour = _encodings(looks, columns=0)["color"]
     shape = alt.Shape("e:N", legend=None).scale(
         domain=list(looks),
-        range=[look.shape for look in looks.values()],  # type: ignore[arg-type]
+        range=[look.shape for look in looks.values()],
     )
     base = alt.Chart(alt.NamedData("timer"))
     tooltip = [
@@ -235,20 +260,26 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
         base.transform_filter("datum.far")
         .mark_rule(color="#b0b6bd", strokeWidth=0.8)
         .encode(x=x, y=y, x2="end:Q", y2="ly:Q"),
-        base.mark_point(filled=True, size=90, opacity=1).encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip),
+        base.mark_point(filled=True, size=90, opacity=1).encode(
+            x=x, y=y, color=colour, shape=shape, tooltip=tooltip
+        ),
     ]
-    for style in ({"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}, {"color": "#1f2329"}):
-        layers.append(
-            base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(
-                x=alt.X("lx:Q").scale(type="log", domain=x_domain, nice=False),
-                y=alt.Y("ly:Q").scale(type="log", domain=y_domain, nice=False),
-                text="e:N",
-            )
-        )
+    words: dict[str, Any] = {
+        "x": alt.X("lx:Q").scale(type="log", domain=x_domain, nice=False),
+        "y": alt.Y("ly:Q").scale(type="log", domain=y_domain, nice=False),
+        "text": "e:N",
+    }
+    halo = {"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}
+    layers += [
+        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(**words)
+        for style in (halo, {"color": "#1f2329"})
+    ]
     chart = alt.layer(*layers).properties(
         width=SQUARE_WIDTH,
         height=SQUARE_HEIGHT,
-        title=_title(title, "Retransmission timer", "lower left is better; nothing measured beats the dashed line"),
+        title=_title(
+            title, "Retransmission timer", "lower left is better; nothing measured beats the dashed line"
+        ),
     )
     spec = _finished(chart)
     spec["datasets"] = {
@@ -263,7 +294,11 @@ def _ticks(domain: Sequence[float]) -> list[float]:
     """Powers of ten, with steps of 2 and 5 between them where the axis is short."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
-    ticks = (s * 10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for s in steps)
+    ticks = (
+        s * 10.0**k
+        for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for s in steps
+    )
     return [t for t in ticks if low <= t <= high]
 
 

@@ -25,7 +25,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond")
 #: Formulas that people wrote; everything else learns.
 FORMULAS = frozenset({"last", "jacobson", "linux", "rfc9002", "eifel"})
 
-SAMPLE = "#b4bac2"  # measured RTTs: behind every line
+SAMPLE = "#adb4bd"  # measured RTTs: behind every line
 
 
 @dataclass(frozen=True)

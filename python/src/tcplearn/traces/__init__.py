@@ -10,6 +10,7 @@ from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceEr
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
+from .qlog import QlogTrace, looks_like_qlog
 
 __all__ = [
     "COLUMNS",
@@ -18,6 +19,7 @@ __all__ = [
     "CsvTrace",
     "FlentTrace",
     "FlowInfo",
+    "QlogTrace",
     "Reason",
     "Trace",
     "TraceError",
@@ -57,8 +59,10 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
     if head.startswith(_PCAP_MAGIC):
         return CaptureTrace(path, options or TraceOptions())
     text = head[:4096].removeprefix(b"\xef\xbb\xbf")
+    if looks_like_qlog(text):
+        return QlogTrace(path, options)
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
-    if b"\0" in text:
+    if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV")
     return CsvTrace(path)

@@ -28,8 +28,8 @@ __all__ = [
 Columns: TypeAlias = dict[str, npt.NDArray[Any]]
 
 #: The columns of a batch, one row for each ACK that acknowledges new data, and their types. Times are
-#: microseconds since the trace's first packet or row. `ended` stands beside them: the flows that are over with
-#: the batch.
+#: microseconds since the trace's first packet or row. `ended` stands beside them: the flows that are over
+#: with the batch.
 COLUMNS: dict[str, type[np.generic]] = {
     "time_us": np.int64,
     "sent_us": np.int64,

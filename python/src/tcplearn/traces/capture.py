@@ -35,12 +35,12 @@ class CaptureTrace:
     @property
     def stats(self) -> dict[str, int]:
         """Packets by kind, rows by kind, connections."""
-        return cast("dict[str, int]", self._reader.stats())
+        return self._reader.stats()
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches; some are empty, so that a progress bar can move over packets without rows."""
         while (batch := self._reader.next(max_rows)) is not None:
-            yield cast("Columns", batch)
+            yield batch
 
     def flow(self, flow_id: int) -> FlowInfo:
         """Return what is known of a flow."""

@@ -60,8 +60,8 @@ class SampleFlow:
         before = np.empty(count, np.int64)
         before[0] = sent_us[0] if self.last_us is None else self.last_us
         before[1:] = time_us[:-1]
-        # RFC 6298, (5.1) and (5.3): the timer starts with the sending where nothing was out, else with the last
-        # ACK. A row without a sample has no known sending: the ACK before it.
+        # RFC 6298, (5.1) and (5.3): the timer starts with the sending where nothing was out, else with the
+        # last ACK. A row without a sample has no known sending: the ACK before it.
         armed_us = np.where(sample, np.maximum(before, sent_us), before)
 
         # Nothing arrives in order of sending for certain; the oldest segment out never gets younger.

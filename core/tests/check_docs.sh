@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Every registered estimator and preset has its page in docs/algorithms, which names each of its parameters. Usage: check_docs.sh ROOT LIST_PROGRAM
+set -eu
+root=$1
+bad=0
+say() {
+	echo "$*"
+	bad=1
+}
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+"$2" >"$list"
+while read -r name keys; do
+	page=$root/docs/algorithms/${name%%/*}.md
+	if [ ! -f "$page" ]; then
+		say "$name: no page docs/algorithms/${name%%/*}.md"
+		continue
+	fi
+	grep -qF "\`$name\`" "$page" || say "$page does not name \`$name\`"
+	for key in $keys; do
+		grep -qF "\`$key\`" "$page" || say "$page does not name \`$key\` of $name"
+	done
+done <"$list"
+exit $bad

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Any bytes: an estimator, parameters, samples. Both models run side by side; answers stay finite and
+ * within bounds, memory is honoured, and the models agree where fixed point promises it.
+ * Byte 0: estimator; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
+ * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). */
+#include "check.h"
+
+struct bytes {
+	const uint8_t *at;
+	size_t left;
+};
+
+static uint64_t take(struct bytes *b, size_t n)
+{
+	uint64_t value = 0;
+
+	while (n-- > 0 && b->left > 0) {
+		value = value << 8 | *b->at++;
+		b->left--;
+	}
+	return value;
+}
+
+static double param_value(const struct tl_param *p, uint32_t bits)
+{
+	double unit = (double)bits / 4294967295.0;
+
+	/* half of them near the low end, where the small gains and short times are */
+	return p->low + (p->high - p->low) * (bits & 1 ? unit : unit * unit * unit * unit);
+}
+
+/* Equal parameters in both models, to what 30 fractional bits hold. */
+static void fuzz_params(struct bytes *b, struct subject *fix, struct subject *f64)
+{
+	uint64_t count = take(b, 1) % 8, k;
+
+	for (k = 0; k < count; k++) {
+		size_t index = (size_t)take(b, 1) % fix->e->param_count;
+		double value = param_value(&fix->e->params[index], (uint32_t)take(b, 4));
+
+		CHECK(fix->e->set(fix->params, index, value) == 0, "%s refuses %g", fix->e->params[index].key,
+		      value);
+		CHECK(f64->e->set(f64->params, index, fix->e->get(fix->params, index)) == 0, "not the same");
+	}
+}
+
+/* Returns 1 for a sample that a path could give, 0 for a hostile one. */
+static int fuzz_sample(struct bytes *b, struct tl_sample *in, int64_t *now_us)
+{
+	uint64_t flags = take(b, 1);
+
+	memset(in, 0, sizeof(*in));
+	in->ttl = (uint8_t)(flags * 37);
+	in->hops = (uint8_t)(flags & 1 ? 0 : flags);
+	if (flags >= 250) {
+		in->time_us = (int64_t)take(b, 8);
+		in->sent_us = (int64_t)take(b, 8);
+		in->rtt_us = (int64_t)take(b, 8);
+		in->ack_delay_us = (int64_t)take(b, 8);
+		in->flight_segments = (uint32_t)take(b, 4);
+		return 0;
+	}
+	*now_us += (int64_t)take(b, 2);
+	in->rtt_us = 1 + (int64_t)(take(b, 4) >> (flags % 32));
+	in->time_us = *now_us;
+	in->sent_us = *now_us - in->rtt_us;
+	in->ack_delay_us = in->rtt_us / 8;
+	in->flight_segments = 1 + (uint32_t)flags * 2;
+	return 1;
+}
+
+static void check_bounds(const struct subject *s, struct tl_prediction p)
+{
+	double high = subject_get(s, "rto_max_us"), low = subject_get(s, "rto_min_us");
+
+	CHECK(isfinite(p.rtt_us) && isfinite(p.rto_us), "%s: not finite", s->e->name);
+	CHECK(fabs(p.rtt_us) < 4e13, "%s: predicts %g", s->e->name, p.rtt_us);
+	CHECK(p.rto_us >= 1, "%s: RTO %g", s->e->name, p.rto_us);
+	if (!isnan(high))
+		CHECK(p.rto_us <= high, "%s: RTO %g above %g", s->e->name, p.rto_us, high);
+	if (!isnan(low) && low <= high)
+		CHECK(p.rto_us >= low, "%s: RTO %g below %g", s->e->name, p.rto_us, low);
+}
+
+/* The largest RTT or prediction so far sets the scale: what a small answer is left with after it is
+ * its rounding. */
+static void check_close(const struct subject *s, struct tl_prediction p, struct tl_prediction q, double scale)
+{
+	CHECK(fabs(p.rtt_us - q.rtt_us) <= 1e-3 * scale + 0.1, "%s: rtt %.9g and %.9g", s->e->name, p.rtt_us,
+	      q.rtt_us);
+	/* Eifel's variance waits for SRTT to come down to the RTT, which fixed point reaches sooner */
+	if (strcmp(s->e->name, "eifel") == 0)
+		return;
+	CHECK(fabs(p.rto_us - q.rto_us) <= 1e-2 * (scale + q.rto_us) + 1, "%s: rto %.9g and %.9g", s->e->name,
+	      p.rto_us, q.rto_us);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bytes b = { data, size };
+	size_t index = (size_t)take(&b, 1) % tl_estimator_count();
+	struct subject fix, f64;
+	int64_t now_us = 0;
+	double scale = 0;
+	int comparable;
+
+	subject_defaults(&fix, tl_estimator_at(index, TL_FIX));
+	subject_defaults(&f64, tl_estimator_at(index, TL_F64));
+	fuzz_params(&b, &fix, &f64);
+	/* the paper's loss jumps where a sample meets an expert: there the models may part by a grid step */
+	comparable = isnan(subject_get(&fix, "eta"));
+	subject_start(&fix);
+	subject_start(&f64);
+	check_bounds(&fix, subject_query(&fix));
+	check_bounds(&f64, subject_query(&f64));
+	while (b.left > 0) {
+		struct tl_sample in;
+
+		comparable &= fuzz_sample(&b, &in, &now_us);
+		fix.e->update(fix.state, &in);
+		f64.e->update(f64.state, &in);
+		check_bounds(&fix, subject_query(&fix));
+		check_bounds(&f64, subject_query(&f64));
+		scale = fmax(scale, fmax((double)in.rtt_us, subject_query(&f64).rtt_us));
+		if (comparable)
+			check_close(&fix, subject_query(&fix), subject_query(&f64), scale);
+	}
+	subject_stop(&fix);
+	subject_stop(&f64);
+	if (failures)
+		abort();
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Runs the fuzz target on files without libFuzzer: the seed corpus, or what a fuzzer found.
+ * With no file: seeded random bytes, so that every compiler and sanitizer gets a little of it. */
+#include "fuzz_core.c"
+
+static void run_file(const char *path)
+{
+	static uint8_t data[1 << 16];
+	FILE *f = fopen(path, "rb");
+
+	CHECK(f != NULL, "%s: can't be read", path);
+	if (!f)
+		return;
+	LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
+	fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = 21;
+	uint8_t data[512];
+	int i, k;
+
+	for (i = 1; i < argc; i++)
+		run_file(argv[i]);
+	for (i = 0; argc == 1 && i < 20000; i++) {
+		for (k = 0; k < (int)sizeof(data); k++)
+			data[k] = (uint8_t)random_next(&seed);
+		LLVMFuzzerTestOneInput(data, sizeof(data));
+	}
+	return finish();
+}

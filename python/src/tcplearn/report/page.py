@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The report as one HTML file. Whatever a trace names is escaped before it gets here or here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+from typing import Any
+
+import vl_convert
+
+from tcplearn.errors import printable
+from tcplearn.output import plain
+from tcplearn.report import summary
+from tcplearn.report.glossary import TERMS
+from tcplearn.report.palette import Look, looks
+from tcplearn.report.pictures import FlowPictures, gather
+from tcplearn.results import Replay, Row
+from tcplearn.tables import COLUMNS, NOTES_SHOWN, best, by_error, cells, counted, flows
+
+#: Must be one that vl-convert carries, and Altair's.
+VEGALITE = "6.4"
+
+#: Tables of more flows than this are left to --format csv.
+TABLES_MOST = 40
+
+#: No loads from anywhere: the browser itself holds the page to it. Vega compiles expressions.
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'unsafe-inline' 'unsafe-eval'",
+        "style-src 'unsafe-inline'",
+        "img-src data: blob:",
+    )
+)
+
+
+#: vl-convert's own default; its type says str.
+_NO_SNIPPET: Any = None
+
+
+def text(value: object) -> str:
+    return escape(printable(value))
+
+
+def _asset(name: str) -> str:
+    return resources.files("tcplearn.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _script_json(value: Any) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    out = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return out.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def page(replay: Replay) -> str:
+    parts = gather(replay)
+    look = looks(row.estimator for row in [*replay.rows, *replay.totals])
+    pictures: list[dict[str, Any]] = []
+    body = [_head(replay), _nav(parts)]
+    for n, part in enumerate(parts):
+        body.append(_flow_section(n, part, pictures))
+    body.append(_other_tables(replay, parts, look))
+    body.append(_glossary())
+    data = {"pictures": pictures, "flows": [{"series": p.series, "cdf": p.cdf} for p in parts]}
+    files = ", ".join(dict.fromkeys(row.source for row in replay.rows))
+    bundle = vl_convert.javascript_bundle(_NO_SNIPPET, vl_version=VEGALITE).replace("</script", "<\\/script")
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en">',
+            '<head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta name="generator" content="tcplearn {text(replay.made_by.get("version", ""))}">',
+            f"<title>tcplearn replay: {text(files)}</title>",
+            f"<style>\n{_asset('page.css')}</style></head>",
+            "<body>",
+            *body,
+            f'<script type="application/json" id="page-data">{_script_json(data)}</script>',
+            f"<script>{bundle}</script>",
+            f"<script>\n{_asset('page.js')}</script>",
+            "</body></html>\n",
+        )
+    )
+
+
+def _head(replay: Replay) -> str:
+    files = list(dict.fromkeys(row.source for row in replay.rows))
+    by_flow = flows(replay.rows)
+    samples = sum(rows[0].samples for rows in by_flow.values())
+    judged = sum(any(r.judged for r in rows) for rows in by_flow.values())
+    left = len(by_flow) - judged
+    facts = [
+        ("replayed", f"{', '.join(map(text, files)) or 'nothing'}"),
+        (
+            "measured",
+            f"{counted(samples, 'RTT sample')} in {counted(len(by_flow), 'flow')}"
+            + (f", {left:,} of them too short to judge" if left else ""),
+        ),
+        *((text(key), f"<code>{text(value)}</code>") for key, value in replay.made_by.items() if value != ""),
+    ]
+    out = [
+        "<h1>RTT prediction and retransmission timers, replayed</h1>",
+        '<p class="soft">Every estimator below saw the same samples in the same order, and predicted each '
+        "before it was shown.</p>",
+        '<div class="summary">' + "".join(f"<p>{text(s)}</p>" for s in summary.sentences(replay)) + "</div>",
+    ]
+    if replay.warnings:
+        out.append('<div class="warnings"><b>Warnings</b>' + _list(replay.warnings) + "</div>")
+    out.append('<dl class="facts">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in facts) + "</dl>")
+    if replay.notes:
+        items = _list(replay.notes)
+        if len(replay.notes) > NOTES_SHOWN:
+            heading = f"{counted(len(replay.notes), 'note')} on sides and flows"
+            items = f"<details><summary>{heading}</summary>{items}</details>"
+        out.append(items)
+    return "\n".join(out)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
+
+
+def _nav(parts: Sequence[FlowPictures]) -> str:
+    links = [f'<a href="#part{n}">{text(p.name)}</a>' for n, p in enumerate(parts)]
+    return f'<nav>{"".join(links)}<a href="#tables">other flows</a><a href="#glossary">glossary</a></nav>'
+
+
+_CAPTIONS = {
+    "time": "Click names to show or hide estimators; those with the same predictions hide each other.",
+    "errors": "Read at 95 %: nineteen of twenty predictions were off by no more than this.",
+    "timer": "Points in the grey band never missed in this capture.",
+}
+
+
+def _flow_section(n: int, part: FlowPictures, pictures: list[dict[str, Any]]) -> str:
+    samples = part.rows[0].samples if part.rows else 0
+    out = [f'<section id="part{n}"><h2>{text(part.name[:1].upper() + part.name[1:])}</h2>']
+    where = f"{text(part.source)}, " if part.source else ""
+    thin = (
+        f"; each point of the time pictures stands for {counted(part.per_point, 'sample')}"
+        if part.series
+        else ""
+    )
+    out.append(
+        f'<p class="soft">{where}{counted(samples, "sample")}{thin if part.per_point > 1 else ""}.</p>'
+    )
+    places = {}
+    for kind, spec in part.specs(still=False):
+        spec.pop("$schema", None)
+        place = f"picture{n}-{kind}"
+        pictures.append({"id": place, "kind": kind, "flow": n, "file": f"{part.file}-{kind}", "spec": spec})
+        places[kind] = (
+            f'<div><div class="picture waiting" id="{place}"></div>'
+            f'<p class="soft">{_CAPTIONS[kind]}</p></div>'
+        )
+    out.append(places.get("time", ""))
+    out.append(f'<div class="pair">{places.get("errors", "")}{places.get("timer", "")}</div>')
+    out.append(table(part.rows, part.looks))
+    out.append("</section>")
+    return "\n".join(out)
+
+
+def table(rows: Sequence[Row], look: Mapping[str, Look], caption: str = "") -> str:
+    """All columns, sortable, the best of each in bold."""
+    if not rows:
+        return ""
+    ordered = by_error(rows)
+    heads = ["estimator"]
+    for column, before in zip(COLUMNS, (None, *COLUMNS), strict=False):
+        heads.append(
+            f"× {before.name}" if column.ratio and before else column.head.replace("\n", " ").strip()
+        )
+    columns = [(c, cells(c, ordered), best(c, ordered)) for c in COLUMNS]
+    out = [
+        '<div class="scroll"><table>',
+        f"<caption>{text(caption)}</caption>" if caption else "",
+        "<thead><tr>",
+    ]
+    for i, head in enumerate(heads):
+        sort = ' aria-sort="ascending"' if i == 1 else ""
+        out.append(f'<th scope="col"{sort}><button type="button">{text(head)}</button></th>')
+    out.append("</tr></thead><tbody>")
+    for i, row in enumerate(ordered):
+        mark = look.get(row.estimator)
+        line = ""
+        if mark:
+            style = "solid" if mark.dash == [1, 0] else "dotted" if mark.dash == [2, 2] else "dashed"
+            line = f'<i style="border-top-color:{mark.colour};border-top-style:{style}"></i>'
+        name = text(row.estimator)
+        out.append(f'<tr><td data-value="{name}">{line}{name}</td>')
+        for column, shown, bold in columns:
+            value = plain(getattr(row, column.field))
+            kind = "ratio" if column.ratio else "best" if i in bold else ""
+            exact = "" if value is None else f"{value:.9g}"
+            seen = escape(shown[i].removeprefix("×"))
+            out.append(f'<td{f" class={kind}" if kind else ""} data-value="{exact}">{seen}</td>')
+        out.append("</tr>")
+    out.append("</tbody></table></div>")
+    return "".join(out)
+
+
+def _other_tables(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look]) -> str:
+    """Judged flows without pictures, and how many were not judged."""
+    pictured = {(p.source, p.name) for p in parts}
+    others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
+    judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}
+    short = len(others) - len(judged)
+    out = ['<section id="tables"><h2>Other flows</h2>']
+    for (source, name), rows in list(judged.items())[:TABLES_MOST]:
+        out.append(table(rows, look, f"{name}  ({source}, {counted(rows[0].samples, 'sample')})"))
+    if len(judged) > TABLES_MOST:
+        out.append(f"<p>{len(judged) - TABLES_MOST:,} more flows: <code>--format csv</code> lists them.</p>")
+    if short:
+        out.append(
+            f"<p>{counted(short, 'flow')} too short to judge: <code>--format csv</code> lists them.</p>"
+        )
+    if not others:
+        out.append("<p>None.</p>")
+    return "\n".join([*out, "</section>"])
+
+
+def _glossary() -> str:
+    terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in TERMS)
+    return f'<section id="glossary"><h2>Glossary</h2><dl class="glossary">{terms}</dl></section>'

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which pictures a replay deserves, for the page and for files alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tcplearn.errors import printable
+from tcplearn.report import charts, data
+from tcplearn.report.palette import Look, looks
+from tcplearn.report.summary import chosen
+from tcplearn.results import Distribution, Replay, Row, Series
+from tcplearn.tables import flows
+
+Spec = dict[str, Any]
+
+
+@dataclass
+class FlowPictures:
+    """A flow, or all of them together, and the data its pictures share."""
+
+    name: str
+    source: str
+    file: str  # a safe stem for file names
+    rows: list[Row]
+    per_point: int
+    series: dict[str, Any] | None
+    cdf: dict[str, data.Columns]
+    looks: Mapping[str, Look]
+    chosen: list[str]
+
+    def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
+        """Kind and specification; a still one is complete, the page fills in `series` and `cdf` itself."""
+        title = printable(self.name) if still else ""  # a control character ends the renderer
+        if self.series:
+            spec = charts.over_time(self.series, self.looks, self.chosen, still=still, title=title)
+            if still:
+                spec["datasets"] = {"band": data.band_rows(self.series), "lines": data.line_rows(self.series)}
+            yield "time", spec
+        if self.cdf:
+            spec = charts.errors(self.cdf, self.looks, self.chosen, still=still, title=title)
+            if still:
+                spec["datasets"] = {"cdf": data.cdf_rows(self.cdf)}
+            yield "errors", spec
+        if data.timer_rows(self.rows):
+            yield "timer", charts.timer(self.rows, self.looks, title=title)
+
+
+def safe(text: str) -> str:
+    """Letters, digits, dots and hyphens; never hidden, never long."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
+
+
+def gather(replay: Replay) -> list[FlowPictures]:
+    """All flows together first where there are several, then those with series."""
+    look = looks(row.estimator for row in [*replay.rows, *replay.totals])
+    by_flow = flows(replay.rows)
+    points = data.points_for(replay)
+    distributions: dict[data.Key, list[Distribution]] = {}
+    for d in replay.distributions:
+        distributions.setdefault((d.source, d.flow), []).append(d)
+    out = []
+    if replay.totals and len(by_flow) > 1:
+        totals = [d for d in replay.distributions if d.flow == "total"]
+        out.append(_one("all flows together", "", "total", replay.totals, None, totals, points, look))
+    for number, series in enumerate(replay.series, 1):
+        key = series.source, series.flow
+        file = f"flow{number}-{safe(series.flow)}"
+        out.append(
+            _one(
+                series.flow,
+                series.source,
+                file,
+                by_flow.get(key, []),
+                series,
+                distributions.get(key, []),
+                points,
+                look,
+            )
+        )
+    return out
+
+
+def _one(
+    name: str,
+    source: str,
+    file: str,
+    rows: list[Row],
+    series: Series | None,
+    distributions: list[Distribution],
+    points: int,
+    look: Mapping[str, Look],
+) -> FlowPictures:
+    measured = {row.estimator for row in rows} | {d.estimator for d in distributions}
+    columns = data.series_columns(series, points) if series else None
+    per_point = data.thinned(series, points).per_point if series else 1
+    mine = {e: v for e, v in look.items() if e in measured}
+    return FlowPictures(
+        name, source, file, rows, per_point, columns, data.cdf_columns(distributions), mine, chosen(rows)
+    )

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the rows say, in sentences. It claims what was measured here, and no interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tcplearn.output import plain
+from tcplearn.report.palette import learned
+from tcplearn.results import Replay, Row
+from tcplearn.tables import by_error, counted, flows
+
+BASELINE = "jacobson"
+
+#: Differences below this share are called none.
+SAME = 0.02
+
+
+def number(value: float) -> str:
+    size = abs(value)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 4
+    return f"{value:,.{digits}f}"
+
+
+def percent(rate: float) -> str:
+    return "0 %" if rate == 0 else "less than 0.001 %" if rate < 1e-5 else f"{rate * 100:.3g} %"
+
+
+def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
+    """The rows that the summary is made from, the flow with most samples, and every judged flow's."""
+    judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
+    return max(judged, key=lambda rows: rows[0].samples, default=[]), judged
+
+
+def chosen(rows: Sequence[Row]) -> list[str]:
+    """What a picture shows at first: the trivial baseline, RFC 6298, and the best that learns."""
+    names = [row.estimator for row in rows]
+    first = [name for name in ("last", BASELINE) if name in names]
+    best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
+    if best:
+        first.append(best)
+    return first or names[:3]
+
+
+def sentences(replay: Replay) -> list[str]:
+    rows, judged = deciding(replay)
+    measured = [row for row in by_error(rows) if plain(row.mean_abs_error_ms) is not None]
+    if not measured:
+        return ["No flow has enough samples to judge an estimator by."]
+    samples = max(row.samples for row in measured)
+    where = f" of {rows[0].flow}, the largest of {len(judged)} flows" if len(judged) > 1 else ""
+    over = f"Over {counted(samples, 'RTT sample')}{where}"
+    base = next((row for row in measured if row.estimator == BASELINE), None)
+    best = measured[0]
+    if base is None:
+        return [
+            f"{over}, {_named(best)} predicted the RTT best: its mean error is {_error(best)}.",
+            *_at_send(rows),
+        ]
+    gain = _gain(best, base)
+    if best is base or gain < SAME:
+        out = [
+            f"{over}, no estimator predicted the RTT better than RFC 6298's formulas (jacobson) "
+            f"by {SAME * 100:.0f} % or more: their mean error is {_error(base)}."
+        ]
+    else:
+        out = [
+            f"{over}, {_named(best)} predicted the RTT best: its mean error of {_error(best)} is "
+            f"{gain * 100:.0f} % below that of RFC 6298's formulas (jacobson, {_error(base)})."
+        ]
+        out += _price(best, base)
+    teacher = next((row for row in measured if learned(row.estimator)), None)
+    if teacher and teacher is not best and best is not base and not learned(best.estimator):
+        out.append(_learner(teacher, base))
+    return [*out, *_wins(best, judged), *_timer(measured), *_at_send(rows)]
+
+
+def _wins(best: Row, judged: Sequence[Sequence[Row]]) -> list[str]:
+    if len(judged) < 2:
+        return []
+    won = sum(by_error(rows)[0].estimator == best.estimator for rows in judged)
+    return [f"It came first on {won} of {counted(len(judged), 'flow')}."]
+
+
+def _timer(rows: Sequence[Row], most: float = 0.01) -> list[str]:
+    """Which timer, in one sentence: the shortest of those that few samples outlast."""
+    fit = [r for r in rows if r.rto_miss_rate is not None and r.rto_miss_rate <= most and r.mean_rto_ms]
+    if not fit:
+        return [f"No timer here was outlasted by {percent(most)} of the samples or fewer."]
+    least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
+    return [
+        f"Of the timers that {percent(most)} of the samples or fewer outlasted, {least.estimator} waits least: "
+        f"{number(least.mean_rto_ms or 0.0)} ms in the mean, with "
+        f"{counted(least.spurious_timeouts, 'spurious timeout')}."
+    ]
+
+
+def _named(row: Row) -> str:
+    trivial = " (the trivial baseline, which repeats the last sample)" if row.estimator == "last" else ""
+    return f"{row.estimator}{trivial}"
+
+
+def _error(row: Row) -> str:
+    return f"{number(row.mean_abs_error_ms or 0.0)} ms"
+
+
+def _gain(row: Row, base: Row) -> float:
+    error, reference = row.mean_abs_error_ms, base.mean_abs_error_ms
+    return 1 - error / reference if error is not None and reference else 0.0
+
+
+def _learner(row: Row, base: Row) -> str:
+    gain = _gain(row, base)
+    how = f"{gain * 100:.0f} % below" if gain > 0 else f"{-gain * 100:.0f} % above"
+    return f"Of the estimators that learn, {row.estimator} came first, with {_error(row)}: {how} jacobson."
+
+
+def _price(best: Row, base: Row) -> list[str]:
+    """What its timer costs beside the baseline's, and whether that is a price at all."""
+    values = [plain(v) for v in (best.rto_miss_rate, base.rto_miss_rate, best.mean_rto_ms, base.mean_rto_ms)]
+    if any(v is None for v in values):
+        return []
+    miss, base_miss, wait, base_wait = (float(v) for v in values)
+    text = (
+        f"Its timer was too short for {percent(miss)} of the samples (jacobson: {percent(base_miss)}) "
+        f"at a mean RTO of {number(wait)} ms (jacobson: {number(base_wait)} ms)"
+    )
+    more_misses, longer = miss > base_miss * (1 + SAME), wait > base_wait * (1 + SAME)
+    if more_misses and longer:
+        verdict = "more samples outlast it, and longer waits after a loss, are its price"
+    elif more_misses:
+        verdict = "that more samples outlast it is its price"
+    elif longer:
+        verdict = "longer waits after a loss are its price"
+    else:
+        verdict = "its timer cost nothing more"
+    return [f"{text}: {verdict}."]
+
+
+def _at_send(rows: Sequence[Row]) -> list[str]:
+    """The judge that does not flatter: the prediction a sender has when it arms the timer."""
+    known = [(float(v), row) for row in rows if (v := plain(row.at_send_error_ms)) is not None]
+    if not known:
+        return []
+    error, row = min(known, key=lambda pair: pair[0])
+    base = next((e for e, r in known if r.estimator == BASELINE and r is not row), None)
+    beside = "" if base is None else f" (jacobson: {number(base)} ms)"
+    return [
+        f"Judged by the prediction that stood when each segment was sent, a flight earlier, "
+        f"{row.estimator} is the closest, with {number(error)} ms{beside}."
+    ]

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn.replay` and `tcplearn.estimators` without the native module."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import tcplearn
+
+
+@dataclass(frozen=True)
+class Options:
+    estimators: tuple[str, ...]
+    model: str
+    sender: str
+    every_ack: bool
+    min_samples: int
+    min_rto_us: int
+    flow: str
+
+
+@dataclass(frozen=True)
+class Param:
+    key: str
+    default: float
+    low: float
+    high: float
+    choices: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Info:
+    name: str
+    summary: str
+    params: tuple[Param, ...] = ()
+
+
+KNOWN = [
+    Info("last", "the last sample: the trivial baseline"),
+    Info(
+        "jacobson",
+        "RFC 6298 without its 1 s floor",
+        (
+            Param("alpha", 0.125, 0, 1, (), "gain of SRTT"),
+            Param("sampling", 0, 0, 1, ("every-ack", "one-per-rtt"), "which ACKs are timed"),
+            Param("mine", 3, float("-inf"), float("inf"), (), "a user's own"),
+        ),
+    ),
+    Info("jacobson/rfc6298", "RFC 6298 with its floor of 1 s"),
+]
+
+
+class TraceError(ValueError):
+    pass
+
+
+@dataclass
+class Engine:
+    raises: BaseException | None = None
+    replay: Any = None
+    sleep_s: float = 0.0
+    calls: list[tuple[list[Path], Options]] = field(default_factory=list)
+
+    def run(self, paths: list[Path], options: Options, progress: Callable[[float, str], None] | None) -> Any:
+        self.calls.append((paths, options))
+        if progress:
+            progress(0.5, paths[0].name)
+        time.sleep(self.sleep_s)
+        if self.raises:
+            raise self.raises
+        if self.replay is None:
+            import fake
+
+            self.replay = fake.replay(2, 5, samples=300)
+        return self.replay
+
+    def install(self, setitem: Callable[..., None], setattribute: Callable[..., None]) -> None:
+        replay, estimators = ModuleType("tcplearn.replay"), ModuleType("tcplearn.estimators")
+        vars(replay).update(run=self.run, Options=Options)
+        vars(estimators).update(available=lambda: KNOWN)
+        for name, module in (("replay", replay), ("estimators", estimators)):
+            setitem(sys.modules, f"tcplearn.{name}", module)
+            setattribute(tcplearn, name, module)
+
+
+def main() -> int:
+    """`python stub.py SECONDS ARGUMENTS...`: the command line as a process of its own."""
+    sys.path.append(str(Path(__file__).parents[1] / "report"))
+    Engine(sleep_s=float(sys.argv[1])).install(operator.setitem, setattr)
+    from tcplearn.cli import main as command
+
+    return command(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

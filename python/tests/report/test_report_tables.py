@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+import io
+from dataclasses import replace
+
+import fake
+import pytest
+from rich.console import Console
+
+from tcplearn import tables
+from tcplearn.results import Replay
+
+
+def text(replay: Replay, **options: bool) -> str:
+    return tables.to_text(lambda console: tables.document(replay, console, **options))
+
+
+def at_width(replay: Replay, width: int) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    tables.show(replay, console)
+    out: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return out
+
+
+@pytest.fixture(scope="module")
+def one() -> Replay:
+    return fake.replay(1, samples=400)
+
+
+def test_rows_are_sorted_by_mean_error(one: Replay) -> None:
+    lines = text(one).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("---")) + 1
+    names = [line.split()[0] for line in lines[start : start + len(fake.ESTIMATORS)]]
+    assert names == [row.estimator for row in sorted(one.rows, key=lambda r: r.mean_abs_error_ms or 0)]
+
+
+def test_every_column_in_a_pipe_and_no_line_ends_in_spaces(one: Replay) -> None:
+    out = text(one)
+    assert "Left out" not in out
+    assert all(line == line.rstrip() for line in out.splitlines())
+    assert "with TLP" in out and "×0." in out
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_narrow_terminals_lose_columns_and_say_so(one: Replay, width: int) -> None:
+    out = at_width(one, width)
+    assert all(len(line) <= width for line in out.splitlines())
+    assert "…" not in out
+    assert "Left out at this width:" in out.replace("\n", " ")
+    assert "experts/nunes2014-linux" in out
+
+
+def test_all_columns_on_a_wide_terminal(one: Replay) -> None:
+    assert "Left out" not in at_width(one, 200)
+
+
+def test_short_flows_are_named_while_few_and_folded_when_many() -> None:
+    few = text(fake.replay(1, short=2, samples=100))
+    assert few.count("too short to judge (1") == 2
+    many = text(fake.replay(1, short=20, samples=100))
+    assert "20 more flows too short to judge (12 to 16 samples each)" in many
+    assert many.count("too short") == 1
+
+
+def test_totals_where_there_is_more_than_one_flow(one: Replay) -> None:
+    assert "all flows together" not in text(one)
+    assert "all flows together" in text(fake.replay(2, samples=200))
+
+
+def test_only_short_flows() -> None:
+    out = text(fake.replay(0, short=1))
+    assert "too short to judge (12 samples)" in out
+    assert "bold" not in out
+
+
+def test_nothing_measured_is_a_hyphen(one: Replay) -> None:
+    row = replace(one.rows[0], mean_abs_error_ms=None, rto_miss_rate=float("nan"), bias_ms=None)
+    out = text(Replay(rows=[row, one.rows[1]]))
+    assert "nan" not in out.lower()
+    last = next(line for line in out.splitlines() if line.startswith(row.estimator))
+    assert last.split()[1] == "-"
+
+
+def test_rare_is_not_never(one: Replay) -> None:
+    rows = [replace(r, rto_miss_rate=1e-7 if r.estimator == "last" else 0.02) for r in one.rows]
+    assert "<0.01" in text(Replay(rows=rows))
+
+
+def test_markup_and_control_characters_of_a_trace_are_text(one: Replay) -> None:
+    rows = [replace(r, flow="[bold]x[/bold]\x1b[31m") for r in one.rows]
+    out = text(Replay(rows=rows, notes=["[red]note\x07"]))
+    assert "[bold]x[/bold]" in out and "[red]note" in out
+    assert "\x1b" not in out and "\x07" not in out
+
+
+def test_quiet_has_the_tables_only(one: Replay) -> None:
+    out = text(one, quiet=True)
+    assert "sender seen" not in out and "ratio to jacobson" not in out
+    assert "jacobson" in out
+
+
+def test_best_of_a_column_is_bold_unless_all_agree(one: Replay) -> None:
+    error = tables.COLUMNS[0]
+    rows = tables.by_error(one.rows)
+    assert 0 in tables.best(error, rows)
+    assert tables.best(error, [rows[0], rows[0]]) == set()
+
+
+def test_many_notes_are_folded(one: Replay) -> None:
+    out = text(Replay(rows=one.rows, notes=[f"note {i}" for i in range(50)]))
+    assert "and 44 notes more, which --report shows" in out
