@@ -28,7 +28,8 @@ std::string mbps(double rate) { return std::to_string(static_cast<std::uint64_t>
 std::string ms(double delay) { return std::to_string(static_cast<std::uint64_t>(delay * 1e3)) + "us"; }
 std::string packets(std::uint32_t n) { return std::to_string(n) + "p"; }
 
-NetDeviceContainer link(Ptr<Node> a, Ptr<Node> b, double rate_mbps, double delay_ms, const std::string& queue) {
+NetDeviceContainer link(Ptr<Node> a, Ptr<Node> b, double rate_mbps, double delay_ms,
+                        const std::string& queue) {
   PointToPointHelper helper;
   helper.SetDeviceAttribute("DataRate", StringValue(mbps(rate_mbps)));
   helper.SetChannelAttribute("Delay", StringValue(ms(delay_ms)));
@@ -65,10 +66,9 @@ Network make_dumbbell(const Dumbbell& d) {
 
   const bool codel = d.queue == "codel";
   const auto traced = d.trace.empty() ? nullptr : CreateObject<TraceChannel>();
-  const NetDeviceContainer bottleneck =
-      traced ? traced_link(routers.Get(0), routers.Get(1), d, traced)
-             : link(routers.Get(0), routers.Get(1), d.rate_mbps, d.delay_ms,
-                    codel ? kRing : packets(d.queue_packets));
+  const NetDeviceContainer bottleneck = traced ? traced_link(routers.Get(0), routers.Get(1), d, traced)
+                                               : link(routers.Get(0), routers.Get(1), d.rate_mbps, d.delay_ms,
+                                                      codel ? kRing : packets(d.queue_packets));
   QueueDiscContainer disciplines;
   if (codel) {
     TrafficControlHelper control;

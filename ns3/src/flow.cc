@@ -12,7 +12,8 @@ constexpr std::uint32_t kFirstPort = 2000;
 
 }  // namespace
 
-Flow::Flow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network, std::uint32_t segment_bytes)
+Flow::Flow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network,
+           std::uint32_t segment_bytes)
     : recorder_(std::move(recorder)),
       id_(id),
       from_(network.hosts.Get(record().source)),
@@ -32,7 +33,8 @@ void Flow::start() {
                                ns3::MakeCallback(&Flow::accepted, this));
   socket_ = ns3::Socket::CreateSocket(from_, TcpSocketFactory::GetTypeId());
   ns3::DynamicCast<TcpSocket>(socket_)->record_as(id_);
-  socket_->SetConnectCallback(ns3::MakeCallback(&Flow::connected, this), ns3::MakeCallback(&Flow::died, this));
+  socket_->SetConnectCallback(ns3::MakeCallback(&Flow::connected, this),
+                              ns3::MakeCallback(&Flow::died, this));
   socket_->SetCloseCallbacks(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>(),
                              ns3::MakeCallback(&Flow::died, this));
   socket_->SetSendCallback(ns3::MakeCallback(&Flow::fill, this));
@@ -60,7 +62,8 @@ void Flow::died(ns3::Ptr<ns3::Socket>) {
 
 void Flow::accepted(ns3::Ptr<ns3::Socket> socket, const ns3::Address&) {
   socket->SetRecvCallback(ns3::MakeCallback(&Flow::received, this));
-  socket->SetCloseCallbacks(ns3::MakeCallback(&Flow::received, this), ns3::MakeCallback(&Flow::received, this));
+  socket->SetCloseCallbacks(ns3::MakeCallback(&Flow::received, this),
+                            ns3::MakeCallback(&Flow::received, this));
   listener_->Close();  // one connection a flow
 }
 

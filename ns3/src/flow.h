@@ -11,7 +11,8 @@ namespace tcplearn {
 
 class Flow {
  public:
-  Flow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network, std::uint32_t segment_bytes);
+  Flow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network,
+       std::uint32_t segment_bytes);
   Flow(const Flow&) = delete;  // ns-3 holds callbacks to it
   Flow& operator=(const Flow&) = delete;
 

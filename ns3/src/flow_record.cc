@@ -43,8 +43,10 @@ void Recorder::cwnd(ns3::Time now, double bytes) {
 }
 
 ns3::TypeId SerialTag::GetTypeId() {
-  static ns3::TypeId id =
-      ns3::TypeId("tcplearn::SerialTag").SetParent<ns3::Tag>().SetGroupName("Internet").AddConstructor<SerialTag>();
+  static ns3::TypeId id = ns3::TypeId("tcplearn::SerialTag")
+                              .SetParent<ns3::Tag>()
+                              .SetGroupName("Internet")
+                              .AddConstructor<SerialTag>();
   return id;
 }
 

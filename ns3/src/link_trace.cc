@@ -45,8 +45,8 @@ void TraceChannel::follow(std::vector<std::uint32_t> opportunities_ms, std::uint
   queue_packets_ = queue_packets;
 }
 
-bool TraceChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
-                                 ns3::Time transmission) {
+bool TraceChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet,
+                                 ns3::Ptr<ns3::PointToPointNetDevice> from, ns3::Time transmission) {
   if (from != GetSource(0)) return ns3::PointToPointChannel::TransmitStart(packet, from, transmission);
   if (queue_.size() >= queue_packets_) return true;  // dropped at the tail; the device sees a sent packet
   queue_.push_back({packet->Copy(), packet->GetSize()});
@@ -57,7 +57,8 @@ bool TraceChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns
 
 ns3::Time TraceChannel::time_of(std::uint64_t index) const {
   const std::uint64_t rounds = index / opportunities_ms_.size();
-  return ns3::MilliSeconds(rounds * opportunities_ms_.back() + opportunities_ms_[index % opportunities_ms_.size()]);
+  return ns3::MilliSeconds(rounds * opportunities_ms_.back() +
+                           opportunities_ms_[index % opportunities_ms_.size()]);
 }
 
 void TraceChannel::wait() {
@@ -83,8 +84,8 @@ void TraceChannel::opportunity() {
     queued_bytes_ -= part;
     if (head.left > 0) break;
     const ns3::Ptr<ns3::PointToPointNetDevice> to = GetDestination(0);
-    ns3::Simulator::ScheduleWithContext(to->GetNode()->GetId(), GetDelay(), &ns3::PointToPointNetDevice::Receive,
-                                        to, head.packet);
+    ns3::Simulator::ScheduleWithContext(to->GetNode()->GetId(), GetDelay(),
+                                        &ns3::PointToPointNetDevice::Receive, to, head.packet);
     queue_.pop_front();
   }
   if (!queue_.empty()) wait();

@@ -16,11 +16,13 @@ class Draw {
   Draw() : variable_(ns3::CreateObject<ns3::UniformRandomVariable>()) { variable_->SetStream(kStream); }
   double between(const Range& range) { return variable_->GetValue(range.first, range.second); }
   std::uint64_t whole(const Range& range) {
-    return variable_->GetInteger(static_cast<std::uint32_t>(range.first), static_cast<std::uint32_t>(range.second));
+    return variable_->GetInteger(static_cast<std::uint32_t>(range.first),
+                                 static_cast<std::uint32_t>(range.second));
   }
   std::uint32_t other_than(std::uint32_t sender, const std::vector<std::uint32_t>& receivers) {
     for (;;) {
-      const std::uint32_t receiver = receivers[variable_->GetInteger(0, static_cast<std::uint32_t>(receivers.size()) - 1)];
+      const std::uint32_t receiver =
+          receivers[variable_->GetInteger(0, static_cast<std::uint32_t>(receivers.size()) - 1)];
       if (receiver != sender) return receiver;
     }
   }
@@ -46,7 +48,8 @@ std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& netwo
   std::vector<FlowRecord> out;
   if (load.kind == "ftp") {  // evenly over the senders, at random times
     for (std::uint32_t i = 0; i < load.flows; ++i)
-      out.push_back(flow(draw, load, network, network.senders[i % network.senders.size()], draw.between(load.start_s)));
+      out.push_back(
+          flow(draw, load, network, network.senders[i % network.senders.size()], draw.between(load.start_s)));
   } else {  // bursts: every sender a flow in each period, at a time of its own within it
     std::vector<double> phase_s;
     for (std::size_t i = 0; i < network.senders.size(); ++i) phase_s.push_back(draw.between(load.start_s));

@@ -23,7 +23,9 @@ namespace {
 double cpu_seconds() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -42,7 +44,8 @@ void run(const Scenario& scenario, std::ostream& out) {
   ns3::RngSeedManager::SetSeed(1);
   ns3::RngSeedManager::SetRun(scenario.seed);
   set_tcp_defaults(scenario.tcp);
-  const Network network = scenario.topology == "manet" ? make_manet(scenario.manet) : make_dumbbell(scenario.dumbbell);
+  const Network network =
+      scenario.topology == "manet" ? make_manet(scenario.manet) : make_dumbbell(scenario.dumbbell);
   const auto recorder = std::make_shared<Recorder>(ns3::Seconds(scenario.cwnd_bin_s));
   recorder->flows = make_load(scenario, network);
   const auto settings = std::make_shared<const SocketSettings>(scenario.socket);

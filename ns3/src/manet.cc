@@ -32,7 +32,8 @@ std::string uniform(double low, double high) {
 }
 
 NetDeviceContainer install_wifi(const Manet& m, const NodeContainer& nodes) {
-  Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, m.queue_packets)));
+  Config::SetDefault("ns3::WifiMacQueue::MaxSize",
+                     QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, m.queue_packets)));
   // 0.5 s by default: long queues would lose their tail to it, and with it the RTTs under study
   Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(m.queue_delay_s)));
   YansWifiChannelHelper channel;
@@ -44,9 +45,10 @@ NetDeviceContainer install_wifi(const Manet& m, const NodeContainer& nodes) {
   mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
   WifiHelper wifi;
   wifi.SetStandard(WIFI_STANDARD_80211b);
-  wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(m.data_mode), "ControlMode",
-                               StringValue(m.control_mode), "RtsCtsThreshold", UintegerValue(m.rts_bytes), "MaxSsrc",
-                               UintegerValue(m.retries_short), "MaxSlrc", UintegerValue(m.retries_long));
+  wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(m.data_mode),
+                               "ControlMode", StringValue(m.control_mode), "RtsCtsThreshold",
+                               UintegerValue(m.rts_bytes), "MaxSsrc", UintegerValue(m.retries_short),
+                               "MaxSlrc", UintegerValue(m.retries_long));
   return wifi.Install(phy, mac, nodes);
 }
 
@@ -59,22 +61,24 @@ Ptr<PositionAllocator> anywhere(const Manet& m) {
 
 // As near to square cells as the area allows, a node in the middle of each.
 Ptr<PositionAllocator> grid(const Manet& m) {
-  const auto columns = static_cast<std::uint32_t>(std::lround(std::ceil(std::sqrt(m.nodes * m.width_m / m.height_m))));
+  const auto columns =
+      static_cast<std::uint32_t>(std::lround(std::ceil(std::sqrt(m.nodes * m.width_m / m.height_m))));
   const std::uint32_t rows = (m.nodes + columns - 1) / columns;
   const double dx = m.width_m / columns, dy = m.height_m / rows;
   return CreateObjectWithAttributes<GridPositionAllocator>(
-      "MinX", DoubleValue(dx / 2), "MinY", DoubleValue(dy / 2), "DeltaX", DoubleValue(dx), "DeltaY", DoubleValue(dy),
-      "GridWidth", UintegerValue(columns), "LayoutType", StringValue("RowFirst"));
+      "MinX", DoubleValue(dx / 2), "MinY", DoubleValue(dy / 2), "DeltaX", DoubleValue(dx), "DeltaY",
+      DoubleValue(dy), "GridWidth", UintegerValue(columns), "LayoutType", StringValue("RowFirst"));
 }
 
 void place(const Manet& m, const NodeContainer& nodes) {
   MobilityHelper mobility;
   mobility.SetPositionAllocator(m.placement == "grid" ? grid(m) : anywhere(m));
   if (m.mobile)
-    mobility.SetMobilityModel("ns3::RandomWaypointMobilityModel", "Speed",
-                              StringValue(uniform(m.speed_mps.first, m.speed_mps.second)), "Pause",
-                              StringValue("ns3::ConstantRandomVariable[Constant=" + std::to_string(m.pause_s) + "]"),
-                              "PositionAllocator", PointerValue(anywhere(m)));
+    mobility.SetMobilityModel(
+        "ns3::RandomWaypointMobilityModel", "Speed",
+        StringValue(uniform(m.speed_mps.first, m.speed_mps.second)), "Pause",
+        StringValue("ns3::ConstantRandomVariable[Constant=" + std::to_string(m.pause_s) + "]"),
+        "PositionAllocator", PointerValue(anywhere(m)));
   else
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
   mobility.Install(nodes);

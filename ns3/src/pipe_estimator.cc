@@ -91,6 +91,8 @@ void PipeEstimator::update(const tl_sample& sample) {
                             std::to_string(sample.flight_segments));
 }
 
-std::unique_ptr<Estimator> PipeEstimator::copy() const { return std::make_unique<PipeEstimator>(process_, id_); }
+std::unique_ptr<Estimator> PipeEstimator::copy() const {
+  return std::make_unique<PipeEstimator>(process_, id_);
+}
 
 }  // namespace tcplearn

@@ -58,7 +58,11 @@ Json object_of(const Metrics& metrics) {
 }
 
 const char* state_of(const FlowRecord& f) {
-  return f.died ? "died" : f.is_finished ? "finished" : f.is_connected ? "running" : f.sent ? "running" : "connecting";
+  return f.died           ? "died"
+         : f.is_finished  ? "finished"
+         : f.is_connected ? "running"
+         : f.sent         ? "running"
+                          : "connecting";
 }
 
 bool is_count(const std::string& name) {
@@ -110,8 +114,10 @@ void write_report(std::ostream& out, const Scenario& s, const Recorder& recorder
     if (f.start >= ns3::Seconds(s.duration_s)) continue;
     all.push_back(metrics_of(f, s));
     ++states[state_of(f)];
-    Json line{{"kind", "flow"}, {"flow", f.id}, {"source", f.source}, {"destination", f.destination},
-              {"packets", f.packets}, {"start_s", f.start.GetSeconds()}, {"state", state_of(f)}};
+    Json line{{"kind", "flow"},       {"flow", f.id},
+              {"source", f.source},   {"destination", f.destination},
+              {"packets", f.packets}, {"start_s", f.start.GetSeconds()},
+              {"state", state_of(f)}};
     line["metrics"] = object_of(all.back());
     out << line << '\n';
   }

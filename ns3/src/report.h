@@ -16,7 +16,8 @@ struct RunTotals {
   double peak_mib = 0;
 };
 
-void write_report(std::ostream& out, const Scenario& scenario, const Recorder& recorder, const RunTotals& totals);
+void write_report(std::ostream& out, const Scenario& scenario, const Recorder& recorder,
+                  const RunTotals& totals);
 
 }  // namespace tcplearn
 

@@ -32,8 +32,8 @@ ns3::TypeId CoreRttEstimator::GetTypeId() {
           .AddAttribute("FixedPoint", "The kernel's number model", ns3::BooleanValue(false),
                         ns3::MakeBooleanAccessor(&CoreRttEstimator::fixed_), ns3::MakeBooleanChecker())
           .AddAttribute("RtoFloor", "A timer can't fire at once: an RTO of zero would stop the clock",
-                        ns3::TimeValue(ns3::MilliSeconds(1)), ns3::MakeTimeAccessor(&CoreRttEstimator::floor_),
-                        ns3::MakeTimeChecker());
+                        ns3::TimeValue(ns3::MilliSeconds(1)),
+                        ns3::MakeTimeAccessor(&CoreRttEstimator::floor_), ns3::MakeTimeChecker());
   return id;
 }
 

@@ -41,7 +41,8 @@ TcpSocket::TcpSocket(const TcpSocket& listening)
   tl_sampler_init(&m_sampler);
 }
 
-void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder) {
+void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings,
+                          std::shared_ptr<Recorder> recorder) {
   m_settings = std::move(settings);
   m_recorder = std::move(recorder);
   tl_sampler_init(&m_sampler);
@@ -143,8 +144,8 @@ void TcpSocket::take_sample(const Sent& sent) {
   if (sample.rtt_us == 0) return;
   measure(sent, sample.rtt_us, raw_us);
   if (m_settings->stock)
-    m_rtt->Measurement(m_settings->quantum_us > 1 ? ns3::MicroSeconds(static_cast<std::uint64_t>(sample.rtt_us))
-                                                  : raw);
+    m_rtt->Measurement(
+        m_settings->quantum_us > 1 ? ns3::MicroSeconds(static_cast<std::uint64_t>(sample.rtt_us)) : raw);
   else
     ns3::DynamicCast<CoreRttEstimator>(m_rtt)->observe(sample);
   m_rto = std::max(m_rtt->GetEstimate() + std::max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);

@@ -6,7 +6,8 @@
 // - a SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it)
 // - the RTO stays doubled until a sample of a segment sent once (Karn and Partridge; RFC 6298, 5.7):
 //   ns-3 goes back at any ACK. keep_backoff turns it off.
-// - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling): ns-3 lets it grow without end where the
+// - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling): ns-3 lets it grow without end where
+// the
 //   receiver's window is what limits
 // - SYNs are sent again at most backoff_max apart, for as long as the flow lives
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
@@ -56,16 +57,17 @@ class TcpSocket : public ns3::TcpSocketBase {
  private:
   struct Sent {
     ns3::SequenceNumber32 seq, end;
-    ns3::Time at;           // last time
-    double prediction_us;   // that stood then
-    ns3::Time rto;          // in force then
-    bool again = false;     // sent more than once: no sample
-    bool forgotten = false; // a timeout came since: not looked at
+    ns3::Time at;            // last time
+    double prediction_us;    // that stood then
+    ns3::Time rto;           // in force then
+    bool again = false;      // sent more than once: no sample
+    bool forgotten = false;  // a timeout came since: not looked at
   };
 
   FlowRecord* flow() const { return m_recorder && m_is_sender ? &m_recorder->flows[m_flow] : nullptr; }
   double standing_us() const;  // prediction
-  void tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header, ns3::Ptr<const ns3::TcpSocketBase>);
+  void tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
+           ns3::Ptr<const ns3::TcpSocketBase>);
   void take_sample(const Sent& sent);
   void measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us);
   void rearm(ns3::Time wait);

@@ -31,7 +31,7 @@ struct Run {
 };
 
 struct Setting {
-  bool ours;          // socket and estimator of this host, or ns-3's
+  bool ours;  // socket and estimator of this host, or ns-3's
   std::string name = "jacobson";
   double loss = 0;
   std::uint32_t lost_syns = 0;
@@ -100,7 +100,8 @@ Run run(const Setting& s) {
   first->left = s.lost_syns;
   devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(first));
   if (s.lost_syns == 0)  // from here on: a lost SYN is another test
-    Simulator::Schedule(Seconds(0.5), [&] { devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors)); });
+    Simulator::Schedule(Seconds(0.5),
+                        [&] { devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors)); });
 
   const auto settings = std::make_shared<tcplearn::SocketSettings>();
   settings->estimator = rfc6298(s.name);
@@ -120,10 +121,11 @@ Run run(const Setting& s) {
   };
   listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
   listener->Listen();
-  listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
-                              Callback<void, Ptr<Socket>, const Address&>([&](Ptr<Socket> socket, const Address&) {
-                                socket->SetRecvCallback(Callback<void, Ptr<Socket>>(received));
-                              }));
+  listener->SetAcceptCallback(
+      MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+      Callback<void, Ptr<Socket>, const Address&>([&](Ptr<Socket> socket, const Address&) {
+        socket->SetRecvCallback(Callback<void, Ptr<Socket>>(received));
+      }));
   const Ptr<Socket> socket = Socket::CreateSocket(nodes.Get(0), type);
   if (s.ours) DynamicCast<tcplearn::TcpSocket>(socket)->record_as(0);
   Sender sender(socket);
@@ -140,7 +142,8 @@ Run run(const Setting& s) {
 double worst_rto_us(const Run& a, const Run& b) {
   double worst = 0;
   for (std::size_t i = 1; i < std::min(a.rto.size(), b.rto.size()); ++i)
-    worst = std::max(worst, std::fabs(static_cast<double>((a.rto[i].second - b.rto[i].second).GetNanoSeconds())) / 1e3);
+    worst = std::max(
+        worst, std::fabs(static_cast<double>((a.rto[i].second - b.rto[i].second).GetNanoSeconds())) / 1e3);
   return worst;
 }
 
@@ -148,10 +151,13 @@ void same_as_stock(const char* what, double loss, const std::string& rate) {
   const Run stock = run({false, "jacobson", loss, 0, rate}), ours = run({true, "jacobson", loss, 0, rate});
   char line[200];
   const double worst = worst_rto_us(stock, ours);
-  std::snprintf(line, sizeof(line), "%s: %zu and %zu RTOs, %llu timeouts, %llu and %llu bytes, RTO within %.3f us", what,
+  std::snprintf(line, sizeof(line),
+                "%s: %zu and %zu RTOs, %llu timeouts, %llu and %llu bytes, RTO within %.3f us", what,
                 stock.rto.size(), ours.rto.size(), static_cast<unsigned long long>(ours.timeouts),
-                static_cast<unsigned long long>(stock.delivered), static_cast<unsigned long long>(ours.delivered), worst);
-  check(stock.rto.size() > 3 && stock.rto.size() == ours.rto.size() && stock.delivered == ours.delivered && worst <= 1,
+                static_cast<unsigned long long>(stock.delivered),
+                static_cast<unsigned long long>(ours.delivered), worst);
+  check(stock.rto.size() > 3 && stock.rto.size() == ours.rto.size() && stock.delivered == ours.delivered &&
+            worst <= 1,
         line);
 }
 

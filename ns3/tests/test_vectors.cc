@@ -57,7 +57,8 @@ const Series& series_of(const std::string& folder, const std::string& name) {
   while (std::getline(file, line)) {
     const auto w = split(line);
     s.rows.push_back({std::stoll(w.at(0)), std::stoll(w.at(1)), std::stoll(w.at(2)), std::stoll(w.at(3)),
-                      static_cast<std::uint32_t>(std::stoul(w.at(4))), static_cast<std::uint8_t>(std::stoul(w.at(5))),
+                      static_cast<std::uint32_t>(std::stoul(w.at(4))),
+                      static_cast<std::uint8_t>(std::stoul(w.at(5))),
                       static_cast<std::uint8_t>(std::stoul(w.at(6)))});
   }
   return s;

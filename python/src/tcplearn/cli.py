@@ -184,7 +184,10 @@ def _replay(
 def _simulate(
     files: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files (TOML).")],
     profile: Annotated[
-        str, typer.Option(metavar="NAME", help="smoke: seconds. quick: two cores for a while. full: the file's own grid.")
+        str,
+        typer.Option(
+            metavar="NAME", help="smoke: seconds. quick: two cores for a while. full: the file's own grid."
+        ),
     ] = "quick",
     fresh: Annotated[bool, typer.Option("--fresh", help="Simulate again what is on disk already.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say how many runs and CPU hours, and leave.")] = False,
@@ -195,16 +198,22 @@ def _simulate(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False),
+        typer.Option(
+            metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False
+        ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Runs at a time on this machine; 0: its cores.")
+        int,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=0, help="Runs at a time on this machine; 0: its cores."
+        ),
     ] = 0,
     scheduler: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)
     ] = "",
     slurm: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False)
+        int,
+        typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False),
     ] = 0,
     flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add CPU time, events and memory.")] = False,

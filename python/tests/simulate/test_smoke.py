@@ -8,14 +8,27 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PAPER, ROOT, Simulate
 
+from conftest import PAPER, ROOT, Simulate
 from tcplearn.simulate import engine
 
 pytestmark = pytest.mark.usefixtures("ns3")
 
 SCENARIOS = sorted(PAPER.glob("scenario-*.toml"))
-FIELDS = {"paper", "scenario", "host", "algorithm", "run", "seed", "flow", "parameters", "metric", "value", "unit", "commit"}
+FIELDS = {
+    "paper",
+    "scenario",
+    "host",
+    "algorithm",
+    "run",
+    "seed",
+    "flow",
+    "parameters",
+    "metric",
+    "value",
+    "unit",
+    "commit",
+}
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda p: p.stem)
@@ -75,7 +88,9 @@ def test_fixed_point_gives_nearly_the_same(simulate: Simulate, tmp_path: Path) -
     assert rows[0]["value"] == pytest.approx(rows[1]["value"], rel=1e-3)
 
 
-def test_a_users_python_estimator(simulate: Simulate, tmp_path: Path, installed_example: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_users_python_estimator(
+    simulate: Simulate, tmp_path: Path, installed_example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT / 'examples' / 'my_estimator'}")
     file = tmp_path / "scenario.toml"
     file.write_text(

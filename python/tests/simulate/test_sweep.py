@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PAPER, Simulate
 from scipy import stats
 
+from conftest import PAPER, Simulate
 from tcplearn.__main__ import main
 from tcplearn.simulate import interval
 
@@ -94,7 +94,9 @@ def test_a_killed_sweep_goes_on(
     (fake_engine / "slow").write_text("0.05")
     out = tmp_path / "killed"
     words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
-    process = subprocess.Popen([sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL, env=os.environ)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL, env=os.environ
+    )
     until_on_disk(6, out, process)
     process.send_signal(how)
     assert process.wait(timeout=20) == (130 if how == signal.SIGINT else -how)
@@ -113,8 +115,19 @@ def test_a_dask_cluster_loses_a_worker_and_its_client(
     serial = simulate(sweep, "--profile", "t", out=tmp_path / "serial")
     (fake_engine / "slow").write_text("0.1")
     out = tmp_path / "dask"
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "--scheduler", cluster.scheduler_address]
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        words = [
+            "simulate",
+            str(sweep),
+            "--profile",
+            "t",
+            "--out",
+            str(out),
+            "--scheduler",
+            cluster.scheduler_address,
+        ]
         client = subprocess.Popen([sys.executable, "-m", "tcplearn", *words, "-q"], stdout=subprocess.DEVNULL)
         until_on_disk(4, out, client)
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)

@@ -53,16 +53,16 @@ def simulate(
         planned.results = {key: found for key in jobs if (found := store.get(key))}
     hours, left = sweep.calibrated_hours(planned, jobs)
     if options.plan_only or (hours > TELL_FROM_HOURS and not options.quiet):
-        say(f"{len(jobs)} runs, {left} to simulate, about {hours:.1f} CPU hours; results in {printable(store.folder)}")
+        where = printable(store.folder)
+        say(f"{len(jobs)} runs, {left} to simulate, about {hours:.1f} CPU hours; results in {where}")
     if options.plan_only:
         return None
     with progress_bar(options.quiet) as progress:
         sweep.run(planned, jobs, store, _pool(options), fresh=options.fresh, progress=progress, say=say)
     text = _rendered(planned, options)
-    if options.output and text is not None:
+    if options.output:
         files.write_atomically(options.output, text)
-        text = None
-    if text is not None:
+    else:
         _print(text)
     if planned.failures:
         raise FailedError(f"{len(planned.failures)} of {len(jobs)} runs failed; the others are on disk")

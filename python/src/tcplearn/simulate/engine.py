@@ -119,7 +119,9 @@ def _estimator(run: Run) -> Json:
         return {"name": STOCK, "params": {}, "model": "double", "command": ""}
     name, _, model = run.algorithm.partition("@")
     if model not in ("", "fixed"):
-        raise UserError(f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, as jacobson@fixed")
+        raise UserError(
+            f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, as jacobson@fixed"
+        )
     try:
         spec = estimators.parse(name)
     except UserError as error:
@@ -149,7 +151,8 @@ def _plain_trace(file: Path, trace: Path) -> Path:
     except (OSError, EOFError) as error:
         what = getattr(error, "strerror", None) or str(error)
         raise UserError(
-            f"{printable(file)}: topology.trace: {printable(trace)}: {what.lower()}; give a Mahimahi link trace"
+            f"{printable(file)}: topology.trace: {printable(trace)}: {what.lower()}; "
+            "give a Mahimahi link trace"
         ) from error
     lines = data.split()
     if not lines or not all(line.isdigit() for line in lines) or int(lines[-1]) == 0:

@@ -45,11 +45,15 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
-    half = t_quantile((1 + confidence) / 2, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    half = (
+        t_quantile((1 + confidence) / 2, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    )
     return mean, half
 
 
-def ratio_interval(above: Sequence[float], below: Sequence[float], confidence: float) -> tuple[float, float, float] | None:
+def ratio_interval(
+    above: Sequence[float], below: Sequence[float], confidence: float
+) -> tuple[float, float, float] | None:
     """Geometric mean of paired ratios with its interval: the seeds give both algorithms the same network."""
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True) if a > 0 and b > 0]
     if not logs:

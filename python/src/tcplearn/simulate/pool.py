@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -53,11 +54,11 @@ def slurm(workers: int) -> Pool:
 
     def pool(jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
         try:
-            from dask_jobqueue import SLURMCluster
+            slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         except ImportError as error:
             raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
         try:
-            cluster = SLURMCluster(cores=1, processes=1, memory="1GiB")
+            cluster = slurm_cluster(cores=1, processes=1, memory="1GiB")
             cluster.scale(jobs=workers)
         except Exception as error:
             raise FailedError(f"--slurm: {error}") from error
@@ -69,17 +70,17 @@ def slurm(workers: int) -> Pool:
 
 def _client(address: str) -> Any:
     try:
-        from distributed import Client
+        client: Any = importlib.import_module("distributed").Client
     except ImportError as error:
         raise UserError("--scheduler needs dask.distributed; run: pip install distributed") from error
     try:
-        return Client(address, timeout=10, set_as_default=False)
+        return client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise UserError(f"--scheduler {address}: no scheduler answers there; give HOST:PORT") from error
 
 
 def _through(client: Any, jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    from distributed import as_completed
+    as_completed: Any = importlib.import_module("distributed").as_completed
 
     # of the same name as the result: two sweeps that want one run share it
     waiting = {

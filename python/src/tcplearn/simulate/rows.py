@@ -33,7 +33,15 @@ FIELDS = (
     "unit",
     "commit",
 )
-UNITS = (("_ticks2", "ticks^2"), ("_ticks", "ticks"), ("_ms", "ms"), ("_bytes", "B"), ("_pps", "packets/s"), ("_s", "s"))
+UNITS = (
+    ("_ticks2", "ticks^2"),
+    ("_ticks", "ticks"),
+    ("_ms", "ms"),
+    ("_bytes", "B"),
+    ("_pps", "packets/s"),
+    ("_s", "s"),
+    ("_mib", "MiB"),
+)
 
 #: Of each metric: its column's head, digits, and what it is multiplied by.
 COLUMNS = {
@@ -62,6 +70,11 @@ def tidy(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]
     """Rows of each run; with `flows` of each of its flows too. The cost differs from run to run."""
     out: list[Json] = []
     for run, result in sweep.finished():
+        parts: list[tuple[str, Mapping[str, float]]] = [("all", result["run"]["metrics"])]
+        if cost:
+            parts.append(("all", result["run"]["cost"]))
+        if flows:
+            parts += [(str(flow["flow"]), flow["metrics"]) for flow in result["flows"]]
         head: Json = {
             "paper": run.document.paper,
             "scenario": run.document.name,
@@ -71,17 +84,10 @@ def tidy(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]
             "seed": run.seed,
         }
         label = json.dumps(parameters(run), sort_keys=True)
-
-        def add(flow: str, metrics: Mapping[str, float], head: Json = head, label: str = label, made: str = result["commit"]) -> None:
+        for flow, metrics in parts:
             for metric, value in metrics.items():
-                row = {"metric": metric, "value": value, "unit": unit(metric), "commit": made}
+                row = {"metric": metric, "value": value, "unit": unit(metric), "commit": result["commit"]}
                 out.append({**head, "flow": flow, "parameters": label, **row})
-
-        add("all", result["run"]["metrics"])
-        if cost:
-            add("all", result["run"]["cost"])
-        for flow in result["flows"] if flows else ():
-            add(str(flow["flow"]), flow["metrics"])
     return out
 
 
@@ -132,7 +138,10 @@ def document(sweep: Sweep) -> RenderableType:
         parts += [Text(f"{title}  {runs} runs", style="bold"), table, Text("")]
     if parts:
         parts.append(
-            Text(f"±: {confidence:.0%} interval of the mean over the seeds; again: sent more than once.", style="dim")
+            Text(
+                f"±: {confidence:.0%} interval of the mean over the seeds; again: sent more than once.",
+                style="dim",
+            )
         )
     return Group(*parts)
 

@@ -72,7 +72,11 @@ def _merged(base: Tree, over: Tree) -> Tree:
     for key, value in over.items():
         both = isinstance(out.get(key), dict) and isinstance(value, dict)
         # another kind of topology or load shares no key with the one it replaces
-        if both and value.get("kind", out[key].get("kind")) == out[key].get("kind") and key not in ("vary", "variants"):
+        if (
+            both
+            and value.get("kind", out[key].get("kind")) == out[key].get("kind")
+            and key not in ("vary", "variants")
+        ):
             out[key] = _merged(out[key], value)
         else:
             out[key] = value
@@ -96,7 +100,9 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{place}: no such key; {did_you_mean(key, fields, 'allowed: ' + ', '.join(fields))}"
     if first["type"] == "missing":
         return f"{place}: is missing"
-    message = message.replace("Input should be", "should be").replace("String should match pattern", "should be like")
+    message = message.replace("Input should be", "should be").replace(
+        "String should match pattern", "should be like"
+    )
     got = first.get("input")
     shown = f", not {got!r}" if isinstance(got, (str, int, float, bool)) else ""
     return f"{place}: {message[:1].lower()}{message[1:]}{shown}" if place else message
@@ -117,7 +123,9 @@ def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]
             words.append(str(word))
             if word != loc[-1]:
                 at = _inner(get_args(at)[-1]) if get_args(at) else None
-    return ".".join(words), list(at.model_fields) if isinstance(at, type) and issubclass(at, BaseModel) else []
+    return ".".join(words), list(at.model_fields) if isinstance(at, type) and issubclass(
+        at, BaseModel
+    ) else []
 
 
 def _inner(annotation: Any) -> Any:
@@ -131,7 +139,9 @@ def profile_of(document: Document, name: str, path: Path) -> Profile:
     if name == FULL:
         return Profile()
     known = [*document.profiles, FULL]
-    raise UserError(f"{printable(path)}: no profile {name!r}; {did_you_mean(name, known, 'it has ' + ', '.join(known))}")
+    raise UserError(
+        f"{printable(path)}: no profile {name!r}; {did_you_mean(name, known, 'it has ' + ', '.join(known))}"
+    )
 
 
 def runs(path: Path, profile_name: str) -> list[Run]:
@@ -150,7 +160,9 @@ def runs(path: Path, profile_name: str) -> list[Run]:
 def _unfold(path: Path, document: Document, profile: Profile, grid: Grid) -> Iterator[Run]:
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
-            todo = did_you_mean(variant, document.variants, "it has " + (", ".join(document.variants) or "none"))
+            todo = did_you_mean(
+                variant, document.variants, "it has " + (", ".join(document.variants) or "none")
+            )
             raise UserError(f"{printable(path)}: no variant {variant!r}; {todo}")
         fixed = {**profile.set, **document.variants.get(variant, {})}
         for values in itertools.product(*grid.vary.values()):

@@ -97,7 +97,7 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep, jobs: Mapping[str, tuple[Run, Json]]) -> tuple[float, int]:
-    """CPU hours of what is not on disk, scaled by what the finished runs of this sweep took; and their number."""
+    """CPU hours of what is not on disk, scaled by what the finished runs took; and how many runs."""
     known = [(cost_s(jobs[k][0]), r["run"]["cost"]["cpu_s"]) for k, r in sweep.results.items()]
     estimated, took = sum(k[0] for k in known), sum(k[1] for k in known)
     factor = took / estimated if estimated else 1.0
