@@ -69,6 +69,7 @@ struct FlowRecord {
   TimeoutOracle oracle;
 
   Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
+  Moments first_error_us;                            // of the sample before which nothing was known
   Moments bias_us;                                   // prediction - sample
   Moments sample_us, raw_rtt_us, rto_us, cwnd_bytes;
   std::uint64_t rto_misses = 0;  // samples above the RTO in force when their segment was sent

@@ -28,6 +28,7 @@ Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
     put("bias_ms", f.bias_us.mean() / 1e3);
     put("raw_error_ms", f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
   }
+  if (f.first_error_us.count() > 0) put("first_error_ms", f.first_error_us.mean() / 1e3);
   if (f.at_send_error_us.count() > 0) put("at_send_error_ms", f.at_send_error_us.mean() / 1e3);
   if (f.sample_us.count() > 0) {
     put("mean_rtt_ms", f.raw_rtt_us.mean() / 1e3);

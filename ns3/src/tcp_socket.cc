@@ -163,7 +163,13 @@ void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t r
   m_recorder->cwnd(Simulator::Now(), m_tcb->m_cWnd.Get());
   f->rto_us.add(as_us(sent.rto));
   f->rto_misses += static_cast<double>(raw_us) > as_us(sent.rto);
-  if (prediction > 0) {  // 0: there was none to give
+  // As in replay (docs/metrics.md) the first sample is not judged: some estimators have nothing to say
+  // before it, others a prior, and all are to be measured on the same trials.
+  if (f->sample_us.count() == 1) {
+    f->first_error_us.add(std::fabs(prediction - sample));
+    return;
+  }
+  if (prediction > 0) {
     f->error_us.add(std::fabs(prediction - sample));
     f->bias_us.add(prediction - sample);
     f->raw_error_us.add(std::fabs(prediction - static_cast<double>(raw_us)));

@@ -232,6 +232,40 @@ def _simulate(
     return work
 
 
+@app.command("papers")
+def _papers(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="nunes2014")],
+    profile: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose runs are drawn: as of `tcplearn simulate`.")
+    ] = "quick",
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The paper's scenario files.", show_default="papers/PAPER"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where runs are kept.", show_default="the user's cache")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Write here.", show_default="out/papers/PAPER"),
+    ] = None,
+) -> Work:
+    """Draw a paper's figures from the runs that exist, beside the numbers it prints."""
+
+    def work(_: str) -> None:
+        if paper != "nunes2014":
+            raise UserError(f"no figures of {paper!r}; there is nunes2014")
+        from tcplearn.papers import nunes2014
+        from tcplearn.simulate import engine
+        from tcplearn.simulate.store import Store
+
+        folder = scenarios or engine.ROOT / "papers" / paper
+        store = Store(out or engine.cache_folder())
+        _say(nunes2014.write(folder, profile, store, output or Path("out") / "papers" / paper))
+
+    return work
+
+
 @estimators_app.callback(invoke_without_command=True)
 def _estimators(context: typer.Context) -> Work | None:
     if context.invoked_subcommand is not None:
@@ -458,7 +492,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    command = next((a for a in arguments if a in ("replay", "estimators", "simulate")), "")
+    command = next((a for a in arguments if a in ("replay", "estimators", "simulate", "papers")), "")
     first = message.strip().rstrip(".")
     _say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE

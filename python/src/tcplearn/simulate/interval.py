@@ -54,10 +54,13 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float
 ) -> tuple[float, float, float] | None:
-    """Geometric mean of paired ratios with its interval: the seeds give both algorithms the same network."""
-    logs = [math.log(a / b) for a, b in zip(above, below, strict=True) if a > 0 and b > 0]
-    if not logs:
+    """Geometric mean of paired ratios with its interval: the seeds give both algorithms the same network.
+
+    None where a value is zero: leaving such pairs out would favour one side.
+    """
+    if not above or min(*above, *below) <= 0:
         return None
+    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
     mean, half = mean_interval(logs, confidence)
     half = 0.0 if half is None else half
     return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
