@@ -44,7 +44,8 @@ CoreRttEstimator::CoreRttEstimator(const CoreRttEstimator& other)
       params_(other.params_),
       fixed_(other.fixed_),
       floor_(other.floor_),
-      inner_(other.inner_ ? other.inner_->copy() : nullptr) {}
+      inner_(other.inner_->copy()),
+      standing_(other.standing_) {}
 
 void CoreRttEstimator::NotifyConstructionCompleted() {
   ns3::RttEstimator::NotifyConstructionCompleted();
@@ -56,29 +57,24 @@ void CoreRttEstimator::NotifyConstructionCompleted() {
 
 void CoreRttEstimator::choose(const EstimatorSpec& spec) {
   spec_ = spec;
-  inner_.reset();
+  inner_ = make_estimator(spec_);
   m_nSamples = 0;
   publish();
 }
 
-Estimator& CoreRttEstimator::inner() const {
-  if (!inner_) inner_ = make_estimator(spec_);
-  return *inner_;
-}
-
-tl_prediction CoreRttEstimator::prediction() const { return inner().query(); }
-tl_timer CoreRttEstimator::timer() const { return inner().timer(); }
+tl_timer CoreRttEstimator::timer() const { return inner_->timer(); }
 
 void CoreRttEstimator::observe(const tl_sample& sample) {
-  inner().update(sample);
+  inner_->update(sample);
   ++m_nSamples;
   publish();
 }
 
 void CoreRttEstimator::publish() {
-  const tl_prediction now = prediction();
-  const std::int64_t rto_us = std::max(std::llround(now.rto_us), static_cast<long long>(whole_us(floor_)));
-  const std::int64_t estimate_us = std::clamp<std::int64_t>(std::llround(now.rtt_us), 0, rto_us);
+  standing_ = inner_->query();
+  const std::int64_t rto_us =
+      std::max(std::llround(standing_.rto_us), static_cast<long long>(whole_us(floor_)));
+  const std::int64_t estimate_us = std::clamp<std::int64_t>(std::llround(standing_.rtt_us), 0, rto_us);
   m_estimatedRtt = ns3::MicroSeconds(static_cast<std::uint64_t>(estimate_us));
   m_estimatedVariation = ns3::NanoSeconds(static_cast<std::uint64_t>((rto_us - estimate_us) * 250));
 }

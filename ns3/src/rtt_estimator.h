@@ -25,7 +25,7 @@ class CoreRttEstimator : public ns3::RttEstimator {
 
   void choose(const EstimatorSpec& spec);  // in place of the attributes
   void observe(const tl_sample& sample);
-  tl_prediction prediction() const;  // what stands now
+  const tl_prediction& prediction() const { return standing_; }  // what stands now
   tl_timer timer() const;
 
   void Measurement(ns3::Time rtt) override;
@@ -34,14 +34,14 @@ class CoreRttEstimator : public ns3::RttEstimator {
 
  private:
   void NotifyConstructionCompleted() override;
-  Estimator& inner() const;
   void publish();
 
   EstimatorSpec spec_;
   std::string name_, params_;
   bool fixed_ = false;
   ns3::Time floor_;
-  mutable std::unique_ptr<Estimator> inner_;
+  std::unique_ptr<Estimator> inner_;
+  tl_prediction standing_{};
 };
 
 std::int64_t whole_us(ns3::Time time);  // to the nearest

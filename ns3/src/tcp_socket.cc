@@ -95,9 +95,12 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   }
 }
 
+// the factory made it
+CoreRttEstimator& TcpSocket::estimator() const { return static_cast<CoreRttEstimator&>(*m_rtt); }
+
 double TcpSocket::standing_us() const {
   if (m_settings->stock) return m_rtt->GetNSamples() ? as_us(m_rtt->GetEstimate()) : 0;
-  return ns3::DynamicCast<CoreRttEstimator>(m_rtt)->prediction().rtt_us;
+  return estimator().prediction().rtt_us;
 }
 
 // In place of ns-3's history: it keeps what stood at each sending, and SYNs are marked too.
@@ -147,7 +150,7 @@ void TcpSocket::take_sample(const Sent& sent) {
     m_rtt->Measurement(
         m_settings->quantum_us > 1 ? ns3::MicroSeconds(static_cast<std::uint64_t>(sample.rtt_us)) : raw);
   else
-    ns3::DynamicCast<CoreRttEstimator>(m_rtt)->observe(sample);
+    estimator().observe(sample);
   m_rto = std::max(m_rtt->GetEstimate() + std::max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
   m_backed_off = false;
 }
@@ -189,8 +192,7 @@ void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
   if (m_backed_off && m_settings->keep_backoff) {
     m_rto = std::max(backed_off, m_rto.Get());
     rearm(m_rto);
-  } else if (!m_settings->stock && !m_sent.empty() &&
-             ns3::DynamicCast<CoreRttEstimator>(m_rtt)->timer() == TL_TIMER_FROM_HEAD) {
+  } else if (!m_settings->stock && !m_sent.empty() && estimator().timer() == TL_TIMER_FROM_HEAD) {
     rearm(std::max<Time>(m_rto.Get() - (Simulator::Now() - m_sent.front().at), ns3::MilliSeconds(1)));
   }
 }

@@ -65,7 +65,8 @@ class TcpSocket : public ns3::TcpSocketBase {
   };
 
   FlowRecord* flow() const { return m_recorder && m_is_sender ? &m_recorder->flows[m_flow] : nullptr; }
-  double standing_us() const;  // prediction
+  double standing_us() const;           // prediction
+  CoreRttEstimator& estimator() const;  // not of the stock one
   void tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
            ns3::Ptr<const ns3::TcpSocketBase>);
   void take_sample(const Sent& sent);
