@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # demo: install and replay the capture that is shipped. test: everything in under half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
+NS3_PACKAGES := libns3-dev ns3 libgsl-dev nlohmann-json3-dev
 BENCH_PACKAGES := libbenchmark-dev
 # of tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
@@ -15,12 +16,26 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
 FUZZ_SECONDS ?= 15
 
-demo: install
+demo: $(BIN)/tcplearn
 	@mkdir -p out
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
 	@echo "report: $(CURDIR)/out/demo.html"
 
-install: $(BIN)/tcplearn
+install: $(BIN)/tcplearn ns3
+
+# `tcplearn simulate` builds it again by itself where a source has changed
+ns3: build/ns3/.packages
+	@test -f build/ns3/build.ninja || cmake -S ns3 -B build/ns3 -G Ninja >/dev/null
+	@ninja -C build/ns3 --quiet tcplearn-ns3
+
+build/ns3/.packages: Makefile
+	tools/system-packages g++ cmake ninja-build $(NS3_PACKAGES)
+	@mkdir -p $(@D)
+	@touch $@
+
+ns3-test: ns3
+	ninja -C build/ns3 --quiet
+	ctest --test-dir build/ns3 --output-on-failure
 
 $(VENV)/.packages: python/requirements.txt
 	tools/system-packages $(BUILD_PACKAGES) $(LAB_PACKAGES)
@@ -40,7 +55,7 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test core-fuzz capture-fuzz
+test: dev lint core-test ns3-test core-fuzz capture-fuzz
 	$(BIN)/pytest -m "not full"
 
 test-full: test
@@ -78,13 +93,13 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 --dry-run -Werror
+	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 --dry-run -Werror
 	shellcheck tools/system-packages linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 -i
+	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 -i
 
 docs/images/timers.svg: install # README's picture
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz -q --pictures out/pictures >/dev/null

@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from tcplearn.cli_common import say
 from tcplearn.cli_estimators import estimators_app
 from tcplearn.cli_replay import replay
+from tcplearn.cli_simulate import papers, simulate
 from tcplearn.cli_study import study_app
 from tcplearn.errors import FailedError, UserError, is_trace_error
 from tcplearn.lab.command import lab_app
@@ -32,7 +33,9 @@ app = typer.Typer(
 app.command("replay")(replay)
 app.add_typer(estimators_app, name="estimators")
 app.add_typer(study_app, name="study")
+app.command("simulate")(simulate)
 app.add_typer(lab_app, name="lab")
+app.command("papers")(papers)
 
 
 def version() -> str:
@@ -96,7 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    command = next((a for a in arguments if a in ("replay", "estimators", "study", "lab")), "")
+    nouns = ("replay", "estimators", "study", "lab", "simulate", "papers")
+    command = next((a for a in arguments if a in nouns), "")
     first = message.strip().rstrip(".")
     say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "flow_record.h"
+
+#include <algorithm>
+
+namespace tcplearn {
+
+NS_OBJECT_ENSURE_REGISTERED(SerialTag);
+
+void TimeoutOracle::arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial,
+                            bool original) {
+  Arrived& here = arrived_.try_emplace(from, Arrived{end, false}).first->second;
+  here.original |= original;
+  for (Open& o : open_)
+    if (o.head >= from && o.head < end && serial <= o.last_serial) {
+      needless_ += !o.counted;
+      spurious_ += original;
+      o.counted = true;
+      if (original) o.last_serial = 0;  // nothing more to learn of it
+    }
+  open_.erase(std::remove_if(open_.begin(), open_.end(), [](const Open& o) { return o.last_serial == 0; }),
+              open_.end());
+}
+
+void TimeoutOracle::acked(ns3::SequenceNumber32 upto) {
+  while (!arrived_.empty() && arrived_.begin()->second.end <= upto) arrived_.erase(arrived_.begin());
+}
+
+void TimeoutOracle::timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial) {
+  const auto after = arrived_.upper_bound(head);
+  const bool is_there = after != arrived_.begin() && std::prev(after)->second.end > head;
+  needless_ += is_there;
+  if (is_there && std::prev(after)->second.original)
+    ++spurious_;
+  else
+    open_.push_back({head, last_serial, is_there});
+}
+
+void Recorder::cwnd(ns3::Time now, double bytes) {
+  const auto at = static_cast<std::size_t>(now.GetInteger() / bin_.GetInteger());
+  if (at >= cwnd_.size()) cwnd_.resize(at + 1);
+  cwnd_[at].add(bytes);
+}
+
+ns3::TypeId SerialTag::GetTypeId() {
+  static ns3::TypeId id = ns3::TypeId("tcplearn::SerialTag")
+                              .SetParent<ns3::Tag>()
+                              .SetGroupName("Internet")
+                              .AddConstructor<SerialTag>();
+  return id;
+}
+
+void SerialTag::Serialize(ns3::TagBuffer buffer) const {
+  buffer.WriteU32(flow);
+  buffer.WriteU64(serial);
+  buffer.WriteU8(original);
+}
+
+void SerialTag::Deserialize(ns3::TagBuffer buffer) {
+  flow = buffer.ReadU32();
+  serial = buffer.ReadU64();
+  original = buffer.ReadU8() != 0;
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// What is measured of one flow, at both of its ends.
+#ifndef TCPLEARN_NS3_FLOW_RECORD_H
+#define TCPLEARN_NS3_FLOW_RECORD_H
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "ns3/nstime.h"
+#include "ns3/sequence-number.h"
+#include "ns3/tag.h"
+
+namespace tcplearn {
+
+// Running mean and variance (Welford).
+class Moments {
+ public:
+  void add(double value) {
+    ++count_;
+    const double step = value - mean_;
+    mean_ += step / static_cast<double>(count_);
+    squares_ += step * (value - mean_);
+  }
+  std::uint64_t count() const { return count_; }
+  double mean() const { return mean_; }
+  double variance() const { return count_ > 1 ? squares_ / static_cast<double>(count_ - 1) : 0; }
+
+ private:
+  std::uint64_t count_ = 0;
+  double mean_ = 0, squares_ = 0;
+};
+
+// Tells a timeout that was right from one that was not: the simulator sees the receiver, so no guess
+// is needed. A timeout is spurious where the original of its segment arrives, sooner or later; it is
+// needless where any copy sent before it does (a fast retransmission under way counts too).
+class TimeoutOracle {
+ public:
+  void arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial, bool original);
+  void acked(ns3::SequenceNumber32 upto);  // the sender knows: nothing below is asked about again
+  void timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial);
+  std::uint64_t spurious() const { return spurious_; }
+  std::uint64_t needless() const { return needless_; }
+
+ private:
+  struct Arrived {
+    ns3::SequenceNumber32 end;
+    bool original;
+  };
+  struct Open {
+    ns3::SequenceNumber32 head;
+    std::uint64_t last_serial;
+    bool counted;  // as needless: only the original is waited for now
+  };
+  std::map<ns3::SequenceNumber32, Arrived> arrived_;  // by first byte
+  std::vector<Open> open_;
+  std::uint64_t spurious_ = 0, needless_ = 0;
+};
+
+struct FlowRecord {
+  std::uint32_t id = 0, source = 0, destination = 0;
+  std::uint64_t packets = 0;  // to send
+  ns3::Time start, connected, finished;
+  bool is_connected = false, is_finished = false, died = false;
+
+  std::uint64_t serial = 0;  // of the last data segment sent
+  std::uint64_t sent = 0, retransmitted = 0, timeouts = 0, syn_retransmitted = 0;
+  std::uint64_t arrived = 0, delivered_bytes = 0;
+  TimeoutOracle oracle;
+
+  Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
+  Moments first_error_us;                            // of the sample before which nothing was known
+  Moments bias_us;                                   // prediction - sample
+  Moments sample_us, raw_rtt_us, rto_us, cwnd_bytes;
+  std::uint64_t rto_misses = 0;  // samples above the RTO in force when their segment was sent
+};
+
+// Everything measured in a run; sockets hold a pointer to it.
+class Recorder {
+ public:
+  explicit Recorder(ns3::Time bin) : bin_(bin) {}
+
+  std::vector<FlowRecord> flows;  // not to grow once a socket has one
+  void cwnd(ns3::Time now, double bytes);
+  const std::vector<Moments>& cwnd_over_time() const { return cwnd_; }
+  ns3::Time bin() const { return bin_; }
+
+ private:
+  ns3::Time bin_;
+  std::vector<Moments> cwnd_;
+};
+
+// Goes with every data segment: which flow's, its number among all that the flow sent, and whether it is new.
+class SerialTag : public ns3::Tag {
+ public:
+  static ns3::TypeId GetTypeId();
+  ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+  std::uint32_t GetSerializedSize() const override { return 13; }
+  void Serialize(ns3::TagBuffer buffer) const override;
+  void Deserialize(ns3::TagBuffer buffer) override;
+  void Print(std::ostream& out) const override { out << flow << ':' << serial; }
+
+  std::uint32_t flow = 0;
+  std::uint64_t serial = 0;
+  bool original = true;
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// ns-3's RttEstimator driven by any estimator of the core. With tcplearn::TcpSocket it gets the flight
+// size and exact times; with ns-3's own sockets it works too, told samples only.
+#ifndef TCPLEARN_NS3_RTT_ESTIMATOR_H
+#define TCPLEARN_NS3_RTT_ESTIMATOR_H
+
+#include <memory>
+#include <string>
+
+#include "estimator.h"
+#include "ns3/rtt-estimator.h"
+
+namespace tcplearn {
+
+// ns-3 sets RTO = max(estimate + max(G, 4 variation), MinRto). With G and MinRto at zero, and variation
+// = (RTO - estimate) / 4, that is the core's RTO to the microsecond; where the core wants an RTO below
+// its prediction, GetEstimate answers the RTO and prediction() what was predicted.
+class CoreRttEstimator : public ns3::RttEstimator {
+ public:
+  static ns3::TypeId GetTypeId();
+  ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+
+  CoreRttEstimator() = default;
+  CoreRttEstimator(const CoreRttEstimator& other);
+
+  void choose(const EstimatorSpec& spec);  // in place of the attributes
+  void observe(const tl_sample& sample);
+  const tl_prediction& prediction() const { return standing_; }  // what stands now
+  tl_timer timer() const;
+
+  void Measurement(ns3::Time rtt) override;
+  ns3::Ptr<ns3::RttEstimator> Copy() const override;
+  void Reset() override;
+
+ private:
+  void NotifyConstructionCompleted() override;
+  void publish();
+
+  EstimatorSpec spec_;
+  std::string name_, params_;
+  bool fixed_ = false;
+  ns3::Time floor_;
+  std::unique_ptr<Estimator> inner_;
+  tl_prediction standing_{};
+};
+
+std::int64_t whole_us(ns3::Time time);  // to the nearest
+
+}  // namespace tcplearn
+
+#endif

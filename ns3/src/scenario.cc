@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "scenario.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/double.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/type-id.h"
+#include "ns3/uinteger.h"
+
+namespace tcplearn {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+void take(const json& from, const char* key, T& to) {
+  from.at(key).get_to(to);
+}
+
+Manet read_manet(const json& j) {
+  Manet m{};
+  take(j, "nodes", m.nodes);
+  take(j, "width_m", m.width_m);
+  take(j, "height_m", m.height_m);
+  take(j, "range_m", m.range_m);
+  take(j, "placement", m.placement);
+  m.mobile = j.at("mobility") == "random-waypoint";
+  take(j, "speed_mps", m.speed_mps);
+  take(j, "pause_s", m.pause_s);
+  take(j, "data_mode", m.data_mode);
+  take(j, "control_mode", m.control_mode);
+  take(j, "queue_packets", m.queue_packets);
+  take(j, "queue_delay_s", m.queue_delay_s);
+  take(j, "rts_bytes", m.rts_bytes);
+  take(j, "retries_short", m.retries_short);
+  take(j, "retries_long", m.retries_long);
+  take(j, "hello", m.hello);
+  take(j, "active_route_s", m.active_route_s);
+  take(j, "route_queue_s", m.route_queue_s);
+  take(j, "route_queue_packets", m.route_queue_packets);
+  take(j, "arp_dead_s", m.arp_dead_s);
+  return m;
+}
+
+Dumbbell read_dumbbell(const json& j) {
+  Dumbbell d{};
+  take(j, "hosts_per_side", d.hosts_per_side);
+  take(j, "access_mbps", d.access_mbps);
+  take(j, "access_ms", d.access_ms);
+  take(j, "rate_mbps", d.rate_mbps);
+  take(j, "delay_ms", d.delay_ms);
+  take(j, "queue", d.queue);
+  take(j, "queue_packets", d.queue_packets);
+  take(j, "trace", d.trace);
+  return d;
+}
+
+Load read_load(const json& j) {
+  Load l{};
+  take(j, "kind", l.kind);
+  take(j, "flows", l.flows);
+  take(j, "packets", l.packets);
+  take(j, "start_s", l.start_s);
+  take(j, "every_s", l.every_s);
+  return l;
+}
+
+Tcp read_tcp(const json& j) {
+  Tcp t{};
+  take(j, "congestion_control", t.congestion_control);
+  take(j, "segment_bytes", t.segment_bytes);
+  take(j, "buffer_bytes", t.buffer_bytes);
+  take(j, "initial_window", t.initial_window);
+  take(j, "cwnd_max_bytes", t.cwnd_max_bytes);
+  take(j, "delayed_ack_segments", t.delayed_ack_segments);
+  take(j, "delayed_ack_s", t.delayed_ack_s);
+  take(j, "connect_timeout_s", t.connect_timeout_s);
+  take(j, "backoff_max_s", t.backoff_max_s);
+  take(j, "max_segment_lifetime_s", t.max_segment_lifetime_s);
+  take(j, "sack", t.sack);
+  take(j, "keep_backoff", t.keep_backoff);
+  return t;
+}
+
+SocketSettings read_socket(const json& j, const Tcp& tcp) {
+  SocketSettings s;
+  const json& e = j.at("estimator");
+  take(e, "name", s.estimator.name);
+  take(e, "command", s.estimator.command);
+  for (const auto& [key, value] : e.at("params").items())
+    s.estimator.params.emplace_back(key, value.get<double>());
+  s.estimator.model = e.at("model") == "fixed" ? TL_FIX : TL_F64;
+  s.stock = s.estimator.name == "ns3";
+  s.sampling = j.at("sampling") == "one-per-rtt" ? TL_ONE_PER_RTT : TL_EVERY_ACK;
+  s.quantum_us = j.at("quantum_us").get<std::int64_t>();
+  s.cwnd_max_bytes = tcp.cwnd_max_bytes;
+  s.keep_backoff = tcp.keep_backoff;
+  s.backoff_max = ns3::Seconds(tcp.backoff_max_s);
+  if (!s.stock) make_estimator(s.estimator);  // refuses now what it would refuse in the middle of a run
+  return s;
+}
+
+}  // namespace
+
+Scenario read_scenario(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument(path + ": cannot open");
+  const json j = json::parse(file);
+  Scenario s{};
+  take(j, "seed", s.seed);
+  take(j, "duration_s", s.duration_s);
+  take(j, "tick_s", s.tick_s);
+  take(j, "cwnd_bin_s", s.cwnd_bin_s);
+  s.topology = j.at("topology").at("kind").get<std::string>();
+  if (s.topology == "manet")
+    s.manet = read_manet(j.at("topology"));
+  else
+    s.dumbbell = read_dumbbell(j.at("topology"));
+  s.load = read_load(j.at("load"));
+  s.tcp = read_tcp(j.at("tcp"));
+  s.socket = read_socket(j, s.tcp);
+  return s;
+}
+
+// ns-3's defaults are not the papers': each value that matters is set here, or says why it is not.
+void set_tcp_defaults(const Tcp& t) {
+  const auto set = [](const std::string& name, const ns3::AttributeValue& value) {
+    ns3::Config::SetDefault("ns3::" + name, value);
+  };
+  using ns3::BooleanValue, ns3::UintegerValue, ns3::TimeValue, ns3::TypeIdValue, ns3::Seconds;
+  set("TcpL4Protocol::SocketType", TypeIdValue(ns3::TypeId::LookupByName("ns3::" + t.congestion_control)));
+  // PRR, the default, rewrites cwnd during recovery; this is RFC 5681's and NewReno's
+  set("TcpL4Protocol::RecoveryType", TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
+  set("TcpSocketBase::Sack", BooleanValue(t.sack));
+  set("TcpSocketBase::Timestamp", BooleanValue(false));  // it would round each sample to 1 ms
+  set("TcpSocketBase::WindowScaling", BooleanValue(t.buffer_bytes > 65535));
+  set("TcpSocketBase::LimitedTransmit", BooleanValue(true));
+  set("TcpSocketBase::MaxSegLifetime", ns3::DoubleValue(t.max_segment_lifetime_s));
+  set("TcpSocket::SegmentSize", UintegerValue(t.segment_bytes));
+  set("TcpSocket::SndBufSize", UintegerValue(t.buffer_bytes));
+  set("TcpSocket::RcvBufSize", UintegerValue(t.buffer_bytes));
+  set("TcpSocket::InitialCwnd", UintegerValue(t.initial_window));
+  set("TcpSocket::DelAckCount", UintegerValue(t.delayed_ack_segments));
+  set("TcpSocket::DelAckTimeout", TimeValue(Seconds(t.delayed_ack_s)));
+  set("TcpSocket::ConnTimeout", TimeValue(Seconds(t.connect_timeout_s)));
+  set("TcpSocket::TcpNoDelay", BooleanValue(true));
+  // a flow is never given up in silence: by default six failures end it
+  set("TcpSocket::ConnCount", UintegerValue(1000000));
+  set("TcpSocket::DataRetries", UintegerValue(1000000));
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// One run, as `tcplearn simulate` writes it: JSON, checked there, every value named.
+#ifndef TCPLEARN_NS3_SCENARIO_H
+#define TCPLEARN_NS3_SCENARIO_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ns3/ipv4-address.h"
+#include "ns3/node-container.h"
+#include "tcp_socket.h"
+
+namespace tcplearn {
+
+using Range = std::pair<double, double>;
+
+struct Manet {
+  std::uint32_t nodes;
+  double width_m, height_m, range_m;
+  std::string placement;  // uniform, grid
+  bool mobile;            // random waypoint
+  Range speed_mps;
+  double pause_s;
+  std::string data_mode, control_mode;
+  std::uint32_t queue_packets;
+  double queue_delay_s;  // how long a frame may wait
+  std::uint32_t rts_bytes, retries_short, retries_long;
+  bool hello;
+  double active_route_s, route_queue_s;
+  std::uint32_t route_queue_packets;
+  double arp_dead_s;
+};
+
+struct Dumbbell {
+  std::uint32_t hosts_per_side;
+  double access_mbps, access_ms;
+  double rate_mbps, delay_ms;
+  std::string queue;  // droptail, codel
+  std::uint32_t queue_packets;
+  std::string trace;  // in place of the rate; "": none
+};
+
+struct Load {
+  std::string kind;  // ftp, bursts
+  std::uint32_t flows;
+  Range packets;
+  Range start_s;
+  double every_s;
+};
+
+struct Tcp {
+  std::string congestion_control;
+  std::uint32_t segment_bytes, buffer_bytes, initial_window, cwnd_max_bytes, delayed_ack_segments;
+  double delayed_ack_s, connect_timeout_s, backoff_max_s, max_segment_lifetime_s;
+  bool sack, keep_backoff;
+};
+
+struct Scenario {
+  std::uint32_t seed;
+  double duration_s, tick_s, cwnd_bin_s;
+  std::string topology;  // manet, dumbbell
+  Manet manet;
+  Dumbbell dumbbell;
+  Load load;
+  Tcp tcp;
+  SocketSettings socket;
+};
+
+Scenario read_scenario(const std::string& path);
+
+// What a topology offers to loads.
+struct Network {
+  ns3::NodeContainer hosts;
+  std::vector<ns3::Ipv4Address> addresses;
+  std::vector<std::uint32_t> senders, receivers;
+  std::function<double()> queued_bytes;  // mean of the queues that matter, now
+};
+
+void set_tcp_defaults(const Tcp& tcp);
+Network make_manet(const Manet& manet);
+Network make_dumbbell(const Dumbbell& dumbbell);
+std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& network);
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "tcp_socket.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ns3/node.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-recovery-ops.h"
+#include "ns3/tcp-tx-buffer.h"
+
+namespace tcplearn {
+
+using ns3::Simulator;
+using ns3::Time;
+
+NS_OBJECT_ENSURE_REGISTERED(TcpSocket);
+NS_OBJECT_ENSURE_REGISTERED(TcpSocketFactory);
+
+namespace {
+// 1 << 6 times the first wait is beyond any cap; ns-3 shifts an int by the number of tries
+constexpr std::uint32_t kSynDoublings = 6;
+
+double as_us(Time time) { return static_cast<double>(time.GetNanoSeconds()) * 1e-3; }
+}  // namespace
+
+ns3::TypeId TcpSocket::GetTypeId() {
+  static ns3::TypeId id = ns3::TypeId("tcplearn::TcpSocket")
+                              .SetParent<ns3::TcpSocketBase>()
+                              .SetGroupName("Internet")
+                              .AddConstructor<TcpSocket>();
+  return id;
+}
+
+TcpSocket::TcpSocket(const TcpSocket& listening)
+    : ns3::TcpSocketBase(listening), m_settings(listening.m_settings), m_recorder(listening.m_recorder) {
+  tl_sampler_init(&m_sampler);
+}
+
+void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings,
+                          std::shared_ptr<Recorder> recorder) {
+  m_settings = std::move(settings);
+  m_recorder = std::move(recorder);
+  tl_sampler_init(&m_sampler);
+  // the estimator's RTO has these in it already; see CoreRttEstimator
+  SetMinRto(m_settings->stock ? m_settings->stock_min_rto : Time(0));
+  SetClockGranularity(m_settings->stock ? m_settings->stock_granularity : Time(0));
+}
+
+void TcpSocket::record_as(std::uint32_t flow) {
+  m_flow = flow;
+  m_is_sender = true;
+  m_txTrace.ConnectWithoutContext(ns3::MakeCallback(&TcpSocket::tag, this));
+}
+
+ns3::Ptr<ns3::TcpSocketBase> TcpSocket::Fork() { return ns3::CopyObject<TcpSocket>(this); }
+
+// Called just before each segment leaves; tags may be added to a const packet.
+void TcpSocket::tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
+                    ns3::Ptr<const ns3::TcpSocketBase>) {
+  if (packet->GetSize() == 0) return;
+  SerialTag tag;
+  tag.flow = m_flow;
+  tag.serial = ++flow()->serial;
+  tag.original = header.GetSequenceNumber() >= m_tcb->m_highTxMark.Get();
+  packet->AddPacketTag(tag);
+}
+
+void TcpSocket::DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& from, const ns3::Address& to) {
+  SerialTag tag;
+  if (m_recorder && packet->PeekPacketTag(tag)) {
+    ns3::TcpHeader header;
+    const std::uint32_t size = packet->GetSize() - packet->PeekHeader(header);
+    FlowRecord& sender = m_recorder->flows[tag.flow];
+    sender.arrived++;
+    sender.oracle.arrived(header.GetSequenceNumber(), header.GetSequenceNumber() + size, tag.serial,
+                          tag.original);
+  }
+  ns3::TcpSocketBase::DoForwardUp(packet, from, to);
+}
+
+void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
+  const bool syn = flags & ns3::TcpHeader::SYN;
+  if (syn && m_synCount + kSynDoublings < m_synRetries) m_synCount = m_synRetries - kSynDoublings;
+  if (syn && m_synCount < m_synRetries && flow()) flow()->syn_retransmitted++;
+  ns3::TcpSocketBase::SendEmptyPacket(flags);
+  if (syn && m_retxEvent.IsRunning() && m_rto.Get() > m_settings->backoff_max) {
+    m_rto = m_settings->backoff_max;
+    m_retxEvent.Cancel();
+    m_retxEvent = Simulator::Schedule(m_rto, &TcpSocket::SendEmptyPacket, this, flags);
+  }
+}
+
+// the factory made it
+CoreRttEstimator& TcpSocket::estimator() const { return static_cast<CoreRttEstimator&>(*m_rtt); }
+
+double TcpSocket::standing_us() const {
+  if (m_settings->stock) return m_rtt->GetNSamples() ? as_us(m_rtt->GetEstimate()) : 0;
+  return estimator().prediction().rtt_us;
+}
+
+// In place of ns-3's history: it keeps what stood at each sending, and SYNs are marked too.
+void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
+  if (FlowRecord* f = flow(); f && size) {
+    f->sent++;
+    f->retransmitted += again;
+  }
+  if (!again) {
+    m_sent.push_back({seq, seq + size, Simulator::Now(), standing_us(), m_rto.Get()});
+    return;
+  }
+  for (Sent& sent : m_sent)
+    if (sent.seq == seq || (sent.seq < seq + size && seq < sent.end)) {
+      sent.again = true;
+      sent.at = Simulator::Now();
+    }
+}
+
+// The sample is of the oldest segment that this ACK covers; a segment sent twice gives none (Karn and
+// Partridge; RFC 6298, section 3). Called before the ACK is taken into account.
+void TcpSocket::EstimateRtt(const ns3::TcpHeader& header) {
+  const ns3::SequenceNumber32 ack = header.GetAckNumber();
+  const auto head =
+      std::find_if(m_sent.begin(), m_sent.end(), [](const Sent& sent) { return !sent.forgotten; });
+  if (head != m_sent.end() && !head->again && ack >= head->end) take_sample(*head);
+  while (!m_sent.empty() && m_sent.front().end <= ack) m_sent.pop_front();
+  if (FlowRecord* f = flow()) f->oracle.acked(ack);
+}
+
+void TcpSocket::take_sample(const Sent& sent) {
+  const Time raw = Simulator::Now() - sent.at;
+  if (raw.IsZero()) return;
+  tl_sample sample{};
+  sample.time_us = whole_us(Simulator::Now());
+  sample.rtt_us = std::max<std::int64_t>(whole_us(raw), 1);
+  sample.sent_us = sample.time_us - sample.rtt_us;
+  sample.flight_segments = (UnAckDataCount() + m_tcb->m_segmentSize - 1) / m_tcb->m_segmentSize;
+  const std::int64_t raw_us = sample.rtt_us;
+  m_tcb->m_lastRtt = raw;
+  m_tcb->m_minRtt = std::min(raw, m_tcb->m_minRtt);
+
+  sample.rtt_us = tl_sampler_take(&m_sampler, &sample, m_settings->sampling, m_settings->quantum_us);
+  if (sample.rtt_us == 0) return;
+  measure(sent, sample.rtt_us, raw_us);
+  if (m_settings->stock)
+    m_rtt->Measurement(
+        m_settings->quantum_us > 1 ? ns3::MicroSeconds(static_cast<std::uint64_t>(sample.rtt_us)) : raw);
+  else
+    estimator().observe(sample);
+  m_rto = std::max(m_rtt->GetEstimate() + std::max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
+  m_backed_off = false;
+}
+
+void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us) {
+  FlowRecord* f = flow();
+  if (!f) return;
+  const auto sample = static_cast<double>(sample_us);
+  const double prediction = standing_us();
+  f->sample_us.add(sample);
+  f->raw_rtt_us.add(static_cast<double>(raw_us));
+  f->cwnd_bytes.add(m_tcb->m_cWnd.Get());
+  m_recorder->cwnd(Simulator::Now(), m_tcb->m_cWnd.Get());
+  f->rto_us.add(as_us(sent.rto));
+  f->rto_misses += static_cast<double>(raw_us) > as_us(sent.rto);
+  // As in replay (docs/metrics.md) the first sample is not judged: some estimators have nothing to say
+  // before it, others a prior, and all are to be measured on the same trials.
+  if (f->sample_us.count() == 1) {
+    f->first_error_us.add(std::fabs(prediction - sample));
+    return;
+  }
+  if (prediction > 0) {
+    f->error_us.add(std::fabs(prediction - sample));
+    f->bias_us.add(prediction - sample);
+    f->raw_error_us.add(std::fabs(prediction - static_cast<double>(raw_us)));
+  }
+  if (sent.prediction_us > 0) f->at_send_error_us.add(std::fabs(sent.prediction_us - sample));
+}
+
+void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
+  const Time backed_off = m_rto;
+  const bool in_handshake = m_state == SYN_RCVD;
+  if (const std::uint32_t most = m_settings->cwnd_max_bytes; most && m_tcb->m_cWnd.Get() > most) {
+    m_tcb->m_cWnd = most;
+    m_tcb->m_cWndInfl = most;
+  }
+  ns3::TcpSocketBase::NewAck(ack, reset_timer);
+  if (!reset_timer || in_handshake || !m_retxEvent.IsRunning()) return;
+  if (m_backed_off && m_settings->keep_backoff) {
+    m_rto = std::max(backed_off, m_rto.Get());
+    rearm(m_rto);
+  } else if (!m_settings->stock && !m_sent.empty() && estimator().timer() == TL_TIMER_FROM_HEAD) {
+    rearm(std::max<Time>(m_rto.Get() - (Simulator::Now() - m_sent.front().at), ns3::MilliSeconds(1)));
+  }
+}
+
+void TcpSocket::rearm(Time wait) {
+  m_retxEvent.Cancel();
+  m_retxEvent = Simulator::Schedule(wait, &TcpSocket::ReTxTimeout, this);
+}
+
+void TcpSocket::ReTxTimeout() {
+  if (m_state != CLOSED && m_state != TIME_WAIT && m_state != SYN_SENT && m_txBuffer->Size() > 0) {
+    if (FlowRecord* f = flow()) {
+      f->timeouts++;
+      f->oracle.timed_out(m_txBuffer->HeadSequence(), f->serial);
+    }
+    m_backed_off = true;
+    for (Sent& sent : m_sent) sent.forgotten = true;
+  }
+  ns3::TcpSocketBase::ReTxTimeout();
+}
+
+ns3::TypeId TcpSocketFactory::GetTypeId() {
+  static ns3::TypeId id = ns3::TypeId("tcplearn::TcpSocketFactory")
+                              .SetParent<ns3::SocketFactory>()
+                              .SetGroupName("Internet")
+                              .AddConstructor<TcpSocketFactory>();
+  return id;
+}
+
+void TcpSocketFactory::configure(std::shared_ptr<const SocketSettings> settings,
+                                 std::shared_ptr<Recorder> recorder) {
+  m_settings = std::move(settings);
+  m_recorder = std::move(recorder);
+}
+
+namespace {
+template <typename T>
+ns3::Ptr<T> create_by(const ns3::Ptr<ns3::TcpL4Protocol>& tcp, const char* attribute) {
+  ns3::TypeIdValue type;
+  tcp->GetAttribute(attribute, type);
+  ns3::ObjectFactory factory;
+  factory.SetTypeId(type.Get());
+  return factory.Create<T>();
+}
+}  // namespace
+
+ns3::Ptr<ns3::Socket> TcpSocketFactory::CreateSocket() {
+  const ns3::Ptr<ns3::Node> node = GetObject<ns3::Node>();
+  const ns3::Ptr<ns3::TcpL4Protocol> tcp = node->GetObject<ns3::TcpL4Protocol>();
+  const ns3::Ptr<TcpSocket> socket = ns3::CreateObject<TcpSocket>();
+  socket->SetNode(node);
+  socket->SetTcp(tcp);
+  if (m_settings->stock) {
+    socket->SetRtt(ns3::CreateObject<ns3::RttMeanDeviation>());
+  } else {
+    const ns3::Ptr<CoreRttEstimator> rtt = ns3::CreateObject<CoreRttEstimator>();
+    rtt->choose(m_settings->estimator);
+    socket->SetRtt(rtt);
+  }
+  socket->SetCongestionControlAlgorithm(create_by<ns3::TcpCongestionOps>(tcp, "SocketType"));
+  socket->SetRecoveryAlgorithm(create_by<ns3::TcpRecoveryOps>(tcp, "RecoveryType"));
+  socket->configure(m_settings, m_recorder);
+  tcp->AddSocket(socket);
+  return socket;
+}
+
+}  // namespace tcplearn

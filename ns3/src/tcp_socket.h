@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// ns-3's TCP with the round-trip times as they are, and a timer that is the estimator's alone.
+//
+// What it puts right in TcpSocketBase 3.37:
+// - congestion control gets the RTT sample and the true minimum, not the estimator's smoothed value
+// - a SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it)
+// - the RTO stays doubled until a sample of a segment sent once (Karn and Partridge; RFC 6298, 5.7):
+//   ns-3 goes back at any ACK. keep_backoff turns it off.
+// - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling): ns-3 lets it grow without end where
+// the
+//   receiver's window is what limits
+// - SYNs are sent again at most backoff_max apart, for as long as the flow lives
+#ifndef TCPLEARN_NS3_TCP_SOCKET_H
+#define TCPLEARN_NS3_TCP_SOCKET_H
+
+#include <deque>
+#include <memory>
+
+#include "flow_record.h"
+#include "ns3/socket-factory.h"
+#include "ns3/tcp-socket-base.h"
+#include "rtt_estimator.h"
+
+namespace tcplearn {
+
+struct SocketSettings {
+  EstimatorSpec estimator;
+  bool stock = false;  // ns-3's own RttMeanDeviation in its place, with RFC 6298's G and floor below
+  ns3::Time stock_granularity = ns3::MilliSeconds(1), stock_min_rto = ns3::Seconds(1);
+  tl_sampling sampling = TL_EVERY_ACK;
+  std::int64_t quantum_us = 0;
+  bool keep_backoff = true;
+  ns3::Time backoff_max = ns3::Seconds(60);
+  std::uint32_t cwnd_max_bytes = 0;  // 0: none
+};
+
+class TcpSocket : public ns3::TcpSocketBase {
+ public:
+  static ns3::TypeId GetTypeId();
+  ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+
+  TcpSocket() = default;
+  TcpSocket(const TcpSocket& listening);
+
+  void configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder);
+  void record_as(std::uint32_t flow);  // this end sends the flow's data
+
+ protected:
+  ns3::Ptr<ns3::TcpSocketBase> Fork() override;
+  void DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& from, const ns3::Address& to) override;
+  void SendEmptyPacket(std::uint8_t flags) override;
+  void UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) override;
+  void EstimateRtt(const ns3::TcpHeader& header) override;
+  void NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) override;
+  void ReTxTimeout() override;
+
+ private:
+  struct Sent {
+    ns3::SequenceNumber32 seq, end;
+    ns3::Time at;            // last time
+    double prediction_us;    // that stood then
+    ns3::Time rto;           // in force then
+    bool again = false;      // sent more than once: no sample
+    bool forgotten = false;  // a timeout came since: not looked at
+  };
+
+  FlowRecord* flow() const { return m_recorder && m_is_sender ? &m_recorder->flows[m_flow] : nullptr; }
+  double standing_us() const;           // prediction
+  CoreRttEstimator& estimator() const;  // not of the stock one
+  void tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
+           ns3::Ptr<const ns3::TcpSocketBase>);
+  void take_sample(const Sent& sent);
+  void measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us);
+  void rearm(ns3::Time wait);
+
+  std::shared_ptr<const SocketSettings> m_settings;
+  std::shared_ptr<Recorder> m_recorder;
+  std::uint32_t m_flow = 0;
+  bool m_is_sender = false;
+  tl_sampler m_sampler{};
+  std::deque<Sent> m_sent;
+  bool m_backed_off = false;
+};
+
+// One on each node: node->AggregateObject(factory). Sockets come from Socket::CreateSocket with its type.
+class TcpSocketFactory : public ns3::SocketFactory {
+ public:
+  static ns3::TypeId GetTypeId();
+  ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+  void configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder);
+  ns3::Ptr<ns3::Socket> CreateSocket() override;
+
+ private:
+  std::shared_ptr<const SocketSettings> m_settings = std::make_shared<SocketSettings>();
+  std::shared_ptr<Recorder> m_recorder;
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Student's confidence interval of a mean, without SciPy."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from functools import cache
+
+
+@cache
+def t_quantile(p: float, freedom: int) -> float:
+    """The value that Student's t stays below with probability p > 1/2: bisection on its distribution."""
+    low, high = 0.0, 1.0
+    while _t_below(high, freedom) < p:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _t_below(middle, freedom) < p else (low, middle)
+    return (low + high) / 2
+
+
+def _t_below(t: float, freedom: int) -> float:
+    """Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums for whole degrees of freedom."""
+    theta = math.atan(t / math.sqrt(freedom))
+    cos2 = math.cos(theta) ** 2
+    term = total = 1.0
+    if freedom % 2:
+        for k in range(2, freedom - 1, 2):
+            term *= cos2 * k / (k + 1)
+            total += term
+        tail = math.sin(theta) * math.cos(theta) * total if freedom > 1 else 0.0
+        area = 2 / math.pi * (theta + tail)
+    else:
+        for k in range(1, freedom - 2, 2):
+            term *= cos2 * k / (k + 1)
+            total += term
+        area = math.sin(theta) * total
+    return (1 + area) / 2
+
+
+def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None]:
+    """Mean and half width; no width from a single value."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, None
+    half = (
+        t_quantile((1 + confidence) / 2, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    )
+    return mean, half
+
+
+def ratio_interval(
+    above: Sequence[float], below: Sequence[float], confidence: float
+) -> tuple[float, float, float] | None:
+    """Geometric mean of paired ratios with its interval: the seeds give both algorithms the same network.
+
+    None where a value is zero: leaving such pairs out would favour one side.
+    """
+    if not above or min(*above, *below) <= 0:
+        return None
+    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
+    mean, half = mean_interval(logs, confidence)
+    half = 0.0 if half is None else half
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Scenario files as types. Every key is named with its unit; none that matters has a silent default."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
+
+Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
+Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
+Flag = Annotated[bool, Strict()]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+Timing = Annotated[str, StringConstraints(pattern=r"^(every-ack|one-per-rtt)(/[1-9][0-9]{0,4}ms)?$")]
+
+
+def _rising(pair: list[float]) -> list[float]:
+    if pair[0] > pair[1]:
+        raise ValueError("give [lowest, highest]")
+    return pair
+
+
+Span = Annotated[list[NotNegative], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Manet(Table):
+    kind: Literal["manet"]
+    nodes: Annotated[int, Strict(), Field(ge=2, le=1000)]
+    width_m: Positive
+    height_m: Positive
+    range_m: Positive
+    placement: Literal["uniform", "grid"]
+    mobility: Literal["none", "random-waypoint"]
+    speed_mps: Span
+    pause_s: NotNegative
+    data_mode: Literal["DsssRate1Mbps", "DsssRate2Mbps", "DsssRate5_5Mbps", "DsssRate11Mbps"]
+    control_mode: Literal["DsssRate1Mbps", "DsssRate2Mbps", "DsssRate5_5Mbps", "DsssRate11Mbps"]
+    queue_packets: Count
+    queue_delay_s: Positive
+    rts_bytes: Annotated[int, Strict(), Field(ge=0, le=65535)]
+    retries_short: Annotated[int, Strict(), Field(ge=1, le=255)]
+    retries_long: Annotated[int, Strict(), Field(ge=1, le=255)]
+    hello: Flag
+    active_route_s: Positive
+    route_queue_s: Positive
+    route_queue_packets: Count
+    arp_dead_s: Positive
+
+    @model_validator(mode="after")
+    def _moves(self) -> Manet:
+        if self.mobility == "random-waypoint" and self.speed_mps[0] <= 0:
+            raise ValueError("speed_mps: the lowest must be above 0, or nodes come to rest for good")
+        return self
+
+
+class Dumbbell(Table):
+    kind: Literal["dumbbell"]
+    hosts_per_side: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    access_mbps: Positive
+    access_ms: NotNegative
+    rate_mbps: Positive
+    delay_ms: NotNegative
+    queue: Literal["droptail", "codel"]
+    queue_packets: Count
+    trace: str = ""  # a Mahimahi link trace in place of rate_mbps
+
+    @model_validator(mode="after")
+    def _one_queue(self) -> Dumbbell:
+        if self.trace and self.queue != "droptail":
+            raise ValueError("queue: a traced link has droptail only")
+        return self
+
+
+class Ftp(Table):
+    kind: Literal["ftp"]
+    flows: Annotated[int, Strict(), Field(ge=1, le=20_000)]
+    packets: Span
+    start_s: Span
+
+
+class Bursts(Table):
+    kind: Literal["bursts"]
+    packets: Span
+    start_s: Span  # when, within its period, each node starts
+    every_s: Positive
+
+
+class Tcp(Table):
+    congestion_control: Literal[
+        "TcpNewReno", "TcpLinuxReno", "TcpCubic", "TcpVegas", "TcpVeno", "TcpWestwood", "TcpBbr"
+    ]
+    segment_bytes: Annotated[int, Strict(), Field(ge=88, le=9000)]
+    buffer_bytes: Annotated[int, Strict(), Field(ge=1000, le=2**30)]
+    initial_window: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    cwnd_max_bytes: Annotated[int, Strict(), Field(ge=0, le=2**30)]  # 0: no limit
+    delayed_ack_segments: Annotated[int, Strict(), Field(ge=1, le=100)]
+    delayed_ack_s: NotNegative
+    connect_timeout_s: Positive
+    backoff_max_s: Positive
+    max_segment_lifetime_s: Positive
+    sack: Flag
+    keep_backoff: Flag
+
+
+class Scenario(Table):
+    """What one run simulates, but for the algorithm, the timing and the seed."""
+
+    duration_s: Positive
+    tick_ms: Positive  # the unit of errors "in ticks"
+    cwnd_bin_s: Positive
+    topology: Annotated[Manet | Dumbbell, Field(discriminator="kind")]
+    load: Annotated[Ftp | Bursts, Field(discriminator="kind")]
+    tcp: Tcp
+
+    @model_validator(mode="after")
+    def _starts(self) -> Scenario:
+        if self.load.start_s[1] > self.duration_s:
+            raise ValueError(f"load.start_s: flows start within duration_s, {self.duration_s:g}")
+        return self
+
+
+class Grid(Table):
+    """Everything listed is crossed with everything else."""
+
+    algorithms: Annotated[list[str], Field(min_length=1)]
+    timings: Annotated[list[Timing], Field(min_length=1)]
+    seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
+    variants: list[str] = []  # of those the file defines; none: as the file stands
+    vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
+
+
+class Profile(Table):
+    about: str = ""
+    set: dict[str, Any] = {}
+    grids: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # what differs from [grid]
+
+
+class Document(Table):
+    paper: str = ""
+    name: Name
+    title: str = ""
+    confidence: Annotated[float, Strict(), Field(gt=0.5, lt=1)] = 0.9
+    scenario: Scenario
+    grid: Grid
+    variants: dict[str, dict[str, Any]] = {}
+    profiles: dict[str, Profile] = {}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcplearn.__main__ import main
+from tcplearn.simulate import engine
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER = ROOT / "papers" / "nunes2014"
+
+Simulate = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="session")
+def ns3() -> None:
+    if not list(Path("/usr/lib").glob("*/cmake/ns3/ns3Config.cmake")):
+        pytest.skip("ns-3 is not installed: run `make ns3`")
+    engine.build()
+
+
+@pytest.fixture
+def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that answers at once as the simulation does; its folder logs what it was asked for."""
+    folder = tmp_path / "fake"
+    folder.mkdir()
+    script = folder / "engine"
+    worker = Path(__file__).with_name("fake_engine.py")
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{worker}" "{folder}" "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("TCPLEARN_NS3", str(script))
+    engine.identity.cache_clear()
+    yield folder
+    engine.identity.cache_clear()
+
+
+@pytest.fixture
+def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Simulate:
+    def run(*arguments: str | Path, out: Path | None = None, code: int = 0) -> list[dict[str, Any]]:
+        folder = out or tmp_path / "out"
+        words = ["simulate", *map(str, arguments), "--format", "json", "--out", str(folder), "-q"]
+        capsys.readouterr()
+        assert main(words) == code
+        rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+        return rows
+
+    return run

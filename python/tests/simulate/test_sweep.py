@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Sweeps: what is kept, resumed, told; with a fake engine, so that only the machinery is tested."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from conftest import PAPER, Simulate
+from tcplearn.__main__ import main
+from tcplearn.simulate import interval
+
+Rows = list[dict[str, Any]]
+
+SWEEP = (
+    f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n[[profiles.t.grids]]\nseeds = 10\n'
+    'algorithms = ["jacobson", "experts"]\ntimings = ["every-ack"]\nvariants = ["1Mbps"]\n'
+    'vary = { "load.flows" = [30, 70] }\n'
+)
+RUNS = 40
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP)
+    return file
+
+
+def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while len(list(out.glob("runs/*/[!.]*.json"))) < count:
+        assert process.poll() is None, "the sweep ended early"
+        assert time.monotonic() < deadline, "the sweep stands still"
+        time.sleep(0.02)
+
+
+def asked(engine: Path) -> list[str]:
+    return (engine / "asked").read_text().split()
+
+
+def test_finished_runs_are_not_repeated(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
+    first = simulate(sweep, "--profile", "t")
+    assert len(asked(fake_engine)) == RUNS
+    assert len({r["run"] for r in first}) == RUNS
+    assert simulate(sweep, "--profile", "t") == first
+    assert len(asked(fake_engine)) == RUNS
+    assert simulate(sweep, "--profile", "t", "--fresh") == first
+    assert len(asked(fake_engine)) == 2 * RUNS
+
+
+def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
+    first = {r["run"] for r in simulate(sweep, "--profile", "t")}
+    sweep.write_text(SWEEP.replace("[profiles.t]\n", '[profiles.t]\nset = { "topology.delay_ms" = 21.0 }\n'))
+    other = {r["run"] for r in simulate(sweep, "--profile", "t")}
+    assert not first & other
+    sweep.write_text(SWEEP + "# a comment is not part of a run\n")
+    assert {r["run"] for r in simulate(sweep, "--profile", "t")} == first
+
+
+def test_a_crash_is_told_and_the_sweep_goes_on(
+    fake_engine: Path, sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (fake_engine / "crash").write_text("3")
+    words = ["simulate", str(sweep), "--profile", "t", "--format", "json", "--out", str(tmp_path / "o")]
+    assert main(words) == 1
+    captured = capsys.readouterr()
+    rows: Rows = json.loads(captured.out)
+    assert len({r["run"] for r in rows}) == RUNS - 4
+    told = [line for line in captured.err.splitlines() if "seed 3" in line]
+    assert len(told) == 4
+    assert "exit code 1: the fake engine was told to fail; again: " in told[0]
+    assert Path(told[0].split()[-1]).exists()
+    (fake_engine / "crash").unlink()
+    assert main(words) == 0
+    assert len(asked(fake_engine)) == RUNS + 4
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_sweep_goes_on(
+    fake_engine: Path, sweep: Path, tmp_path: Path, simulate: Simulate, how: signal.Signals
+) -> None:
+    whole = simulate(sweep, "--profile", "t", out=tmp_path / "whole")
+    (fake_engine / "asked").unlink()
+    (fake_engine / "slow").write_text("0.05")
+    out = tmp_path / "killed"
+    words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL, env=os.environ
+    )
+    until_on_disk(6, out, process)
+    process.send_signal(how)
+    assert process.wait(timeout=20) == (130 if how == signal.SIGINT else -how)
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/[!.]*.json")}
+    assert 6 <= len(kept) < RUNS
+    (fake_engine / "slow").unlink()
+    assert simulate(sweep, "--profile", "t", out=out) == whole
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(asked(fake_engine)) <= RUNS + 4  # what was running, and what a kill cut off
+
+
+def test_a_dask_cluster_loses_a_worker_and_its_client(
+    fake_engine: Path, sweep: Path, tmp_path: Path, simulate: Simulate
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    serial = simulate(sweep, "--profile", "t", out=tmp_path / "serial")
+    (fake_engine / "slow").write_text("0.1")
+    out = tmp_path / "dask"
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        words = [
+            "simulate",
+            str(sweep),
+            "--profile",
+            "t",
+            "--out",
+            str(out),
+            "--scheduler",
+            cluster.scheduler_address,
+        ]
+        client = subprocess.Popen([sys.executable, "-m", "tcplearn", *words, "-q"], stdout=subprocess.DEVNULL)
+        until_on_disk(4, out, client)
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+        until_on_disk(12, out, client)
+        client.send_signal(signal.SIGINT)
+        client.wait(timeout=30)
+        assert 12 <= len(list(out.glob("runs/*/*.json"))) < RUNS
+        resumed = simulate(sweep, "--profile", "t", "--scheduler", cluster.scheduler_address, out=out)
+    assert resumed == serial
+    assert len(list(out.glob("runs/*/*.json"))) == RUNS
+
+
+def test_intervals_are_students() -> None:
+    for freedom in (1, 2, 3, 4, 5, 10, 23, 200):
+        for p in (0.75, 0.95, 0.995):
+            assert interval.t_quantile(p, freedom) == pytest.approx(stats.t.ppf(p, freedom), rel=1e-9)
+    mean, half = interval.mean_interval([1.0, 2.0, 3.0, 4.0], 0.9)
+    low, high = stats.t.interval(0.9, 3, loc=2.5, scale=stats.sem([1, 2, 3, 4]))
+    assert (mean - (half or 0), mean + (half or 0)) == pytest.approx((low, high))
