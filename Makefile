@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # demo: install and replay the capture that is shipped. test: everything in under half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test ns3-check lab-check dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev nlohmann-json3-dev
@@ -21,7 +21,7 @@ demo: $(BIN)/tcplearn
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
 	@echo "report: $(CURDIR)/out/demo.html"
 
-install: $(BIN)/tcplearn ns3
+install: $(BIN)/tcplearn
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages
@@ -38,7 +38,7 @@ ns3-test: ns3
 	ctest --test-dir build/ns3 --output-on-failure
 
 $(VENV)/.packages: python/requirements.txt
-	tools/system-packages $(BUILD_PACKAGES) $(LAB_PACKAGES)
+	tools/system-packages $(BUILD_PACKAGES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
 	@touch $@
@@ -55,8 +55,16 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test ns3-test core-fuzz capture-fuzz
-	$(BIN)/pytest -m "not full"
+test: dev lint core-test core-fuzz capture-fuzz
+	$(BIN)/pytest -m "not full" --ignore=python/tests/lab --ignore=python/tests/simulate
+
+# of work that is under way: ns-3 (simulate) and the kernel's lab, on their own packages
+ns3-check: dev ns3-test
+	$(BIN)/pytest python/tests/simulate
+
+lab-check: dev
+	tools/system-packages $(LAB_PACKAGES)
+	$(BIN)/pytest python/tests/lab
 
 test-full: test
 	$(MAKE) core-fuzz capture-fuzz FUZZ_SECONDS=300

@@ -90,5 +90,7 @@ def _open(path: Path, options: TraceOptions | None) -> Trace:
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
-        raise TraceError(f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log")
+        raise TraceError(
+            f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log"
+        )
     return CsvTrace(path)
