@@ -148,6 +148,67 @@ static void check_f64_exp(uint64_t *seed)
 	printf("e^x in double: within %.2f ulp\n", worst);
 }
 
+/* The mean by 18 leading bits of the weights, and what those bits lose. */
+static void check_positive_mean(uint64_t *seed)
+{
+	int64_t w[12], x[12], low = INT64_MAX, high = 0, mean;
+	long double dot = 0, sum = 0;
+	uint64_t top = random_next(seed) | 1;
+	int k;
+
+	for (k = 0; k < 12; k++) {
+		w[k] = random_signed(seed, 48);
+		x[k] = mag_of(random_signed(seed, 41));
+		if (w[k] <= 0)
+			continue;
+		dot += (long double)w[k] * (long double)x[k];
+		sum += (long double)w[k];
+		low = x[k] < low ? x[k] : low;
+		high = x[k] > high ? x[k] : high;
+	}
+	mean = tl_fix_positive_mean(w, x, 12, -7);
+	if (!(sum > 0))
+		CHECK(mean == -7, "no weight: %lld", (long long)mean);
+	else
+		CHECK(mean >= low && mean <= high &&
+			      fabsl((long double)mean - dot / sum) <= 12e-5L * (long double)high + 1,
+		      "mean %lld, should be %Lg", (long long)mean, dot / sum);
+	CHECK(tl_fix_top_bit(top) == 63 - (uint32_t)__builtin_clzll(top), "top bit");
+}
+
+static void check_near_logarithms(uint64_t *seed)
+{
+	double worst_log = 0, worst_exp = 0, x;
+	int64_t before = 0, a;
+	int k;
+
+	for (k = 0; k < 1000000; k++) {
+		x = ldexp(1 + (double)(random_next(seed) >> 11) * 0x1p-53,
+			  (int)(random_next(seed) % 120) - 60);
+		worst_log = fmax(worst_log, fabs(tl_f64_log2_near(x) - log2(x)));
+		x = (double)(int64_t)(random_next(seed) >> 11) * 0x1p-47 - 32;
+		worst_exp = fmax(worst_exp, fabs(log2(tl_f64_exp2_near(x)) - x));
+		a = 1 + (mag_of(random_signed(seed, 61)));
+		CHECK(fabs((double)tl_fix_log2_near(a) / 65536 - tl_f64_log2_near((double)a)) <= 5.0 / 65536,
+		      "log2 of %lld", (long long)a);
+	}
+	for (a = -(int64_t)40 * 65536; a < (int64_t)70 * 65536; a += 61) {
+		int64_t e = tl_fix_exp2_near(a);
+		double exact = tl_f64_exp2_near(fmin((double)a / 65536, 58));
+		CHECK(fabs((double)e - exact) <= 0.5001 + exact * 0x1p-16, "2^(%lld/65536): %lld",
+		      (long long)a, (long long)e);
+		CHECK(e >= before, "2^x falls at %lld", (long long)a);
+		before = e;
+	}
+	CHECK(worst_log < 0.0081 && worst_exp < 0.0047, "near logarithms: %g, %g", worst_log, worst_exp);
+	for (x = 1.0 / 16384; x <= 0.5; x *= 1.01)
+		CHECK(fabs((double)tl_fix_level_start((int64_t)(x * 0x1p32)) / 0x1p32 -
+			   tl_f64_level_start(x)) < 1e-3 &&
+			      fabs(tl_f64_level_start(x) - log2(1.25 * -log(2 * fmin(x, 0.2)))) < 0.03,
+		      "start for %g", x);
+	printf("near logarithms: log2 within %.4f, 2^x within %.4f octaves\n", worst_log, worst_exp);
+}
+
 int main(void)
 {
 	uint64_t seed = 1;
@@ -157,7 +218,9 @@ int main(void)
 		check_fix(&seed);
 		check_ticks(&seed);
 		check_q16(&seed);
+		check_positive_mean(&seed);
 	}
+	check_near_logarithms(&seed);
 	check_fix_exp();
 	check_q16_exp();
 	check_f64_exp(&seed);

@@ -133,10 +133,14 @@ ESTIMATORS = {
         ("wan sawtooth", {"predictors": 64}),
         ("wan extremes tiny", {"predictors": 4095}),
         ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
+        ("extremes large", {"combiner": 1, "eta": 0.001}),
+        ("stairs", {}),
     ]),
     "tracking/study": (tracking_double, tracking_fixed, STUDY, [("wan flights", {"predictors": 3965})]),
     "conformal": (conformal_double, conformal_fixed, CONFORMAL, [
-        ("wan hour flights", {"miss": 0.05}),
+        ("stairs", {}),
+        ("wan hour flights stairs", {"miss": 0.05}),
+        ("stairs", {"miss": 0.5, "over": 2}),
         ("wan tiny", {"miss": 0.5}),
         ("wan sawtooth falling", {"over": 2}),
         ("wan hour", {"integral": 1}),
@@ -147,7 +151,8 @@ ESTIMATORS = {
     ]),
     "conformal/thousandth": (conformal_double, conformal_fixed, {**CONFORMAL, "miss": 0.001}, []),
     "conformal/over-jacobson": (conformal_double, conformal_fixed, {**CONFORMAL, "over": 1}, [
-        ("wan falling rising", {"miss": 0.1}),
+        ("stairs", {}),
+        ("wan falling rising stairs", {"miss": 0.1}),
     ]),
 }  # fmt: skip
 

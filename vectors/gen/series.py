@@ -122,4 +122,20 @@ def flights():
     return Series(sorted(rows))
 
 
-ALL = {f.__name__: f() for f in (wan, tiny, large, equal, falling, rising, extremes, sawtooth, hour, flights)}
+def stairs():
+    """Levels that climb over several samples, with spikes on them, and fall."""
+    r, rtts, level = random.Random(8), [], 20_000.0
+    for block in range(12):
+        up = block % 3 != 2
+        for k in range(5 if block == 0 else 40):
+            climbed = min(k, 9) if up and block % 2 else 9
+            spike = 1 + 5 * (r.random() < 0.06) * r.random()
+            rtts.append(int(level * 1.7 ** (climbed - 9) * (1 + 0.05 * r.random()) * spike) + 1)
+        level = level * (6 if up else 1 / 30)
+    return Series(paced(rtts, 15_000, flight_segments=[3, 9]))
+
+
+ALL = {
+    f.__name__: f()
+    for f in (wan, tiny, large, equal, falling, rising, extremes, sawtooth, hour, flights, stairs)
+}

@@ -54,6 +54,24 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   columns["retransmitted"] = to_numpy(std::move(batch.retransmitted));
   columns["ttl"] = to_numpy(std::move(batch.ttl));
   columns["no_sample"] = to_numpy(std::move(batch.no_sample));
+  tcplearn::Losses& l = batch.losses;
+  nb::dict losses;
+  losses["flow"] = to_numpy(std::move(l.flow));
+  losses["row"] = to_numpy(std::move(l.row));
+  losses["id"] = to_numpy(std::move(l.id));
+  losses["sent_us"] = to_numpy(std::move(l.sent_us));
+  losses["resent_us"] = to_numpy(std::move(l.resent_us));
+  losses["armed_us"] = to_numpy(std::move(l.armed_us));
+  losses["head_sent_us"] = to_numpy(std::move(l.head_sent_us));
+  losses["probe_from_us"] = to_numpy(std::move(l.probe_from_us));
+  losses["delivered_us"] = to_numpy(std::move(l.delivered_us));
+  losses["rack_us"] = to_numpy(std::move(l.rack_us));
+  losses["rtt_us"] = to_numpy(std::move(l.rtt_us));
+  losses["tail"] = to_numpy(std::move(l.tail));
+  losses["alone"] = to_numpy(std::move(l.alone));
+  losses["withdrawn_flow"] = to_numpy(std::move(l.withdrawn_flow));
+  losses["withdrawn_id"] = to_numpy(std::move(l.withdrawn_id));
+  columns["losses"] = losses;
   columns["ended"] = to_numpy(std::move(batch.ended));
   return columns;
 }

@@ -50,6 +50,10 @@ nb::dict describe(const Metrics& m) {
   d["at_send_error_us"] = or_none(m.at_send_error_us);
   d["mean_rto_us"] = or_none(m.rto_us);
   d["excess_wait_us"] = or_none(m.excess_us);
+  d["losses"] = m.loss_actual_us.count;
+  d["loss_detect_actual_us"] = or_none(m.loss_actual_us);
+  d["loss_detect_rto_us"] = or_none(m.loss_rto_us);
+  d["loss_detect_rack_us"] = or_none(m.loss_rack_us);
   d["misses"] = m.misses;
   d["timed"] = m.rto_us.count;
   d["spurious_timeouts"] = m.spurious_timeouts;
@@ -105,6 +109,25 @@ class Flow {
     d["rto_us"] = rto;
     return d;
   }
+  // [block][estimator][sum], the sums as Blocks::Sum has them.
+  nb::object blocks() const {
+    const Blocks& b = flow_->blocks();
+    const std::size_t estimators = flow_->metrics().size();
+    auto* kept = new std::vector<double>(b.sums());
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<3>>(
+        kept->data(), {b.count(), estimators, static_cast<std::size_t>(Blocks::kSums)}, owner));
+  }
+  nb::dict hindsight() const {
+    const Hindsight& h = flow_->hindsight();
+    const auto scored = static_cast<double>(h.scored());
+    nb::dict d;
+    if (h.scored() == 0) return d;
+    d["best_constant_us"] = h.best_constant_us() / scored;
+    d["best_ewma_us"] = h.best_ewma_us() / scored;
+    d["best_switching_us"] = h.best_switching_us() / scored;
+    return d;
+  }
   void merge_into(std::vector<Metrics>& totals) const {
     for (std::size_t e = 0; e < totals.size(); ++e) totals[e].merge(flow_->metrics()[e]);
   }
@@ -127,6 +150,43 @@ class Totals {
  private:
   std::vector<Metrics> metrics_;
   std::uint64_t samples_ = 0;
+};
+
+// The arrays of a batch's losses, held while they are read.
+class HeldLosses {
+ public:
+  explicit HeldLosses(const nb::dict& batch) {
+    if (!batch.contains("losses")) return;
+    const auto losses = nb::cast<nb::dict>(batch["losses"]);
+    columns.rows = nb::cast<Array<std::uint32_t>>(losses["flow"]).size();
+    columns.withdrawn = nb::cast<Array<std::uint32_t>>(losses["withdrawn_flow"]).size();
+    columns.flow = hold<std::uint32_t>(losses, "flow", columns.rows);
+    columns.row = hold<std::uint32_t>(losses, "row", columns.rows);
+    columns.id = hold<std::uint32_t>(losses, "id", columns.rows);
+    columns.sent_us = hold<std::int64_t>(losses, "sent_us", columns.rows);
+    columns.resent_us = hold<std::int64_t>(losses, "resent_us", columns.rows);
+    columns.armed_us = hold<std::int64_t>(losses, "armed_us", columns.rows);
+    columns.head_sent_us = hold<std::int64_t>(losses, "head_sent_us", columns.rows);
+    columns.probe_from_us = hold<std::int64_t>(losses, "probe_from_us", columns.rows);
+    columns.delivered_us = hold<std::int64_t>(losses, "delivered_us", columns.rows);
+    columns.rack_us = hold<std::int64_t>(losses, "rack_us", columns.rows);
+    columns.rtt_us = hold<std::int64_t>(losses, "rtt_us", columns.rows);
+    columns.tail = hold<std::uint8_t>(losses, "tail", columns.rows);
+    columns.alone = hold<std::uint8_t>(losses, "alone", columns.rows);
+    columns.withdrawn_flow = hold<std::uint32_t>(losses, "withdrawn_flow", columns.withdrawn);
+    columns.withdrawn_id = hold<std::uint32_t>(losses, "withdrawn_id", columns.withdrawn);
+  }
+  LossColumns columns{};
+
+ private:
+  template <typename T>
+  const T* hold(const nb::dict& losses, const char* name, std::size_t rows) {
+    auto array = column<T>(losses, name, rows);
+    const T* data = array.data();
+    held_.push_back(nb::cast(std::move(array)));
+    return data;
+  }
+  std::vector<nb::object> held_;
 };
 
 void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<double>>& other_rtt_us,
@@ -153,6 +213,11 @@ void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<doubl
   c.flight_segments = flight.data();
   c.retransmitted = retransmitted.data();
   c.ttl = ttl.data();
+  std::optional<Array<std::int64_t>> delay;
+  if (batch.contains("ack_delay_us")) {
+    delay = column<std::int64_t>(batch, "ack_delay_us", rows);
+    c.ack_delay_us = delay->data();
+  }
   if (others) {
     if (!other_rtt_us || !other_rto_us || other_rtt_us->size() != rows * others ||
         other_rto_us->size() != rows * others)
@@ -160,8 +225,15 @@ void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<doubl
     c.other_rtt_us = other_rtt_us->data();
     c.other_rto_us = other_rto_us->data();
   }
+  const HeldLosses losses(batch);
+  for (std::size_t i = 0; i < losses.columns.rows; ++i) {
+    const std::uint32_t row = losses.columns.row[i];
+    if (row >= rows || (i > 0 && row < losses.columns.row[i - 1]) ||
+        flow.data()[row] != losses.columns.flow[i])
+      throw std::invalid_argument("losses do not stand in the order of the rows that tell them");
+  }
   nb::gil_scoped_release nogil;
-  engine.feed(c);
+  engine.feed(c, losses.columns);
 }
 
 }  // namespace
@@ -172,7 +244,9 @@ void bind_replay(nb::module_& m) {
       .def_prop_ro("samples", &Flow::samples)
       .def("metrics", &Flow::metrics)
       .def("cdf", &Flow::cdf)
-      .def("series", &Flow::series);
+      .def("series", &Flow::series)
+      .def("blocks", &Flow::blocks)
+      .def("hindsight", &Flow::hindsight);
   nb::class_<Totals>(m, "ReplayTotals")
       .def(nb::init<std::size_t>(), "estimators"_a)
       .def("add", &Totals::add)

@@ -43,6 +43,23 @@ METRICS = (
     ("rto_miss_rate_ratio", "rto_miss_rate_ratio", "1"),
     ("mean_rto_ratio", "mean_rto_ratio", "1"),
     ("excess_wait_ratio", "excess_wait_ratio", "1"),
+    ("mean_abs_error_ratio_low", "mean_abs_error_ratio_low", "1"),
+    ("mean_abs_error_ratio_high", "mean_abs_error_ratio_high", "1"),
+    ("at_send_error_ratio_low", "at_send_error_ratio_low", "1"),
+    ("at_send_error_ratio_high", "at_send_error_ratio_high", "1"),
+    ("rto_miss_rate_ratio_low", "rto_miss_rate_ratio_low", "1"),
+    ("rto_miss_rate_ratio_high", "rto_miss_rate_ratio_high", "1"),
+    ("mean_rto_ratio_low", "mean_rto_ratio_low", "1"),
+    ("mean_rto_ratio_high", "mean_rto_ratio_high", "1"),
+    ("excess_wait_ratio_low", "excess_wait_ratio_low", "1"),
+    ("excess_wait_ratio_high", "excess_wait_ratio_high", "1"),
+    ("regret_best_constant_ratio", "regret_best_constant_ratio", "1"),
+    ("regret_best_ewma_ratio", "regret_best_ewma_ratio", "1"),
+    ("regret_best_switching_ratio", "regret_best_switching_ratio", "1"),
+    ("losses", "losses", "1"),
+    ("loss_detect_actual_ms", "loss_detect_actual", "ms"),
+    ("loss_detect_rto_ms", "loss_detect_rto", "ms"),
+    ("loss_detect_rack_ms", "loss_detect_rack", "ms"),
 )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn import _native, estimators, provenance
+from tcplearn import _native, bootstrap, estimators, provenance
 from tcplearn.errors import UserError
 from tcplearn.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import TraceOptions, open_trace
@@ -37,6 +38,7 @@ class Options:
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
     flow: str = ""  # only flows whose name contains it
+    seed: int = 0  # of the resamples behind the intervals
 
 
 class _UserBank:
@@ -53,8 +55,8 @@ class _UserBank:
         rows = len(batch["time_us"])
         rtt_us = np.zeros((rows, len(self.specs)))
         rto_us = np.zeros((rows, len(self.specs)))
-        keys = ("time_us", "sent_us", "flight_segments", "ttl")
-        columns = {key: batch[key].tolist() for key in keys}
+        keys = ("time_us", "sent_us", "flight_segments", "ttl", "ack_delay_us")
+        columns = {key: batch[key].tolist() for key in keys if key in batch}
         for k, (flow, y) in enumerate(zip(batch["flow"].tolist(), batch["rtt_us"].tolist(), strict=True)):
             bank = self._flows.get(flow)
             if bank is None:
@@ -89,7 +91,10 @@ def _rate(count: int, of: int) -> float | None:
     return count / of if of else None
 
 
-def _row(source: str, flow: str, label: str, options: Options, samples: int, m: Mapping[str, Any]) -> Row:
+def _row(
+    source: str, flow: str, label: str, options: Options, samples: int, m: Mapping[str, Any], *, told: bool
+) -> Row:
+    """`told`: the trace tells of losses."""
     judged = samples >= options.min_samples
     return Row(
         source=source,
@@ -110,11 +115,46 @@ def _row(source: str, flow: str, label: str, options: Options, samples: int, m: 
         spurious_probes=m["spurious_probes"],
         mean_rto_ms=_ms(m["mean_rto_us"]),
         excess_wait_ms=_ms(m["excess_wait_us"]),
+        losses=m["losses"] if told else None,
+        loss_detect_actual_ms=_ms(m["loss_detect_actual_us"]),
+        loss_detect_rto_ms=_ms(m["loss_detect_rto_us"]),
+        loss_detect_rack_ms=_ms(m["loss_detect_rack_us"]),
     )
 
 
 def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
+
+
+Bounds = tuple[Floats, Floats]
+
+
+def _with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
+    """Low and high beside each ratio there is; nothing where either end is not bounded."""
+    if bounds is None:
+        return rows
+    out = []
+    for row, low, high in zip(rows, *bounds, strict=True):
+        ends: dict[str, float | None] = {}
+        for name, a, b in zip(bootstrap.RATIOS, low.tolist(), high.tolist(), strict=True):
+            known = getattr(row, name) is not None
+            ends[f"{name}_low"] = a if known and math.isfinite(a) else None
+            ends[f"{name}_high"] = b if known and math.isfinite(b) else None
+        out.append(replace(row, **ends))  # type: ignore[arg-type]
+    return out
+
+
+def _with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
+    best = {key: _ms(hindsight.get(f"best_{key}_us")) for key in ("constant", "ewma", "switching")}
+    return [
+        replace(
+            r,
+            regret_best_constant_ratio=_ratio(r.mean_abs_error_ms, best["constant"]),
+            regret_best_ewma_ratio=_ratio(r.mean_abs_error_ms, best["ewma"]),
+            regret_best_switching_ratio=_ratio(r.mean_abs_error_ms, best["switching"]),
+        )
+        for r in rows
+    ]
 
 
 def _with_ratios(rows: list[Row]) -> list[Row]:
@@ -146,12 +186,15 @@ class _Run:
         self.users = [s for s in specs if not s.core]
         self.labels = [s.text for s in (*self.core, *self.users)]
         self.totals = _native.ReplayTotals(len(specs))
+        self.base = self.labels.index(BASELINE) if BASELINE in self.labels else None
+        self.total = bootstrap.Total(self.options.seed)
+        self.told = False
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
         self._names: Counter[tuple[str, str]] = Counter()
 
-    def _finish_flow(self, source: str, name: str, flow: Any) -> None:
+    def _finish_flow(self, source: str, name: str, flow: Any, *, told: bool) -> None:
         if flow is None or flow.samples == 0:
             return
         self._flows += 1
@@ -159,8 +202,20 @@ class _Run:
         if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
             name = f"{name} #{again}"
         measured = zip(self.labels, flow.metrics(), strict=True)
-        rows = [_row(source, name, label, self.options, flow.samples, m) for label, m in measured]
-        self.out.rows += _with_ratios(rows)
+        rows = [_row(source, name, label, self.options, flow.samples, m, told=told) for label, m in measured]
+        self.told = self.told or told
+        rows = _with_ratios(rows)
+        blocks, bounds = flow.blocks(), None
+        if flow.samples >= self.options.min_samples:
+            rows = _with_regret(rows, flow.hindsight())
+            if self.base is not None:
+                rng = bootstrap.generator(self.options.seed, name)
+                low, high, drawn = bootstrap.of_flow(blocks, self.base, rng)
+                bounds = low, high
+                self.total.add(drawn, len(blocks))
+        else:
+            self.total.pool(blocks)
+        self.out.rows += _with_intervals(rows, bounds)
         self.totals.add(flow)
         if flow.samples < self.options.min_samples:
             return
@@ -217,7 +272,7 @@ class _Run:
                 if not info["chosen"]:
                     skipped += done is not None and done.samples > 0
                     continue
-                self._finish_flow(source, info["name"], done)
+                self._finish_flow(source, info["name"], done, told="losses" in batch)
                 if trace.kind == "capture" and done is not None and done.samples:
                     sides[_host(info["name"]), info["near_reason"]] += 1
             if progress:
@@ -238,8 +293,12 @@ class _Run:
         if out.rows:
             samples = self.totals.samples
             measured = zip(self.labels, self.totals.metrics(), strict=True)
-            totals = [_row("total", "total", label, self.options, samples, m) for label, m in measured]
-            out.totals = _with_ratios(totals)
+            totals = [
+                _row("total", "total", label, self.options, samples, m, told=self.told)
+                for label, m in measured
+            ]
+            bounds = None if self.base is None else self.total.intervals(self.base)
+            out.totals = _with_intervals(_with_ratios(totals), bounds if totals[0].judged else None)
         for _, _, series, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(series)
             out.distributions += distributions

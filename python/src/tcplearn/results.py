@@ -18,7 +18,8 @@ TOO_SHORT = 30
 class Row:
     """One flow under one estimator. Times in milliseconds; None where nothing was measured.
 
-    Ratios are to `jacobson` on the same flow: below 1 is better than RFC 6298's formulas.
+    Ratios are to `jacobson` on the same flow: below 1 is better than RFC 6298's formulas. `_low` and `_high`
+    are their 95 % intervals.
     """
 
     source: str
@@ -44,6 +45,24 @@ class Row:
     rto_miss_rate_ratio: float | None = None
     mean_rto_ratio: float | None = None
     excess_wait_ratio: float | None = None
+    mean_abs_error_ratio_low: float | None = None
+    mean_abs_error_ratio_high: float | None = None
+    at_send_error_ratio_low: float | None = None
+    at_send_error_ratio_high: float | None = None
+    rto_miss_rate_ratio_low: float | None = None
+    rto_miss_rate_ratio_high: float | None = None
+    mean_rto_ratio_low: float | None = None
+    mean_rto_ratio_high: float | None = None
+    excess_wait_ratio_low: float | None = None
+    excess_wait_ratio_high: float | None = None
+    # mean_abs_error by that of the best in hindsight; only of judged flows
+    regret_best_constant_ratio: float | None = None
+    regret_best_ewma_ratio: float | None = None
+    regret_best_switching_ratio: float | None = None
+    losses: int | None = None  # None: the trace does not tell
+    loss_detect_actual_ms: float | None = None  # by the sender of the capture, whatever is listed
+    loss_detect_rto_ms: float | None = None
+    loss_detect_rack_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -42,6 +42,8 @@ class Column:
     ratio: bool = False
     percent: bool = False
     signed: bool = False
+    rare: bool = False  # only where something was measured
+    interval: bool = False  # of a ratio: with its 95 % interval
 
 
 COLUMNS = (
@@ -72,6 +74,15 @@ COLUMNS = (
     Column("RTO ×", "×", "mean_rto_ratio", 70, ratio=True),
     Column("wait", "excess\nwait", "excess_wait_ms", 45, "time by which the RTO outlasts the RTT, ms"),
     Column("wait ×", "×", "excess_wait_ratio", 25, ratio=True),
+    Column(
+        "loss RTO",
+        "loss\nRTO",
+        "loss_detect_rto_ms",
+        52,
+        "time to notice a lost segment by the RTO alone, ms",
+        rare=True,
+    ),
+    Column("loss RACK", "\nRACK", "loss_detect_rack_ms", 51, "the same with RACK-TLP", rare=True),
 )
 
 
@@ -109,10 +120,22 @@ def ratio_text(value: float) -> str:
     return f"×{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
+def interval_text(row: Row, field: str) -> str:
+    low, high = plain(getattr(row, f"{field}_low")), plain(getattr(row, f"{field}_high"))
+    if low is None or high is None or low == high == 1:  # jacobson beside itself
+        return ""
+    return f" ({ratio_text(low)[1:]}-{ratio_text(high)[1:]})"
+
+
 def cells(column: Column, rows: Sequence[Row]) -> list[str]:
     values = [plain(getattr(row, column.field)) for row in rows]
     if column.ratio:
-        return ["-" if v is None else ratio_text(v) for v in values]
+        texts = ["-" if v is None else ratio_text(v) for v in values]
+        if not column.interval:
+            return texts
+        more = [interval_text(row, column.field) for row in rows]
+        wide = max(map(len, more), default=0)  # so that the ratios stand under each other
+        return [f"{a}{b:<{wide}}" for a, b in zip(texts, more, strict=True)]
     scale = 100.0 if column.percent else 1.0
     known = [v * scale for v in values if v is not None]
     whole = all(isinstance(v, int) for v in values if v is not None)
@@ -159,18 +182,32 @@ def block(rows: Sequence[Row], columns: Sequence[Column]) -> Table:
     return table
 
 
+def measured(rows: Iterable[Row]) -> list[Column]:
+    """All columns but the rare ones that would be empty."""
+    rows = list(rows)
+    return [c for c in COLUMNS if not c.rare or any(getattr(r, c.field) is not None for r in rows)]
+
+
 def fitting(groups: Sequence[Sequence[Row]], console: Console) -> tuple[list[Column], list[Column]]:
-    """The columns that fit in the terminal for every flow alike, and those left out."""
-    columns, left_out = list(COLUMNS), []
+    """The columns that fit in the terminal for every flow alike, and those left out. Intervals come last."""
+    known = measured(row for rows in groups for row in rows)
+    columns, left_out = list(known), []
     endless = console.options.update(max_width=_ENDLESS)
-    while len(columns) > 1:
-        widest = max((console.measure(block(g, columns), options=endless).maximum for g in groups), default=0)
-        if widest <= console.width:
-            break
+
+    def fit(columns: Sequence[Column]) -> bool:
+        widths = (console.measure(block(g, columns), options=endless).maximum for g in groups)
+        return max(widths, default=0) <= console.width
+
+    while len(columns) > 1 and not fit(columns):
         least = min(columns, key=lambda c: c.keep)
         columns.remove(least)
         left_out.append(least)
-    return columns, [c for c in COLUMNS if c in left_out]
+    for column in sorted((c for c in columns if c.ratio), key=lambda c: -c.keep):
+        wider = [replace(c, interval=True) if c is column else c for c in columns]
+        if not fit(wider):
+            break
+        columns = wider
+    return columns, [c for c in known if c in left_out]
 
 
 def heading(rows: Sequence[Row]) -> Text:
@@ -215,6 +252,8 @@ def legend(columns: Sequence[Column]) -> Text:
     parts = [f"{c.name}: {c.meaning}" for c in columns if c.meaning]
     if any(c.ratio for c in columns):
         parts.append("×: ratio to jacobson, below 1 is better")
+    if any(c.interval for c in columns):
+        parts.append("in brackets: its 95 % interval")
     return Text("; ".join([*parts, "bold: best of its column"]) + ".", style="dim")
 
 

@@ -108,3 +108,27 @@ def test_best_of_a_column_is_bold_unless_all_agree(one: Replay) -> None:
 def test_many_notes_are_folded(one: Replay) -> None:
     out = text(Replay(rows=one.rows, notes=[f"note {i}" for i in range(50)]))
     assert "and 44 notes more, which --report shows" in out
+
+
+def with_intervals(replay: Replay) -> Replay:
+    ends = {"mean_abs_error_ratio_low": 0.491, "mean_abs_error_ratio_high": 12.34}
+    return Replay(rows=[replace(r, **ends) if r.estimator == "last" else r for r in replay.rows])
+
+
+def test_intervals_stand_beside_ratios_where_there_is_room(one: Replay) -> None:
+    rows = with_intervals(one)
+    assert "(0.49-12.3)" in text(rows)
+    assert "in brackets: its 95 % interval" in text(rows)
+    assert "(0.49-12.3)" in at_width(rows, 200)
+    narrow = at_width(rows, 80)
+    assert "(0.49" not in narrow and "×" in narrow and "in brackets" not in narrow.replace("\n", " ")
+    assert all(len(line) <= 200 for line in at_width(rows, 200).splitlines())
+    half = Replay(rows=[replace(r, mean_abs_error_ratio_high=None) for r in rows.rows])
+    assert "(0.49" not in text(half)
+
+
+def test_losses_have_columns_where_there_are_any(one: Replay) -> None:
+    assert "RACK" not in text(one)
+    lost = [replace(r, losses=2, loss_detect_rto_ms=321.0, loss_detect_rack_ms=45.0) for r in one.rows]
+    out = text(Replay(rows=lost))
+    assert "RACK" in out and "321" in out and "notice a lost segment" in out

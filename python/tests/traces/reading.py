@@ -11,6 +11,30 @@ import numpy as np
 
 from tcplearn.traces import COLUMNS, FlowInfo, TraceOptions, open_trace
 
+LOSS = (
+    "flow",
+    "row",
+    "id",
+    "sent_us",
+    "resent_us",
+    "armed_us",
+    "head_sent_us",
+    "probe_from_us",
+    "delivered_us",
+    "rack_us",
+    "rtt_us",
+    "tail",
+    "alone",
+)
+
+
+def check_loss(loss: dict[str, int]) -> None:
+    assert loss["sent_us"] <= loss["resent_us"] <= loss["acked_us"]
+    assert 0 <= loss["head_sent_us"] <= loss["armed_us"] <= loss["probe_from_us"] <= loss["resent_us"]
+    assert (loss["delivered_us"] < 0) == (loss["rack_us"] < 0)
+    assert loss["delivered_us"] <= loss["rack_us"]
+    assert loss["delivered_us"] < 0 or loss["sent_us"] <= loss["delivered_us"] <= loss["acked_us"]
+
 
 @dataclass
 class Rows:
@@ -20,6 +44,11 @@ class Rows:
     flows: dict[int, FlowInfo]
     warnings: list[str]
     kind: str
+    losses: list[dict[str, int]]
+
+    def lost_by(self, start: str) -> list[dict[str, int]]:
+        (flow,) = [f for f in self.flows.values() if f["name"].startswith(start)]
+        return [loss for loss in self.losses if loss["flow"] == flow["id"]]
 
     def of(self, flow: int) -> list[dict[str, int]]:
         return [
@@ -35,8 +64,17 @@ class Rows:
 def read_all(path: Path, max_rows: int = 65536, **options: Any) -> Rows:
     trace = open_trace(path, options=TraceOptions(**options))
     batches, flows = [], {}
+    losses: list[dict[str, int]] = []
+    withdrawn: set[tuple[int, int]] = set()
     for batch in trace.batches(max_rows):
-        assert set(batch) == {*COLUMNS, "ended"}
+        assert set(batch) - {"losses", "ack_delay_us"} == {*COLUMNS, "ended"}
+        assert ("losses" in batch) == (trace.kind == "capture")
+        told = batch.get("losses", {})
+        withdrawn.update(zip(told.get("withdrawn_flow", ()), told.get("withdrawn_id", ()), strict=True))
+        for values in zip(*(told.get(name, ()) for name in LOSS), strict=True):
+            loss = dict(zip(LOSS, map(int, values), strict=True))
+            loss["acked_us"] = int(batch["time_us"][loss.pop("row")])
+            losses.append(loss)
         assert len(batch["time_us"]) <= max_rows
         batches.append(batch)
         for flow in batch["ended"]:
@@ -54,4 +92,7 @@ def read_all(path: Path, max_rows: int = 65536, **options: Any) -> Rows:
     assert np.all(columns["sent_us"][~sampled] == -1)
     assert np.all((columns["time_us"] - columns["sent_us"] == columns["rtt_us"])[sampled])
     assert trace.progress == 1.0 or trace.warnings
-    return Rows(columns, flows, trace.warnings, trace.kind)
+    for loss in losses:
+        check_loss(loss)
+    losses = [loss for loss in losses if (loss["flow"], loss["id"]) not in withdrawn]
+    return Rows(columns, flows, trace.warnings, trace.kind, losses)

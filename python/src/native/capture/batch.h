@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "loss.h"
+
 namespace tcplearn {
 
 // Why an ACK that advances gives no RTT sample.
@@ -35,6 +37,7 @@ struct Batch {
   std::vector<std::uint8_t> ttl;  // of the ACK; 0 where unknown
   std::vector<std::uint8_t> no_sample;  // NoSample
   std::vector<std::uint32_t> ended;     // flows that are over with this batch, after its rows
+  Losses losses;
 
   std::size_t size() const { return time_us.size(); }
   void clear();

@@ -15,6 +15,7 @@ constexpr std::size_t kMaxSegments = std::size_t{1} << 16;
 // Before anything was acknowledged no window is this large; a capture of one direction only stays small.
 constexpr std::size_t kMaxSegmentsUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMaxResends = 8;
+constexpr std::uint32_t kDupThresh = 3;  // RFC 8985, section 5.2
 constexpr std::uint32_t kLargestSegment = 1500;
 constexpr std::uint32_t kDefaultMss = 1460;
 // Twelve bytes of each segment go to the timestamps option and its padding (RFC 7323, appendix A).
@@ -42,6 +43,7 @@ void SendSide::start_at(std::uint32_t sequence) {
   segments_.clear();
   head_ = 0;
   sacked_.clear();
+  losses_ = {};
   fin_end_ = -1;
   // One turn of the sequence space up, so that numbers just below stay positive.
   una_ = nxt_ = (std::int64_t{1} << 32) + sequence;
@@ -64,6 +66,7 @@ void SendSide::free_memory() {
   segments_ = {};
   head_ = 0;
   sacked_ = {};
+  losses_ = {};
 }
 
 void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed) {
@@ -103,12 +106,14 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   const Transmission sent{now_us, packet.ts_value, packet.has_timestamp};
   drop_window_probe(start, end);
   // RFC 6298, (5.1): the timer starts with the first data out.
-  if (nxt_ <= una_) armed_us_ = now_us;
+  const bool first_out = nxt_ <= una_;
+  if (first_out) armed_us_ = now_us;
   if (start < nxt_) {
-    resend(std::max(start, una_), std::min(end, nxt_), sent);
+    resend(std::max(start, una_), std::min(end, nxt_), sent, !packet.has(kSyn) && !peer_window_closed);
     pop_acknowledged();  // a record may have been split where an ACK ended
   }
   if (end > nxt_) {
+    losses_.on_new_data(now_us, first_out);
     const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
     append(std::max(start, nxt_), end, sent, probe);
   }
@@ -155,7 +160,7 @@ void SendSide::split(std::size_t index, std::int64_t at) {
 }
 
 // [start, end) lies below nxt_: mark the parts that were sent before, keep the others as late arrivals.
-void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& sent) {
+void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& sent, bool repair) {
   bool any_resent = false;
   std::size_t index = first_ending_after(start);
   std::int64_t at = start;
@@ -175,6 +180,7 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
     if (segments_[index].start < at) split(index++, at);
     if (segments_[index].end > end) split(index, end);
     Segment& segment = segments_[index];
+    if (repair && !segment.resent() && !segment.fills_hole) begin_repair(segment, sent.sent_us);
     // The first copy stays, it tells a spurious retransmission; of the others the newest.
     if (segment.again.size() == kMaxResends) segment.again.erase(segment.again.begin());
     segment.again.push_back(sent);
@@ -184,6 +190,20 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
     ++index;
   }
   if (any_resent) ++retransmitted_packets;
+}
+
+void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
+  segment.arrived = sacked_.covers(segment.end - 1);
+  Repair repair =
+      losses_.on_repair(now_us, segment.first.sent_us, nxt_, armed_us_, segments_[head_].first.sent_us);
+  repair.tail = segment.end == nxt_;
+  repair.alone = segments_held() == 1 && segments_of(nxt_ - una_) <= 1;
+  segment.repair = std::make_shared<const Repair>(repair);
+}
+
+std::uint32_t SendSide::segments_of(std::int64_t bytes) const {
+  const std::int64_t mss = std::max<std::int64_t>(mss_bytes(), 1);
+  return clamp32((bytes + mss - 1) / mss);
 }
 
 void SendSide::limit_memory() {
@@ -240,11 +260,62 @@ bool SendSide::head_truly_resent(const Packet& packet) const {
   return !(packet.has_timestamp && copy.has_timestamp && ts_before(packet.ts_echo, copy.ts_value));
 }
 
-void SendSide::read_sack(const Packet& packet) {
+void SendSide::read_sack(const Packet& packet, std::int64_t now_us) {
   for (std::size_t i = 0; i < packet.sack_count; ++i) {
     const std::int64_t left = unwrap(packet.sack[i].left), right = unwrap(packet.sack[i].right);
     // Below the ACK it is a duplicate's report (RFC 2883), above nxt_ nonsense.
-    if (left >= una_ && left < right && right <= nxt_) sacked_.add(left, right);
+    if (left < una_ || left >= right || right > nxt_) continue;
+    sacked_.gaps(left, right, [&](std::int64_t from, std::int64_t to) { deliver(from, to, now_us, true); });
+    sacked_.add(left, right);
+  }
+}
+
+// [left, right) is now known to have arrived; what RACK makes of it is the segment sent last (RFC 8985, 6.2).
+void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_us, bool sacked) {
+  const Segment* newest = nullptr;
+  for (std::size_t i = first_ending_after(left); i < segments_.size() && segments_[i].start < right; ++i) {
+    const Segment& segment = segments_[i];
+    const std::int64_t end = std::min(segment.end, right);
+    const std::uint32_t count = segments_of(end - std::max(segment.start, left));
+    const bool known = !sacked && sacked_.covers(end - 1);
+    if (sacked) losses_.sacked_segments += count;
+    if (known) losses_.sacked_segments -= std::min(count, losses_.sacked_segments);
+    if (known || segment.resent()) continue;
+    if (end <= losses_.highest) losses_.deliveries.see_reordering();
+    if (newest == nullptr || segment.first.sent_us >= newest->first.sent_us) newest = &segment;
+  }
+  losses_.highest = std::max(losses_.highest, right);
+  if (newest == nullptr) return;
+  const bool no_window = losses_.recovering() || losses_.sacked_segments >= kDupThresh;
+  losses_.deliveries.add(now_us, newest->first.sent_us, newest->end, no_window);
+}
+
+// RFC 2883, section 4: the first block lies below the ACK, or within the second.
+void SendSide::read_duplicates(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
+  if (packet.sack_count == 0) return;
+  const std::int64_t left = unwrap(packet.sack[0].left), right = unwrap(packet.sack[0].right);
+  bool duplicate = right <= ack;
+  if (packet.sack_count > 1 && !duplicate)
+    duplicate = unwrap(packet.sack[1].left) <= left && right <= unwrap(packet.sack[1].right);
+  if (!duplicate || left >= right) return;
+  for (std::size_t i = first_ending_after(left); i < segments_.size() && segments_[i].end <= right; ++i) {
+    Segment& segment = segments_[i];
+    if (segment.start >= left && segment.resent() && segment.duplicates < kMaxResends) ++segment.duplicates;
+  }
+  losses_.duplicate(flow, left, right, out.losses);
+}
+
+// What this ACK acknowledges, was sent again, and is not known to have arrived the first time.
+void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
+  const bool echo_proves = segments_held() > 0 && segments_[head_].resent() && !head_truly_resent(packet);
+  const auto row = static_cast<std::uint32_t>(out.size() - 1);
+  for (std::size_t i = head_; i < segments_.size() && segments_[i].end <= ack; ++i) {
+    const Segment& segment = segments_[i];
+    if (!segment.repair || segment.arrived || segment.duplicates >= segment.again.size()) continue;
+    // The echo is of what moved the ACK: of the oldest, and not of what had been SACKed.
+    if (echo_proves && !sacked_.covers(segment.end - 1)) continue;
+    losses_.lost(flow, row, segment.start, segment.end, segment.first.sent_us, *segment.repair,
+                 segment.again.size() - segment.duplicates, out.losses);
   }
 }
 
@@ -259,7 +330,10 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   // A reset's number need not be true, and one far ahead is damaged.
   if (ack < una_ || (beyond && (packet.has(kRst) || ack > nxt_ + kLargestGap))) return false;
   if (ack == una_) {
-    if (!packet.has(kRst)) read_sack(packet);
+    if (!packet.has(kRst)) {
+      read_duplicates(packet, ack, flow, out);
+      read_sack(packet, now_us);
+    }
     return false;
   }
   if (!seen_) {  // no packet of this side so far: nothing to time, only the numbers to follow
@@ -277,7 +351,6 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
-  const std::int64_t mss = std::max<std::int64_t>(mss_bytes(), 1);
   // With nothing known to be out no timer is known to run: an interval of no length can hold no timeout.
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
@@ -288,7 +361,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   out.flow.push_back(flow);
   out.acked_bytes.push_back(clamp32(ack - una_));
   out.in_flight_bytes.push_back(clamp32(in_flight));
-  out.flight_segments.push_back(clamp32((in_flight + mss - 1) / mss));
+  out.flight_segments.push_back(segments_of(in_flight));
   out.retransmitted.push_back(head_truly_resent(packet) ? 1 : 0);
   out.ttl.push_back(packet.ttl);
   out.no_sample.push_back(static_cast<std::uint8_t>(why));
@@ -300,12 +373,20 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     const std::int64_t rtt = now_us - timed.sent_us;
     if (!handshake && (min_data_rtt_us < 0 || rtt < min_data_rtt_us)) min_data_rtt_us = rtt;
   }
+  if (!packet.has(kRst)) read_duplicates(packet, ack, flow, out);
+  tell_losses(packet, ack, flow, out);
+  losses_.on_ack(now_us, ack, head_truly_resent(packet));
+  deliver(una_, ack, now_us, false);
   una_ = ack;
   nxt_ = std::max(nxt_, ack);
   armed_us_ = now_us;  // RFC 6298, (5.3); where nothing is out now, on_send starts it again (5.2)
   sacked_.drop_below(una_);
+  if (sacked_.empty()) losses_.sacked_segments = 0;
   pop_acknowledged();
-  if (!packet.has(kRst)) read_sack(packet);
+  const std::int64_t head_sent_us = segments_held() > 0 ? segments_[head_].first.sent_us : now_us;
+  losses_.set_head(head_sent_us);
+  losses_.deliveries.forget_before(head_sent_us);
+  if (!packet.has(kRst)) read_sack(packet, now_us);
   return true;
 }
 

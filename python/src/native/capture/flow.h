@@ -3,11 +3,14 @@
 #ifndef TCPLEARN_CAPTURE_FLOW_H
 #define TCPLEARN_CAPTURE_FLOW_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "batch.h"
+#include "loss.h"
 #include "packet.h"
 
 namespace tcplearn {
@@ -26,8 +29,11 @@ struct Segment {
   Transmission first;
   std::vector<Transmission> again;  // retransmissions; empty for nearly all
   bool cut_end = false;             // `end` is where a later split fell: no captured segment ends there
-  bool fills_hole = false;    // came after bytes that follow it: lost or reordered before the capture point
-  bool window_probe = false;  // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
+  bool fills_hole = false;      // came after bytes that follow it: lost or reordered before the capture point
+  bool window_probe = false;    // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
+  bool arrived = false;         // SACKed before it was sent again
+  std::uint8_t duplicates = 0;  // arrivals beyond the first (RFC 2883)
+  std::shared_ptr<const Repair> repair;  // halves of a split share it; null: not sent again
 
   bool resent() const { return !again.empty(); }
   const Transmission& latest() const { return again.empty() ? first : again.back(); }
@@ -40,6 +46,18 @@ class SackBoard {
   void drop_below(std::int64_t sequence);
   bool covers(std::int64_t sequence) const;
   void clear() { ranges_.clear(); }
+  bool empty() const { return ranges_.empty(); }
+  // Calls f(from, to) for each part of [left, right) that was not reported.
+  template <typename F>
+  void gaps(std::int64_t left, std::int64_t right, F f) const {
+    auto it = std::upper_bound(ranges_.begin(), ranges_.end(), left,
+                               [](std::int64_t s, const Range& range) { return s < range.right; });
+    for (; it != ranges_.end() && it->left < right; ++it) {
+      if (it->left > left) f(left, it->left);
+      left = it->right;
+    }
+    if (left < right) f(left, right);
+  }
 
  private:
   struct Range {
@@ -80,7 +98,8 @@ class SendSide {
   std::int64_t unwrap(std::uint32_t sequence) const;
   void start_at(std::uint32_t sequence);
   void append(std::int64_t start, std::int64_t end, const Transmission& sent, bool probe);
-  void resend(std::int64_t start, std::int64_t end, const Transmission& sent);
+  void resend(std::int64_t start, std::int64_t end, const Transmission& sent, bool repair);
+  void begin_repair(Segment& segment, std::int64_t now_us);
   void drop_window_probe(std::int64_t start, std::int64_t end);
   void limit_memory();
   std::size_t first_ending_after(std::int64_t sequence) const;
@@ -89,11 +108,16 @@ class SendSide {
   NoSample time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
                         Transmission& timed) const;
   bool head_truly_resent(const Packet& packet) const;
-  void read_sack(const Packet& packet);
+  void read_sack(const Packet& packet, std::int64_t now_us);
+  void read_duplicates(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out);
+  void tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out);
+  void deliver(std::int64_t left, std::int64_t right, std::int64_t now_us, bool sacked);
+  std::uint32_t segments_of(std::int64_t bytes) const;
 
   std::vector<Segment> segments_;  // sorted, without overlap; live from head_ on
   std::size_t head_ = 0;
   SackBoard sacked_;
+  LossTracker losses_;
   std::int64_t una_ = 0, nxt_ = 0;
   std::int64_t fin_end_ = -1;
   std::int64_t armed_us_ = -1;

@@ -47,6 +47,25 @@ void check_rows(const Batch& b, std::int64_t& last_us) {
   }
 }
 
+void check_losses(const Batch& b) {
+  const tcplearn::Losses& l = b.losses;
+  const std::size_t n = l.flow.size();
+  check(l.row.size() == n && l.id.size() == n && l.sent_us.size() == n && l.resent_us.size() == n);
+  check(l.armed_us.size() == n && l.head_sent_us.size() == n && l.probe_from_us.size() == n);
+  check(l.delivered_us.size() == n && l.rack_us.size() == n && l.rtt_us.size() == n);
+  check(l.tail.size() == n && l.alone.size() == n && l.withdrawn_flow.size() == l.withdrawn_id.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    check(l.row[i] < b.size() && b.flow[l.row[i]] == l.flow[i] && (i == 0 || l.row[i - 1] <= l.row[i]));
+    const std::int64_t acked_us = b.time_us[l.row[i]];
+    check(l.sent_us[i] >= 0 && l.sent_us[i] <= l.resent_us[i] && l.resent_us[i] <= acked_us);
+    check(l.armed_us[i] >= 0 && l.armed_us[i] <= l.resent_us[i]);
+    check(l.head_sent_us[i] >= 0 && l.head_sent_us[i] <= l.resent_us[i]);
+    check(l.probe_from_us[i] >= l.armed_us[i] && l.probe_from_us[i] <= l.resent_us[i]);
+    check((l.delivered_us[i] < 0) == (l.rack_us[i] < 0) && l.rack_us[i] >= l.delivered_us[i]);
+    check(l.delivered_us[i] < 0 || (l.delivered_us[i] >= l.sent_us[i] && l.delivered_us[i] <= acked_us));
+  }
+}
+
 void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& options, std::size_t max_rows) {
   try {
     CaptureReader reader(data, size, "fuzz", options);
@@ -57,6 +76,7 @@ void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& opti
     while (reader.next(batch, max_rows)) {
       check(batch.size() <= max_rows);
       check_rows(batch, last_us);
+      check_losses(batch);
       for (const std::uint32_t id : batch.flow) {
         check(!over[id]);
         ++rows[id];

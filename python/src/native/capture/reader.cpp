@@ -69,6 +69,7 @@ void Batch::clear() {
   ttl.clear();
   no_sample.clear();
   ended.clear();
+  losses.clear();
 }
 
 struct CaptureReader::State {

@@ -5,7 +5,16 @@
 
 namespace tcplearn {
 
-void Engine::feed(const Columns& c) {
+namespace {
+Loss loss_at(const LossColumns& l, std::size_t i) {
+  return {l.id[i],           l.sent_us[i],       l.resent_us[i],    l.armed_us[i],
+          l.head_sent_us[i], l.probe_from_us[i], l.delivered_us[i], l.rack_us[i],
+          l.rtt_us[i],       l.tail[i] != 0,     l.alone[i] != 0};
+}
+}  // namespace
+
+void Engine::feed(const Columns& c, const LossColumns& losses) {
+  std::size_t loss = 0;
   FlowReplay* flow = nullptr;
   std::uint32_t flow_id = 0;
   for (std::size_t k = 0; k < c.rows; ++k) {
@@ -21,12 +30,19 @@ void Engine::feed(const Columns& c) {
     row.sample.rtt_us = c.rtt_us[k];
     row.sample.flight_segments = c.flight_segments[k];
     row.sample.ttl = c.ttl[k];
+    if (c.ack_delay_us) row.sample.ack_delay_us = c.ack_delay_us[k];
     row.armed_us = c.armed_us[k];
     row.head_sent_us = c.head_sent_us[k];
     row.retransmitted = c.retransmitted[k] != 0;
     const std::size_t at = k * others_;
     flow->add(row, others_ ? c.other_rtt_us + at : nullptr, others_ ? c.other_rto_us + at : nullptr);
+    for (; loss < losses.rows && losses.row[loss] == k; ++loss) flow->lost(loss_at(losses, loss));
   }
+  for (std::size_t i = 0; i < losses.withdrawn; ++i) {
+    const auto it = flows_.find(losses.withdrawn_flow[i]);
+    if (it != flows_.end()) it->second->withdraw(losses.withdrawn_id[i]);
+  }
+  for (std::size_t i = 0; i < losses.rows; ++i) flows_[losses.flow[i]]->settle(kUnsettled);
 }
 
 std::unique_ptr<FlowReplay> Engine::finish(std::uint32_t flow) {
@@ -34,6 +50,7 @@ std::unique_ptr<FlowReplay> Engine::finish(std::uint32_t flow) {
   if (it == flows_.end()) return nullptr;
   auto out = std::move(it->second);
   flows_.erase(it);
+  out->settle(0);
   return out;
 }
 

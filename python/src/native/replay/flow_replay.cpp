@@ -55,7 +55,9 @@ FlowReplay::FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, do
       min_rto_us_(min_rto_us),
       metrics_(count_),
       rtt_us_(count_),
-      rto_us_(count_) {
+      rto_us_(count_),
+      blocks_(count_),
+      hindsight_(count_) {
   std::size_t words = 0;
   for (const auto& c : chosen_) words += c.state_words;
   states_.resize(words);
@@ -89,6 +91,37 @@ const FlowReplay::Stood& FlowReplay::at_send(std::int64_t sent_us) const {
   return it == history_.end() ? history_.back() : *it;
 }
 
+void FlowReplay::lost(const Loss& loss) {
+  // What stood once the timer was armed. It is still in the history: the row after it came later than the
+  // lost segment was sent, and nothing older than that segment was out before this row.
+  const Stood& then = at_send(loss.armed_us);
+  PendingLoss pending{loss.id, static_cast<double>(loss.resent_us - loss.sent_us), {}};
+  pending.detection.reserve(count_);
+  for (std::size_t e = 0; e < count_; ++e) {
+    const double srtt_us = then.any_sample ? then.rtt_us[e] : 0;
+    pending.detection.push_back(Metrics::detect(loss, srtt_us, then.rto_us[e], from_head(e)));
+  }
+  losses_.push_back(std::move(pending));
+}
+
+void FlowReplay::withdraw(std::uint32_t id) {
+  losses_.erase(std::remove_if(losses_.begin(), losses_.end(), [id](const auto& l) { return l.id == id; }),
+                losses_.end());
+}
+
+void FlowReplay::settle(std::size_t most) {
+  if (losses_.size() <= most) return;
+  const auto end = losses_.end() - static_cast<std::ptrdiff_t>(most);
+  for (auto loss = losses_.begin(); loss != end; ++loss) {
+    for (std::size_t e = 0; e < count_; ++e) {
+      metrics_[e].loss_actual_us.add(loss->actual_us);
+      metrics_[e].loss_rto_us.add(loss->detection[e].rto_us);
+      metrics_[e].loss_rack_us.add(loss->detection[e].rack_us);
+    }
+  }
+  losses_.erase(losses_.begin(), end);
+}
+
 void FlowReplay::add(const RowView& row, const double* other_rtt_us, const double* other_rto_us) {
   std::uint64_t* state = states_.data();
   for (std::size_t e = 0; e < count_; ++e) {
@@ -109,19 +142,23 @@ void FlowReplay::add(const RowView& row, const double* other_rtt_us, const doubl
   if (!row.retransmitted) {
     const Wait wait{row.armed_us, row.head_sent_us, row.sample.time_us, row.sample.flight_segments == 1};
     for (std::size_t e = 0; e < count_; ++e) {
-      const bool from_head = e < chosen_.size() && chosen_[e].estimator->timer == TL_TIMER_FROM_HEAD;
-      metrics_[e].run_timer(wait, samples_ > 0 ? rtt_us_[e] : 0, rto_us_[e], from_head);
+      metrics_[e].run_timer(wait, samples_ > 0 ? rtt_us_[e] : 0, rto_us_[e], from_head(e));
     }
   }
   if (row.sample.rtt_us < 0) return;
 
   const auto rtt = static_cast<double>(row.sample.rtt_us);
   const Stood& sent = at_send(row.sample.sent_us);
-  for (std::size_t e = 0; e < count_; ++e) {
-    if (samples_ > 0) metrics_[e].score(rtt, rtt_us_[e]);
-    if (sent.any_sample) metrics_[e].score_at_send(rtt, sent.rtt_us[e]);
-    metrics_[e].score_timer(rtt, sent.rto_us[e]);
+  double* sums = blocks_.next();
+  for (std::size_t e = 0; e < count_; ++e, sums += Blocks::kSums) {
+    if (samples_ > 0) sums[Blocks::kAbsError] += metrics_[e].score(rtt, rtt_us_[e]);
+    if (sent.any_sample) sums[Blocks::kAtSendError] += metrics_[e].score_at_send(rtt, sent.rtt_us[e]);
+    const Excess excess = metrics_[e].score_timer(rtt, sent.rto_us[e]);
+    sums[Blocks::kMisses] += excess.missed;
+    sums[Blocks::kRto] += sent.rto_us[e];
+    sums[Blocks::kExcess] += excess.wait_us;
   }
+  hindsight_.add(rtt, rtt_us_.data());
   if (samples_ > 0)
     series_.add(static_cast<double>(row.sample.time_us), rtt, rtt_us_.data(), rto_us_.data(), count_);
   state = states_.data();

@@ -7,6 +7,8 @@
 #include <deque>
 #include <vector>
 
+#include "replay/blocks.h"
+#include "replay/hindsight.h"
 #include "replay/metrics.h"
 #include "tcplearn/tcplearn.h"
 
@@ -48,9 +50,18 @@ class FlowReplay {
   // other_rtt_us, other_rto_us: what the caller's estimators said just before this row.
   void add(const RowView& row, const double* other_rtt_us, const double* other_rto_us);
 
+  // A loss told with the row last added.
+  void lost(const Loss& loss);
+  // It was none.
+  void withdraw(std::uint32_t id);
+  // Counts the losses but for the newest `most`, which may be withdrawn yet.
+  void settle(std::size_t most);
+
   std::uint64_t samples() const { return samples_; }
   std::vector<Metrics>& metrics() { return metrics_; }
   const Thinned& series() const { return series_; }
+  const Blocks& blocks() const { return blocks_; }
+  const Hindsight& hindsight() const { return hindsight_; }
 
  private:
   // What stood just before a row: the row's time tells until when.
@@ -59,7 +70,15 @@ class FlowReplay {
     bool any_sample = false;
     std::vector<double> rtt_us, rto_us;
   };
+  struct PendingLoss {
+    std::uint32_t id;
+    double actual_us;
+    std::vector<Detection> detection;  // by estimator
+  };
   void remember(const RowView& row);
+  bool from_head(std::size_t e) const {
+    return e < chosen_.size() && chosen_[e].estimator->timer == TL_TIMER_FROM_HEAD;
+  }
   const Stood& at_send(std::int64_t sent_us) const;
 
   const std::vector<Chosen>& chosen_;
@@ -71,6 +90,9 @@ class FlowReplay {
   Stood spare_;                // one taken off the history, for its memory
   std::vector<double> rtt_us_, rto_us_;
   Thinned series_;
+  Blocks blocks_;
+  Hindsight hindsight_;
+  std::vector<PendingLoss> losses_;
   std::uint64_t samples_ = 0;
   std::int64_t longest_rtt_us_ = 0;
 };

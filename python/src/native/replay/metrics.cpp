@@ -9,23 +9,34 @@ namespace tcplearn {
 namespace {
 constexpr double kMaxAckDelayUs = 200e3;  // TLP.max_ack_delay: RFC 8985, 7.2's worst-case delayed ACK
 constexpr double kInitialPtoUs = 1e6;     // RFC 8985, 7.2: before SRTT is known
+
+// RFC 8985, 7.2.
+double probe_timeout_us(double srtt_us, bool alone) {
+  return srtt_us > 0 ? 2 * srtt_us + (alone ? kMaxAckDelayUs : 0) : kInitialPtoUs;
+}
 }  // namespace
 
-void Metrics::score(double rtt_us, double predicted_us) {
+double Metrics::score(double rtt_us, double predicted_us) {
   const double error = predicted_us - rtt_us;
+  const double size = std::fabs(error);
   error_us.add(error);
-  abs_error_us.add(std::fabs(error));
-  abs_errors_us.add(std::fabs(error));
+  abs_error_us.add(size);
+  abs_errors_us.add(size);
+  return size;
 }
 
-void Metrics::score_at_send(double rtt_us, double predicted_us) {
-  at_send_error_us.add(std::fabs(predicted_us - rtt_us));
+double Metrics::score_at_send(double rtt_us, double predicted_us) {
+  const double size = std::fabs(predicted_us - rtt_us);
+  at_send_error_us.add(size);
+  return size;
 }
 
-void Metrics::score_timer(double rtt_us, double timeout_us) {
+Excess Metrics::score_timer(double rtt_us, double timeout_us) {
+  const Excess excess{std::max(timeout_us - rtt_us, 0.0), rtt_us > timeout_us};
   rto_us.add(timeout_us);
-  excess_us.add(std::max(timeout_us - rtt_us, 0.0));
-  misses += rtt_us > timeout_us;
+  excess_us.add(excess.wait_us);
+  misses += excess.missed;
+  return excess;
 }
 
 void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head) {
@@ -38,10 +49,33 @@ void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, boo
 
   // RFC 8985, 7.2 and 7.3: a probe goes after PTO, or in place of the RTO where that would expire sooner,
   // and restarts the RTO
-  const double pto_us = srtt_us > 0 ? 2 * srtt_us + (wait.tail ? kMaxAckDelayUs : 0) : kInitialPtoUs;
-  const double probe = std::min(armed + pto_us, expiry);
+  const double probe = std::min(armed + probe_timeout_us(srtt_us, wait.tail), expiry);
   spurious_probes += probe < acked;
   spurious_timeouts_tlp += probe + timeout_us < acked;
+}
+
+Detection Metrics::detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head) {
+  const auto sent = static_cast<double>(loss.sent_us);
+  const auto armed = static_cast<double>(loss.armed_us);
+  const double start = from_head ? static_cast<double>(loss.head_sent_us) : armed;
+  double expiry = std::max(armed, start + timeout_us);
+  // fired before this was sent, for something older: it runs anew
+  if (expiry < sent) expiry = sent + timeout_us;
+
+  double known = expiry;
+  // RFC 8985, 7.2: no probe once something was SACKed, RACK's own timer runs then; else after PTO, or in
+  // place of the RTO where that would expire sooner
+  const double pto = static_cast<double>(loss.probe_from_us) + probe_timeout_us(srtt_us, loss.alone);
+  const double probe = std::min(pto, expiry);
+  if (loss.delivered_us < 0 || static_cast<double>(loss.delivered_us) > probe) {
+    // the probe is the last segment: what is lost itself, or else its ACK tells of the loss a round trip
+    // later
+    const double answer =
+        loss.rtt_us >= 0 ? std::min(static_cast<double>(loss.rtt_us), timeout_us) : timeout_us;
+    known = loss.tail ? probe : probe + answer;
+  }
+  if (loss.rack_us >= 0) known = std::min(known, static_cast<double>(loss.rack_us));
+  return {expiry - sent, std::max(known - sent, 0.0)};
 }
 
 void Metrics::merge(const Metrics& o) {
@@ -50,6 +84,9 @@ void Metrics::merge(const Metrics& o) {
   at_send_error_us.merge(o.at_send_error_us);
   rto_us.merge(o.rto_us);
   excess_us.merge(o.excess_us);
+  loss_actual_us.merge(o.loss_actual_us);
+  loss_rto_us.merge(o.loss_rto_us);
+  loss_rack_us.merge(o.loss_rack_us);
   misses += o.misses;
   spurious_timeouts += o.spurious_timeouts;
   spurious_timeouts_tlp += o.spurious_timeouts_tlp;

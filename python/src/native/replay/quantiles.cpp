@@ -62,4 +62,14 @@ std::vector<double> Quantiles::at(const std::vector<double>& probabilities) cons
   return out;
 }
 
+double Quantiles::sum_below(double x) const {
+  double sum = 0;
+  for (std::size_t h = 0; h < levels_.size(); ++h) {
+    double level = 0;
+    for (const double v : levels_[h].values) level += v < x ? x - v : 0;
+    sum += level * static_cast<double>(std::uint64_t{1} << h);
+  }
+  return sum;
+}
+
 }  // namespace tcplearn

@@ -22,6 +22,8 @@ class Quantiles {
   std::uint64_t count() const { return count_; }
   // Values at the given probabilities (rising, 0 to 1). Empty where nothing was added.
   std::vector<double> at(const std::vector<double>& probabilities) const;
+  // Sum of x - v over the values v below x: off by at most the rank error times count() (x - smallest).
+  double sum_below(double x) const;
 
  private:
   struct Level {

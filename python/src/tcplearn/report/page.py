@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib import resources
 from typing import Any
@@ -18,7 +19,7 @@ from tcplearn.report.glossary import TERMS
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.pictures import FlowPictures, gather
 from tcplearn.results import Replay, Row
-from tcplearn.tables import COLUMNS, NOTES_SHOWN, best, by_error, cells, counted, flows
+from tcplearn.tables import NOTES_SHOWN, best, by_error, cells, counted, flows, measured
 
 #: Must be one that vl-convert carries, and Altair's.
 VEGALITE = "6.4"
@@ -175,11 +176,12 @@ def table(rows: Sequence[Row], look: Mapping[str, Look], caption: str = "") -> s
         return ""
     ordered = by_error(rows)
     heads = ["estimator"]
-    for column, before in zip(COLUMNS, (None, *COLUMNS), strict=False):
+    shown_columns = measured(rows)
+    for column, before in zip(shown_columns, (None, *shown_columns), strict=False):
         heads.append(
             f"× {before.name}" if column.ratio and before else column.head.replace("\n", " ").strip()
         )
-    columns = [(c, cells(c, ordered), best(c, ordered)) for c in COLUMNS]
+    columns = [(c, cells(replace(c, interval=c.ratio), ordered), best(c, ordered)) for c in shown_columns]
     out = [
         '<div class="scroll"><table>',
         f"<caption>{text(caption)}</caption>" if caption else "",
@@ -201,7 +203,7 @@ def table(rows: Sequence[Row], look: Mapping[str, Look], caption: str = "") -> s
             value = plain(getattr(row, column.field))
             kind = "ratio" if column.ratio else "best" if i in bold else ""
             exact = "" if value is None else f"{value:.9g}"
-            seen = escape(shown[i].removeprefix("×"))
+            seen = escape(shown[i].removeprefix("×").rstrip())
             out.append(f'<td{f" class={kind}" if kind else ""} data-value="{exact}">{seen}</td>')
         out.append("</tr>")
     out.append("</tbody></table></div>")

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Segments that were lost, and when the sender could have known: facts for timers and for RACK (RFC 8985).
+#ifndef TCPLEARN_CAPTURE_LOSS_H
+#define TCPLEARN_CAPTURE_LOSS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tcplearn {
+
+// One entry for each segment that was sent again and whose first copy nothing proves to have arrived: no
+// timestamp (RFC 7323), no SACK before the repair, no duplicate SACK (RFC 2883). Told with the row of the
+// ACK that acknowledges it. Handshakes and probes of closed windows are left out.
+struct Losses {
+  std::vector<std::uint32_t> flow, row, id;  // row: of the batch; id: rising, for `withdrawn`
+  std::vector<std::int64_t> sent_us, resent_us;
+  // The timer that ran when it was sent again, as it would have run on without any repair.
+  std::vector<std::int64_t> armed_us, head_sent_us;
+  std::vector<std::int64_t>
+      probe_from_us;  // the last ACK or new data, from which a PTO counts (RFC 8985, 7.2)
+  std::vector<std::int64_t> delivered_us;  // the first sign that something sent later arrived, or -1
+  std::vector<std::int64_t> rack_us;       // when RACK calls it lost by such signs, or -1
+  std::vector<std::int64_t> rtt_us;        // of what was delivered last before the repair, or -1
+  std::vector<std::uint8_t> tail;          // nothing was sent after it before the repair
+  std::vector<std::uint8_t> alone;         // one segment out at the repair
+  // Taken back: a duplicate SACK came after the ACK. Of the last kRemembered losses of a flow.
+  std::vector<std::uint32_t> withdrawn_flow, withdrawn_id;
+  static constexpr std::uint32_t kRemembered = 256;
+
+  void clear();
+};
+
+// What stood when a segment was sent again for the first time.
+struct Repair {
+  std::int64_t resent_us, armed_us, head_sent_us, probe_from_us, rtt_us;
+  bool tail, alone;
+};
+
+// What RACK knows: of the segments delivered, the one sent last (RFC 8985, 6.2, step 2).
+class Deliveries {
+ public:
+  // Something sent at sent_us, up to sequence number `end`, never again, is known to have arrived.
+  void add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end, bool no_window);
+  // What was sent before has been acknowledged.
+  void forget_before(std::int64_t sent_us);
+  std::int64_t rtt_us() const { return rtt_us_; }
+  void see_reordering() { reordering_ = true; }
+
+  struct Verdict {
+    std::int64_t delivered_us = -1, rack_us = -1;
+  };
+  Verdict judge(std::int64_t sent_us, std::int64_t end) const;
+
+ private:
+  struct Delivery {
+    std::int64_t at_us, sent_us, end, window_us;
+  };
+  std::vector<Delivery> log_;  // sent ever later; live from first_ on
+  std::size_t first_ = 0;
+  std::int64_t min_rtt_us_ = -1, rtt_us_ = -1;
+  bool reordering_ = false;
+};
+
+// A direction's losses from their repair to the proof or its absence.
+class LossTracker {
+ public:
+  void on_new_data(std::int64_t now_us, bool first_out);
+  // `sent_us`: of the segment now sent again; the timer and the oldest segment as they are.
+  Repair on_repair(std::int64_t now_us, std::int64_t sent_us, std::int64_t nxt, std::int64_t armed_us,
+                   std::int64_t head_sent_us);
+  // An ACK up to `ack` came; `by_repair`: what it acknowledges first was sent again and had been lost.
+  void on_ack(std::int64_t now_us, std::int64_t ack, bool by_repair);
+  // After on_ack: the oldest segment that is out now.
+  void set_head(std::int64_t sent_us) { head_sent_us_ = by_repair_ ? head_sent_us_ : sent_us; }
+
+  void lost(std::uint32_t flow, std::uint32_t row, std::int64_t start, std::int64_t end, std::int64_t sent_us,
+            const Repair& repair, std::size_t copies, Losses& out);
+  // A duplicate of [left, right) arrived.
+  void duplicate(std::uint32_t flow, std::int64_t left, std::int64_t right, Losses& out);
+
+  bool recovering() const { return recovering_; }
+  Deliveries deliveries;
+  std::int64_t highest = 0;           // the end of what is known to have arrived
+  std::uint32_t sacked_segments = 0;  // RACK.segs_sacked
+
+ private:
+  struct Told {
+    std::int64_t start, end;
+    std::uint32_t id;
+    std::size_t copies;  // sent again and not yet known to be a duplicate
+  };
+  std::vector<Told> told_;
+  std::uint32_t next_id_ = 0;
+  std::int64_t armed_us_ = -1, head_sent_us_ = -1;  // of a timer that no repair restarts
+  std::int64_t last_new_us_ = -1;
+  std::int64_t recovery_since_us_ = -1, recovery_point_ = 0;
+  bool recovering_ = false, by_repair_ = false;
+};
+
+}  // namespace tcplearn
+
+#endif
