@@ -146,6 +146,10 @@ def _check(
 def _paper(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A paper's, as papers/nunes2014.")],
     profile: _Profile = "",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A profile to run too, into the same tables.", show_default=False),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -174,9 +178,10 @@ def _paper(
         options = runs.Options(jobs=jobs or cli_common.processors())
         parts = []
         for file in files:
-            chosen = scenario.load(file, profile)
+            chosen = [scenario.load(file, name) for name in (profile, *(also or ()))]
             with cli_common.progress_bar(quiet) as progress:
-                parts.append(paper.Part(chosen, runs.run(chosen, options, progress)))
+                rows = [row for one in chosen for row in runs.run(one, options, progress)]
+            parts.append(paper.Part(chosen[0], rows))
         notes = folder / "live-notes.md"
         page = paper.page(parts, published, command, notes.read_text() if notes.exists() else "")
         if output:
