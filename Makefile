@@ -6,6 +6,7 @@
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 # of tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
+BENCH_PACKAGES := libbenchmark-dev
 TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
 
 PYTHON ?= python3
@@ -28,7 +29,8 @@ $(VENV)/.packages: python/requirements.txt
 	@touch $@
 
 $(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE)
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
+	  --config-settings=cmake.define.TCPLEARN_WERROR=ON -e .
 	@touch $@
 
 dev: install $(VENV)/.dev
@@ -38,14 +40,38 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test
+test: dev lint core-test core-fuzz capture-fuzz
 	$(BIN)/pytest -m "not full"
 
 test-full: test
 	$(MAKE) core-fuzz capture-fuzz FUZZ_SECONDS=300
 	$(BIN)/pytest -m full
 
+core-test: dev
+	cmake -S core -B build/core -G Ninja >/dev/null
+	cmake --build build/core
+	ctest --test-dir build/core --output-on-failure
+	cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON >/dev/null
+	cmake --build build/core-sanitize
+	ctest --test-dir build/core-sanitize -L fast --output-on-failure
+
+core-fuzz: dev
+	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
+
+CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
+build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) | dev
+	@mkdir -p $(@D)
+	clang++-14 -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@
+
+capture-fuzz: build/capture-fuzz/fuzz_capture
+	@mkdir -p build/capture-fuzz/seeds build/capture-fuzz/corpus
+	$(BIN)/python python/tests/traces/make_corpus.py build/capture-fuzz/seeds
+	$< -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
+	  -artifact_prefix=build/capture-fuzz/ build/capture-fuzz/corpus build/capture-fuzz/seeds
+
 bench: dev
+	tools/system-packages $(BENCH_PACKAGES)
 	$(BIN)/python bench/run.py
 
 lint: dev
@@ -59,6 +85,10 @@ fmt: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	find core python/src/native examples -name '*.h' -o -name '*.c' -o -name '*.cpp' | xargs clang-format-14 -i
+
+docs/images/timers.svg: install # README's picture
+	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz -q --pictures out/pictures >/dev/null
+	cp out/pictures/total-timer.svg $@
 
 clean:
 	rm -rf build out $(VENV)

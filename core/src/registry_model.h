@@ -35,6 +35,7 @@
 #define TL_STATE_FIXED(id) sizeof(struct TL(id))
 #define TL_STATE_BY_N(id) TL(id##_bytes)(((const struct TL(id##_params) *)params)->n)
 
+/* clang-format off */
 #define TL_WRAP(id, label, list, state, timer, summary) \
 	enum { TL(timer_##id) = timer }; \
 	static void TL(wrap_defaults_##id)(void *params) { TL(id##_defaults)(params); } \
@@ -107,5 +108,6 @@ static const struct tl_estimator TL(registry)[] = {
 	TL_ESTIMATORS(TL_ESTIMATOR_ENTRY)
 	TL_PRESETS(TL_PRESET_ENTRY)
 };
+/* clang-format on */
 
 #undef TL_MODEL

@@ -12,16 +12,15 @@ trap 'rm -rf "$out"' EXIT
 cmake --install "$build" --prefix "$out/prefix" >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$out/prefix" -name tcplearn.pc)")
 export PKG_CONFIG_PATH
-# the .pc file holds the prefix that was configured; --define-prefix takes the one it stands in
-flags=$(pkg-config --define-prefix --cflags --libs tcplearn)
-libdir=$(pkg-config --define-prefix --variable=libdir tcplearn)
+flags=$(pkg-config --cflags --libs tcplearn)
+libdir=$(pkg-config --variable=libdir tcplearn)
 # shellcheck disable=SC2086
 ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror "$example" $flags -o "$out/embed"
 LD_LIBRARY_PATH=$libdir "$out/embed" -d >"$out/shared.txt"
 
 mkdir "$out/user"
 cat >"$out/user/CMakeLists.txt" <<END
-cmake_minimum_required(VERSION 3.20)
+cmake_minimum_required(VERSION 3.21)
 project(user C)
 find_package(tcplearn 0.1 REQUIRED)
 add_executable(embed $example)

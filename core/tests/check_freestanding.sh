@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Compiles every function of the core as the kernel, BPF and C++17 do, and looks at what it needs:
 # nothing but the four functions that compilers call by themselves. A compiler that is missing is said.
+# shellcheck disable=SC2086 # lists of flags
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp -d)

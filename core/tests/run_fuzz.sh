@@ -12,5 +12,5 @@ cmake -S "$here/.." -B "$build" -DCMAKE_C_COMPILER="$clang" -DTCPLEARN_FUZZ=ON -
 	-DTCPLEARN_SHARED=OFF -DTCPLEARN_INSTALL=OFF >/dev/null
 cmake --build "$build" --target fuzz_core >/dev/null
 mkdir -p "$build/corpus"
-"$build/fuzz_core" -max_total_time="$seconds" -max_len=2048 -timeout=10 -print_final_stats=1 \
+"$build/fuzz_core" -max_total_time="$seconds" -max_len=2048 -timeout=10 -verbosity=0 -print_final_stats=1 \
 	-artifact_prefix="$build/" "$build/corpus" "$here/corpus"

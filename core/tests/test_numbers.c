@@ -46,8 +46,8 @@ static void check_fix(uint64_t *seed)
 	CHECK(tl_fix_mul_count(a, n) == many, "mul_count(%lld, %u)", (long long)a, n);
 	CHECK(tl_fix_div(a, d) == nearest(a, d), "div(%lld, %lld)", (long long)a, (long long)d);
 	if (nearest((i128)small * one, r) < top && nearest((i128)small * one, r) > -top)
-		CHECK(tl_fix_over(small, r) == nearest((i128)small * one, r), "over(%lld, %lld)", (long long)small,
-		      (long long)r);
+		CHECK(tl_fix_over(small, r) == nearest((i128)small * one, r), "over(%lld, %lld)",
+		      (long long)small, (long long)r);
 	CHECK(tl_fix_coarse_over(small, r | 1 << 20) ==
 		      nearest(nearest(nearest(small, 64) * one, r | 1 << 20), 1024),
 	      "coarse_over(%lld, %lld)", (long long)small, (long long)r);
@@ -80,14 +80,15 @@ static void check_fix_exp(void)
 	for (x = 0; x < (uint64_t)40 << 30; x += 9973) {
 		uint32_t e = tl_fix_exp2_neg(x);
 		long double exact = exp2l(-(long double)x / (1 << 30)) * (1 << 30);
-		CHECK(fabsl((long double)e - exact) <= 2, "2^-%.9Lf is off by %Lg", (long double)x / (1 << 30),
-		      (long double)e - exact);
+		CHECK(fabsl((long double)e - exact) <= 2, "2^-%.9Lf is off by %Lg",
+		      (long double)x / (1 << 30), (long double)e - exact);
 		CHECK(e <= before, "2^-x rises at %llu", (unsigned long long)x);
 		before = e;
 	}
 	for (x = 0; x < (uint64_t)40 << 24; x += 101) {
 		long double exact = expl(-(long double)x / (1 << 24)) * (1 << 30);
-		CHECK(fabsl((long double)tl_fix_exp_neg(x) - exact) <= 3, "e^-%.9Lf", (long double)x / (1 << 24));
+		CHECK(fabsl((long double)tl_fix_exp_neg(x) - exact) <= 3, "e^-%.9Lf",
+		      (long double)x / (1 << 24));
 	}
 	CHECK(tl_fix_exp2_neg(~(uint64_t)0) == 0 && tl_fix_exp_neg(~(uint64_t)0) == 0, "far out");
 	CHECK(tl_fix_exp2_neg(0) == 1u << 30 && tl_fix_exp_neg(0) == 1u << 30, "at 0");
@@ -108,13 +109,15 @@ static void check_q16_exp(void)
 	}
 	CHECK(margin > 1e-9L, "long double can't decide: %Lg", margin);
 	CHECK(tl_q16_exp_neg(0xffffffffu) == 0, "far out");
-	printf("e^-z in Q16.16: %u values correctly rounded, nearest half %.2Lg away\n", (13u << 16) + 1, margin);
+	printf("e^-z in Q16.16: %u values correctly rounded, nearest half %.2Lg away\n", (13u << 16) + 1,
+	       margin);
 }
 
 static void check_q16(uint64_t *seed)
 {
 	const i128 top = 0xffffffffu;
-	uint32_t a = (uint32_t)mag_of(random_signed(seed, 32)), b = 1 + (uint32_t)random_below(seed, 0xffffffff);
+	uint32_t a = (uint32_t)mag_of(random_signed(seed, 32)),
+		 b = 1 + (uint32_t)random_below(seed, 0xffffffff);
 	i128 product = ((i128)a * b) >> 16, quotient = ((i128)a << 16) / b;
 
 	CHECK(tl_q16_mul(a, b) == (product > top ? top : product), "q16_mul(%u, %u)", a, b);
@@ -137,7 +140,8 @@ static void check_f64_exp(uint64_t *seed)
 	for (x = -708; x <= 0; x += 1.0 / 2048 + 1e-9)
 		worst = fmax(worst, ulps(x));
 	for (k = 0; k < 1000000; k++) /* small ones too */
-		worst = fmax(worst, ulps(-ldexp((double)(random_next(seed) >> 11), -53 - (int)(random_next(seed) % 40))));
+		worst = fmax(worst, ulps(-ldexp((double)(random_next(seed) >> 11),
+						-53 - (int)(random_next(seed) % 40))));
 	CHECK(worst <= 2, "e^x is %g ulp off", worst);
 	CHECK(tl_f64_exp(0) == 1 && tl_f64_exp(-0.0) == 1, "e^0");
 	CHECK(tl_f64_exp(-708.5) == 0 && tl_f64_exp(-1e300) == 0 && tl_f64_exp(-INFINITY) == 0, "far out");

@@ -67,7 +67,8 @@ static void plain_trial(struct plain *t, int64_t rtt_us)
 		t->w[i] /= sum;
 }
 
-static void check_experts(enum tl_model model, double loss, double eta, double tick_us, double n, double tolerance)
+static void check_experts(enum tl_model model, double loss, double eta, double tick_us, double n,
+			  double tolerance)
 {
 	struct subject s;
 	struct plain t;
@@ -76,8 +77,9 @@ static void check_experts(enum tl_model model, double loss, double eta, double t
 	int k;
 
 	subject_defaults(&s, tl_estimator_find("experts", model));
-	CHECK(!subject_set(&s, "loss", loss) && !subject_set(&s, "eta", eta) && !subject_set(&s, "tick_us", tick_us) &&
-		      !subject_set(&s, "n", n) && !subject_set(&s, "under", 3),
+	CHECK(!subject_set(&s, "loss", loss) && !subject_set(&s, "eta", eta) &&
+		      !subject_set(&s, "tick_us", tick_us) && !subject_set(&s, "n", n) &&
+		      !subject_set(&s, "under", 3),
 	      "parameters");
 	subject_start(&s);
 	plain_init(&t, &s);
@@ -91,8 +93,8 @@ static void check_experts(enum tl_model model, double loss, double eta, double t
 		error = fabs((double)(subject_query(&s).rtt_us / plain_predict(&t) - 1));
 		worst = fmax(worst, error);
 	}
-	CHECK(worst < tolerance, "model %d, loss %g, eta %g, tick %g, n %g: %g off", model, loss, eta, tick_us, n,
-	      worst);
+	CHECK(worst < tolerance, "model %d, loss %g, eta %g, tick %g, n %g: %g off", model, loss, eta,
+	      tick_us, n, worst);
 	subject_stop(&s);
 }
 

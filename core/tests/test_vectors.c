@@ -58,7 +58,8 @@ static int read_series(const char *folder, const char *name, struct series *s)
 }
 
 /* "case,series,key=value,..." */
-static int start_case(char *line, const char *folder, struct series *s, struct subject *fix, struct subject *f64)
+static int start_case(char *line, const char *folder, struct series *s, struct subject *fix,
+		      struct subject *f64)
 {
 	char *word = strtok(line + strlen("case,"), ",\n");
 
@@ -69,7 +70,8 @@ static int start_case(char *line, const char *folder, struct series *s, struct s
 		if (!equals)
 			return -1;
 		*equals = 0;
-		if (subject_set(fix, word, strtod(equals + 1, NULL)) || subject_set(f64, word, strtod(equals + 1, NULL)))
+		if (subject_set(fix, word, strtod(equals + 1, NULL)) ||
+		    subject_set(f64, word, strtod(equals + 1, NULL)))
 			return -1;
 	}
 	subject_start(fix);
@@ -77,7 +79,8 @@ static int start_case(char *line, const char *folder, struct series *s, struct s
 	return 0;
 }
 
-static void compare(const char *where, size_t k, FILE *f, const struct subject *fix, const struct subject *f64)
+static void compare(const char *where, size_t k, FILE *f, const struct subject *fix,
+		    const struct subject *f64)
 {
 	struct tl_prediction p = subject_query(fix), q = subject_query(f64);
 	long long rtt, rto;
@@ -90,14 +93,17 @@ static void compare(const char *where, size_t k, FILE *f, const struct subject *
 	CHECK((long long)(p.rtt_us * 256) == rtt && (long long)(p.rto_us * 256) == rto,
 	      "%s: answer %zu, fixed: rtt %.0f, rto %.0f, should be %lld, %lld", where, k, p.rtt_us * 256,
 	      p.rto_us * 256, rtt, rto);
-	error = fmax(fabs(q.rtt_us - rtt_us) / fmax(fabs(rtt_us), 1), fabs(q.rto_us - rto_us) / fmax(fabs(rto_us), 1));
-	CHECK(error <= DOUBLE_TOLERANCE, "%s: answer %zu, double: rtt %.17g, rto %.17g, should be %.17g, %.17g (%g)",
-	      where, k, q.rtt_us, q.rto_us, rtt_us, rto_us, error);
+	error = fmax(fabs(q.rtt_us - rtt_us) / fmax(fabs(rtt_us), 1),
+		     fabs(q.rto_us - rto_us) / fmax(fabs(rto_us), 1));
+	CHECK(error <= DOUBLE_TOLERANCE,
+	      "%s: answer %zu, double: rtt %.17g, rto %.17g, should be %.17g, %.17g (%g)", where, k, q.rtt_us,
+	      q.rto_us, rtt_us, rto_us, error);
 	worst = fmax(worst, error);
 	answers++;
 }
 
-static void replay_case(const char *where, FILE *f, const struct series *s, struct subject *fix, struct subject *f64)
+static void replay_case(const char *where, FILE *f, const struct series *s, struct subject *fix,
+			struct subject *f64)
 {
 	size_t round, k, seen = 0;
 
@@ -147,7 +153,8 @@ static void replay(const char *folder, size_t index)
 	}
 	fclose(f);
 	CHECK(answers > 1000, "%s: only %zu answers", name, answers);
-	printf("%-26s %6zu answers, double within %.2g\n", tl_estimator_at(index, TL_FIX)->name, answers, worst);
+	printf("%-26s %6zu answers, double within %.2g\n", tl_estimator_at(index, TL_FIX)->name, answers,
+	       worst);
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +18,15 @@ from tcplearn import estimators
 @pytest.fixture
 def installed_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """examples/my_estimator as pip would leave it: its module and its entry point on sys.path."""
-    info = tmp_path / "my_estimator-0.1.0.dist-info"
+    info = tmp_path / "estimator_of_a_test-0.1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-estimator\nVersion: 0.1.0\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: estimator-of-a-test\nVersion: 0.1.0\n")
+    # a copy: what pip leaves beside the original would be found too
+    shutil.copy(ROOT / "examples" / "my_estimator" / "my_estimator.py", tmp_path)
     (info / "entry_points.txt").write_text(
         "[tcplearn.estimators]\nrunning-median = my_estimator:RunningMedian\nbroken = my_estimator:Nothing\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.syspath_prepend(str(ROOT / "examples" / "my_estimator"))
     importlib.invalidate_caches()
     estimators._users.cache_clear()
     yield "running-median"

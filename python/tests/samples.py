@@ -23,13 +23,21 @@ def series(seed: int, rows: int = 400, base_us: float = 50_000) -> NDArray[np.in
     return np.maximum(1, np.round(rtt)).astype(np.int64)
 
 
-def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0) -> Batch:
-    """One flow whose samples overlap: each was sent while `flight` - 1 others were out."""
+def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0, overtaking: bool = False) -> Batch:
+    """One flow whose samples overlap: each was sent while `flight` - 1 others were out.
+
+    With `overtaking` they arrive in another order than they were sent in, as echoed probes do.
+    """
     rng = np.random.default_rng(seed)
     rtt = series(seed, rows)
     sent = np.cumsum(rng.integers(1, 2 * int(rtt.mean()) // flight, rows))
-    time = np.maximum.accumulate(sent + rtt)
-    rtt = time - sent
+    if overtaking:
+        order = np.argsort(sent + rtt, kind="stable")
+        sent, rtt = sent[order], rtt[order]
+        time = sent + rtt
+    else:
+        time = np.maximum.accumulate(sent + rtt)
+        rtt = time - sent
     none = rng.random(rows) < 0.1
     armed = np.maximum(np.concatenate([[0], time[:-1]]), sent)
     return {
@@ -37,7 +45,7 @@ def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0) -> Batch:
         "sent_us": np.where(none, -1, sent),
         "rtt_us": np.where(none, -1, rtt),
         "armed_us": armed,
-        "head_sent_us": sent,
+        "head_sent_us": np.minimum(np.maximum.accumulate(sent), time),
         "flow": np.full(rows, flow, np.uint32),
         "flight_segments": np.full(rows, flight, np.uint32),
         "retransmitted": (rng.random(rows) < 0.05).astype(np.uint8),

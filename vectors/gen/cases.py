@@ -2,9 +2,11 @@
 """What is replayed: every estimator and preset on every series, and variants of their parameters.
 Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
 
+import conformal_model as c
 import double_model as d
 import fixed_model as f
 import q16_model as q
+import tracking_model as t
 
 BOUNDS = {"rto_initial_us": 1_000_000, "rto_max_us": 60_000_000}
 LAST = {"beta": 0.25, "k": 4, "granularity_us": 1, "rto_min_us": 0, **BOUNDS}
@@ -15,20 +17,47 @@ EIFEL = {"segments_per_ack": 1, "gain_max": "1/3", "tick_us": 1, **BOUNDS}
 EXPERTS = {
     "n": 100, "eta": 2, "alpha": 0.08, "loss": 0, "over": 1, "under": 1, "tick_us": 500_000, "scale": 1,
     "rtt_min": 1, "rtt_max": 128, "per_octave": 4, "fit": 0, "variance": 0, "beta": 0.25, "k": 4,
-    "rto_initial_us": 1_000_000, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000, "quantum_us": 0, "sampling": 0,
+    "rto_initial_us": 1_000_000, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000,
+    "quantum_us": 0, "sampling": 0,
 }  # fmt: skip
 FITTED = {**EXPERTS, "fit": 16, "per_octave": 16, "rto_min_us": 0, "rto_max_us": 60_000_000}
 Q16 = {
-    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1, "rtt_max": 128,
-    "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
+    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1,
+    "rtt_max": 128, "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
 }  # fmt: skip
 
 
 def linreg(b0, b1, b2, b3, b4, error=0):
     return {
-        "b0_ms": b0, "b1_hops_ms": b1, "b2_min": b2, "b3_max": b3, "b4_ttl_ms": b4, "error": error, "hops": 12,
-        "ttl": 52, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000,
+        "b0_ms": b0, "b1_hops_ms": b1, "b2_min": b2, "b3_max": b3, "b4_ttl_ms": b4, "error": error,
+        "hops": 12, "ttl": 52, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000,
     }  # fmt: skip
+
+
+TRACKING = {
+    "predictors": 3965, "combiner": 0, "budget": 0, "warm_up": 0, "dead_zone": 0, "eta": 2, "alpha": 0.08,
+    **LAST,
+}  # fmt: skip
+STUDY = {**TRACKING, "predictors": 4095, "budget": 1, "warm_up": 1, "dead_zone": 1}
+CONFORMAL = {"miss": 0.01, "over": 0, "integral": 0, "steps": 0, "rto_min_us": 1000, **BOUNDS}
+
+
+def tracking_double(p):
+    return t.Tracking(t.Double, p)
+
+
+def tracking_fixed(p):
+    return t.Tracking(t.Fixed, p)
+
+
+def conformal_double(p):
+    over = (tracking_double, d.Jacobson, d.Last)[p["over"]]
+    return c.Conformal(c.Double, p, over((TRACKING, JACOBSON, LAST)[p["over"]]))
+
+
+def conformal_fixed(p):
+    over = (tracking_fixed, f.Jacobson, f.Last)[p["over"]]
+    return c.Conformal(c.Fixed, p, over((TRACKING, JACOBSON, LAST)[p["over"]]))
 
 
 CUBIC = (-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301)
@@ -78,6 +107,7 @@ ESTIMATORS = {
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
         ("large", {"fit": 1}),
+        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # samples just at the grid's top
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
     ]),
@@ -86,10 +116,39 @@ ESTIMATORS = {
         ("extremes large", {"n": 10, "alpha_q16": 0}),
         ("large", {"eta_q16": 655, "alpha_q16": 65536, "tick_us": 1_000_000, "scale": 1000}),
     ]),
-    "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200})]),
+    "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [
+        ("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200}),
+    ]),
     "linreg/magnitude": (d.Linreg, f.Linreg, linreg(*CUBIC, error=1), []),
     "linreg/reno": (d.Linreg, f.Linreg, linreg(*RENO), []),
     "linreg/vegas": (d.Linreg, f.Linreg, linreg(*VEGAS), []),
+    "tracking": (tracking_double, tracking_fixed, TRACKING, [
+        ("wan sawtooth extremes flights", {"combiner": 1}),
+        ("wan extremes", {"combiner": 1, "alpha": 0, "eta": 20}),
+        ("large tiny", {"combiner": 1, "alpha": 0.5, "eta": 0.25, "predictors": 127}),
+        ("wan sawtooth falling", {"budget": 1}),
+        ("wan rising tiny", {"warm_up": 1}),
+        ("wan sawtooth tiny", {"dead_zone": 1}),
+        ("wan flights", {"predictors": 1}),
+        ("wan sawtooth", {"predictors": 64}),
+        ("wan extremes tiny", {"predictors": 4095}),
+        ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
+    ]),
+    "tracking/study": (tracking_double, tracking_fixed, STUDY, [("wan flights", {"predictors": 3965})]),
+    "conformal": (conformal_double, conformal_fixed, CONFORMAL, [
+        ("wan hour flights", {"miss": 0.05}),
+        ("wan tiny", {"miss": 0.5}),
+        ("wan sawtooth falling", {"over": 2}),
+        ("wan hour", {"integral": 1}),
+        ("hour falling rising", {"steps": 1}),
+        ("wan tiny", {"rto_min_us": 60_000}),
+        ("wan extremes large", {"rto_max_us": 70_000}),
+        ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
+    ]),
+    "conformal/thousandth": (conformal_double, conformal_fixed, {**CONFORMAL, "miss": 0.001}, []),
+    "conformal/over-jacobson": (conformal_double, conformal_fixed, {**CONFORMAL, "over": 1}, [
+        ("wan falling rising", {"miss": 0.1}),
+    ]),
 }  # fmt: skip
 
 

@@ -169,7 +169,8 @@ class Experts:
         self.p, self.sampler, self.n = p, Sampler(p), p["n"]
         self.unit_us = clamp(p["tick_us"] * p["scale"], 1, self.UNIT_MAX_US)
         self.x = [
-            p["rtt_min"] + p["rtt_max"] * 2.0 ** ((i - self.n) / p["per_octave"]) for i in range(1, self.n + 1)
+            p["rtt_min"] + p["rtt_max"] * 2.0 ** ((i - self.n) / p["per_octave"])
+            for i in range(1, self.n + 1)
         ]
         self.rttvar, self.last, self.seen, self.decays = 0.0, 0.0, False, {}
         self.spread()
@@ -179,7 +180,7 @@ class Experts:
         self.predict()
 
     def predict(self):
-        dot = math.fsum(w * x for w, x in zip(self.w, self.x))
+        dot = math.fsum(w * x for w, x in zip(self.w, self.x, strict=True))
         self.rtt = dot / math.fsum(self.w) * self.unit_us
 
     def loss(self, x, y):
@@ -199,9 +200,9 @@ class Experts:
 
     def trial(self, y):
         alpha = self.p["alpha"]
-        w = [w * e for w, e in zip(self.w, self.decay(y))]
+        w = [w * e for w, e in zip(self.w, self.decay(y), strict=True)]
         total = math.fsum(w)
-        if total == 0:
+        if total <= 1e-290:
             self.spread()
             return
         pool = alpha * total
@@ -221,7 +222,9 @@ class Experts:
             self.rttvar = rtt / 2
         else:
             b = p["beta"]
-            self.rttvar = (1 - b) * self.rttvar + b * abs(rtt - (self.rtt if p["variance"] == 0 else self.last))
+            self.rttvar = (1 - b) * self.rttvar + b * abs(
+                rtt - (self.rtt if p["variance"] == 0 else self.last)
+            )
         self.last, self.seen = rtt, True
         self.trial(y)
 

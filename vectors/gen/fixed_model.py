@@ -148,7 +148,9 @@ class Rfc9002:
 
     def query(self):
         p = self.p
-        return self.srtt, self.srtt + max(4 * self.rttvar, us(p["granularity_us"])) + us(p["max_ack_delay_us"])
+        return self.srtt, self.srtt + max(4 * self.rttvar, us(p["granularity_us"])) + us(
+            p["max_ack_delay_us"]
+        )
 
 
 class Eifel:
@@ -185,10 +187,15 @@ class Eifel:
 class Experts:
     def __init__(self, p):
         self.p, self.sampler, self.n, self.decays = p, Sampler(p), p["n"], {}
-        self.r = {k: ratio(p[k]) for k in ("eta", "alpha", "over", "under", "rtt_min", "rtt_max", "beta", "k")}
+        self.r = {
+            k: ratio(p[k]) for k in ("eta", "alpha", "over", "under", "rtt_min", "rtt_max", "beta", "k")
+        }
         self.unit_us = clamp(p["tick_us"] * p["scale"], 1, UNIT_MAX_US)
         self.x = [
-            over(self.r["rtt_min"] + times(self.r["rtt_max"], two_to_minus(j * ONE // p["per_octave"])), 1 << 10)
+            over(
+                self.r["rtt_min"] + times(self.r["rtt_max"], two_to_minus(j * ONE // p["per_octave"])),
+                1 << 10,
+            )
             for j in range(self.n - 1, -1, -1)
         ]
         self.rttvar, self.last, self.seen = 0, 0, False
@@ -221,14 +228,14 @@ class Experts:
         return self.decays[y]
 
     def trial(self, y):
-        w = [over(w * e, ONE) for w, e in zip(self.w, self.decay(y))]
+        w = [over(w * e, ONE) for w, e in zip(self.w, self.decay(y), strict=True)]
         total, alpha = sum(w), self.r["alpha"]
         if total == 0:
             self.spread()
             return
         keep, share = (ONE - alpha) * ONE // total, alpha // self.n
         self.w = [over(v * keep, ONE) + share for v in w]
-        dot = sum(v * x for v, x in zip(self.w, self.x))
+        dot = sum(v * x for v, x in zip(self.w, self.x, strict=True))
         self.rtt = self.to_duration(over(dot, sum(self.w)))
 
     def update(self, s):
@@ -264,7 +271,7 @@ class Linreg:
         self.high_us = rtt_us if first else max(self.high_us, rtt_us)
         ms, ttl = us(1000), s.ttl or p["ttl"]
         inputs = (ms, ms * hops, us(self.low_us), us(self.high_us), ms * ttl)
-        self.rtt = sum(times(value, b) for value, b in zip(inputs, self.b))
+        self.rtt = sum(times(value, b) for value, b in zip(inputs, self.b, strict=True))
         error = self.rtt - us(rtt_us)
         if p["error"] == 1:
             error = abs(error)

@@ -3,7 +3,7 @@
 grid's powers correctly rounded, by decimal arithmetic. The same answers in both number models."""
 
 import decimal
-from functools import lru_cache
+from functools import cache
 
 from double_model import RTT_MAX_US, clamp
 
@@ -15,7 +15,7 @@ def correctly_rounded(d):
     return int(d.to_integral_value(decimal.ROUND_HALF_EVEN, CONTEXT))
 
 
-@lru_cache(maxsize=None)
+@cache
 def e_to_minus(z):
     return correctly_rounded(CONTEXT.multiply(ONE, CONTEXT.exp(CONTEXT.divide(-z, ONE))))
 
@@ -43,7 +43,7 @@ class ExpertsQ16:
         self.predict()
 
     def predict(self):
-        dot = sum(times(w, x) for w, x in zip(self.w, self.x))
+        dot = sum(times(w, x) for w, x in zip(self.w, self.x, strict=True))
         self.rtt = sat((sat(dot) << 16) // sat(sum(self.w)))
 
     def runs(self):
@@ -60,7 +60,7 @@ class ExpertsQ16:
     def trial(self, y):
         eta, alpha = self.p["eta_q16"], self.p["alpha_q16"]
         w = []
-        for weight, x in zip(self.w, self.x):
+        for weight, x in zip(self.w, self.x, strict=True):
             loss = times(x - y, x - y) if x >= y else sat(2 * y)
             w.append(times(weight, e_to_minus(times(eta, loss))))
         part = sat(sum(times(alpha, v) for v in w) // self.n)

@@ -66,7 +66,9 @@ def large():
     r = random.Random(3)
     rtts = [int(2 ** (22 + r.random() * 12)) for _ in range(100)] + [2**32 - 1, 2**32, 2**32 + 1, 2**40]
     return Series(
-        paced(rtts, 3_000_000, flight_segments=[1, 1000, 1 << 19, 1 << 20, (1 << 21) + 1, 2**32 - 1], ttl=[200])
+        paced(
+            rtts, 3_000_000, flight_segments=[1, 1000, 1 << 19, 1 << 20, (1 << 21) + 1, 2**32 - 1], ttl=[200]
+        )
     )
 
 
@@ -113,7 +115,9 @@ def flights():
         base = 40_000 + int(r.random() * 20_000)
         for k in range(8):
             rtt = base + k * 1_200
-            rows.append(Sample(now + rtt, now, rtt, ack_delay_us=500 * (k % 2), flight_segments=8 - k, ttl=49))
+            rows.append(
+                Sample(now + rtt, now, rtt, ack_delay_us=500 * (k % 2), flight_segments=8 - k, ttl=49)
+            )
         now += base
     return Series(sorted(rows))
 

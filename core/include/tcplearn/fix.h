@@ -130,4 +130,77 @@ TL_FN uint32_t tl_fix_exp_neg(uint64_t l_q24)
 	return tl_fix_exp2_neg((l_q24 * log2e_q30 + ((uint64_t)1 << 23)) >> 24);
 }
 
+/* floor(log2 x), x > 0. By hand: clang 14 loops for ever over a count of leading zeros for BPF, and some
+ * machines would call a library for it. */
+TL_FN uint32_t tl_fix_top_bit(uint64_t x)
+{
+	uint32_t n = 0, k;
+
+	for (k = 32; k > 0; k >>= 1) {
+		uint32_t step = x >> k ? k : 0;
+		x >>= step;
+		n += step;
+	}
+	return n;
+}
+
+/* Mean of x by the positive ones of w, which count with their 18 leading bits; fallback where there is
+ * none. Range: |x| < 2^41, n <= 16. */
+TL_FN int64_t tl_fix_positive_mean(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback)
+{
+	uint64_t top = 0;
+	int64_t sum = 0, dot = 0;
+	uint32_t k, shift = 0;
+
+	for (k = 0; k < n; k++)
+		top |= w[k] > 0 ? (uint64_t)w[k] : 0;
+	if (top == 0)
+		return fallback;
+	if (top >= (uint64_t)1 << 18)
+		shift = tl_fix_top_bit(top) - 17;
+	for (k = 0; k < n; k++) {
+		int64_t v = w[k] > 0 ? w[k] >> shift : 0;
+		sum += v;
+		dot += v * x[k];
+	}
+	return tl_fix_div(dot, sum);
+}
+
+/* Mitchell's logarithm with a parabola put right (f64.h), 16 fractional bits. Range: 1 <= x < 2^62. */
+TL_FN int64_t tl_fix_log2_near(int64_t x)
+{
+	int64_t e = tl_fix_top_bit((uint64_t)x);
+	int64_t f = (e <= 16 ? x << (16 - e) : x >> (e - 16)) - 65536;
+
+	return e * 65536 + f + ((11 * f * (65536 - f)) >> 21);
+}
+
+/* Its inverse: x with 16 fractional bits of any sign, the result whole; at most 2^58. */
+TL_FN int64_t tl_fix_exp2_near(int64_t x)
+{
+	int64_t whole = x >> 16, f = x & 65535;
+	int64_t m = 65536 + f - ((11 * f * (65536 - f)) >> 21);
+
+	if (whole > 57)
+		return (int64_t)1 << 58;
+	if (whole >= 16)
+		return m << (whole - 16);
+	return whole >= -1 ? (m + ((int64_t)1 << (15 - whole))) >> (16 - whole) : 0;
+}
+
+/* 2^u * sqrt(a b), u with 32 fractional bits. Range: 1 <= a, b < 2^60. */
+TL_FN int64_t tl_fix_width(int64_t u, int64_t a, int64_t b)
+{
+	return tl_fix_exp2_near((u >> 16) + ((tl_fix_log2_near(a) + tl_fix_log2_near(b)) >> 1));
+}
+
+/* log2(5/4 ln(1 / (2 miss))), miss and the result with 32 fractional bits. */
+TL_FN int64_t tl_fix_level_start(int64_t miss)
+{
+	const int64_t most = 858993459; /* 0.2 */
+	int64_t bits = (int64_t)31 * 65536 - tl_fix_log2_near(miss < 1 ? 1 : miss < most ? miss : most);
+
+	return (tl_fix_log2_near((bits * 56783) >> 16) - (int64_t)16 * 65536) * 65536; /* 5/4 ln 2 */
+}
+
 #endif

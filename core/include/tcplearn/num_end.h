@@ -43,3 +43,14 @@
 #undef weight_mix
 #undef weight_dot
 #undef weight_mean
+#undef num_least
+#undef num_positive_mean
+#undef loss_of_nums
+#undef level_t
+#undef TL_LEVEL
+#undef level_from_ratio
+#undef level_shr
+#undef level_whole
+#undef level_mul
+#undef level_start
+#undef num_width

@@ -2,6 +2,7 @@
 /* Number model: IEEE double. A duration is in microseconds. Undone by num_end.h. */
 #include "f64.h"
 
+/* clang-format off */
 #define TL(name)            tl_##name##_f64
 #define num_t               double /* a duration */
 #define ratio_t             double /* a gain, a coefficient */
@@ -37,7 +38,7 @@
 #define weight_decayed(w, e) ((w) * (e))
 #define weight_sum_t        double
 #define weight_dot_t        double
-#define weight_sum_least    0.0
+#define weight_sum_least    1e-290 /* 1 over it is finite */
 #define weight_ratio_t      double
 #define weight_uniform(n)   (1.0 / (double)(n))
 #define weight_keep(alpha, sum) ((1.0 - (alpha)) / (sum))
@@ -45,3 +46,15 @@
 #define weight_mix(w, keep, share) ((w) * (keep) + (share))
 #define weight_dot(w, x)    ((w) * (x))
 #define weight_mean(dot, sum) ((dot) / (sum))
+#define num_least           0.0
+#define num_positive_mean(w, x, n, fallback) tl_f64_positive_mean((w), (x), (n), (fallback))
+#define loss_of_nums(a, scale) ((a) / (scale))
+#define level_t             double /* a logarithm to base 2, a sum of misses */
+#define TL_LEVEL(n, d)      ((double)(n) / (double)(d))
+#define level_from_ratio(r) (r)
+#define level_shr(a, k)     ((a) * (1.0 / (double)((uint64_t)1 << (k))))
+#define level_whole(a)      ((double)(int64_t)(a))
+#define level_mul(a, b)     ((a) * (b))
+#define level_start(miss)   tl_f64_level_start(miss)
+#define num_width(u, a, b)  tl_f64_exp2_near((u) + (tl_f64_log2_near(a) + tl_f64_log2_near(b)) / 2)
+/* clang-format on */

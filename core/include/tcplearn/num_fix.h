@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Number model: 64-bit integers. A duration is in 2^-8 microseconds, a ratio has 30 fractional bits,
- * a duration in ticks has 20, a loss 24, a weight 30. Undone by num_end.h. */
+ * a duration in ticks has 20, a loss 24, a weight 30, a level 32. Undone by num_end.h. */
 #include "fix.h"
 
+/* clang-format off */
 #define TL(name)            tl_##name##_fix
 #define num_t               int64_t
 #define ratio_t             int64_t
@@ -46,3 +47,15 @@
 #define weight_mix(w, keep, share) ((uint32_t)((((w) * (keep) + ((uint64_t)1 << 29)) >> 30) + (share)))
 #define weight_dot(w, x)    ((uint64_t)(w) * (uint64_t)(x))
 #define weight_mean(dot, sum) ((int64_t)(((dot) + (sum) / 2) / (sum)))
+#define num_least           8
+#define num_positive_mean(w, x, n, fallback) tl_fix_positive_mean((w), (x), (n), (fallback))
+#define loss_of_nums(a, scale) ((uint64_t)tl_fix_div((a) * ((int64_t)1 << 20), (scale)) << 4)
+#define level_t             int64_t
+#define TL_LEVEL(n, d)      ((int64_t)(n) * ((int64_t)1 << 32) / (d))
+#define level_from_ratio(r) (((r) >> 4) << 6)
+#define level_shr(a, k)     tl_fix_shr((a), (k))
+#define level_whole(a)      (((a) >> 32) << 32)
+#define level_mul(a, b)     tl_fix_shr((a) * tl_fix_shr((b), 16), 16)
+#define level_start(miss)   tl_fix_level_start(miss)
+#define num_width(u, a, b)  tl_fix_width((u), (a), (b))
+/* clang-format on */

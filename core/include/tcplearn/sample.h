@@ -10,13 +10,13 @@
 #define TL_FLIGHT_MAX ((uint32_t)1 << 20)
 
 struct tl_sample {
-	int64_t time_us;       /* when the ACK arrived; any epoch, never falling */
-	int64_t sent_us;       /* when the segment it times was sent */
-	int64_t rtt_us;        /* at least 1; Karn's rule is the caller's (RFC 6298, section 3) */
-	int64_t ack_delay_us;  /* as the peer reports it (QUIC); 0 in TCP */
+	int64_t time_us;          /* when the ACK arrived; any epoch, never falling */
+	int64_t sent_us;          /* when the segment it times was sent */
+	int64_t rtt_us;           /* at least 1; Karn's rule is the caller's (RFC 6298, section 3) */
+	int64_t ack_delay_us;     /* as the peer reports it (QUIC); 0 in TCP */
 	uint32_t flight_segments; /* out just before the ACK; 0: not known */
-	uint8_t ttl;           /* of the ACK; 0: not known */
-	uint8_t hops;          /* to the peer; 0: not known */
+	uint8_t ttl;              /* of the ACK; 0: not known */
+	uint8_t hops;             /* to the peer; 0: not known */
 };
 
 TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)

@@ -48,7 +48,7 @@ struct tl_columns {
 };
 
 struct tl_estimator {
-	const char *name;    /* "experts", or a preset's: "experts/fitted" */
+	const char *name; /* "experts", or a preset's: "experts/fitted" */
 	const char *summary;
 	enum tl_model model;
 	enum tl_timer timer;
@@ -56,7 +56,7 @@ struct tl_estimator {
 	size_t param_count;
 	size_t params_bytes;
 	void (*defaults)(void *params);
-	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index or out of range */
+	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
 	double (*get)(const void *params, size_t index);
 	size_t (*state_bytes)(const void *params);
 	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
@@ -70,9 +70,12 @@ struct tl_estimator {
 /* Large enough for the parameters of any estimator. */
 #define TL_PARAMS_BYTES_MAX 512
 
-size_t tl_estimator_count(void); /* for each model */
-const struct tl_estimator *tl_estimator_at(size_t index, enum tl_model model);  /* NULL past the end */
-const struct tl_estimator *tl_estimator_find(const char *name, enum tl_model model); /* NULL: unknown */
+/* How many there are in each model. */
+size_t tl_estimator_count(void);
+/* NULL past the end. */
+const struct tl_estimator *tl_estimator_at(size_t index, enum tl_model model);
+/* NULL where no estimator has that name. */
+const struct tl_estimator *tl_estimator_find(const char *name, enum tl_model model);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@ nb::object describe_param(const tl_estimator* e, const void* params, std::size_t
   d["high"] = p.high;
   d["default"] = e->get(params, i);
   d["text"] = p.text;
+  d["whole"] = p.kind != TL_KIND_RATIO;
   nb::list choices;
   if (p.choices) {
     std::istringstream names(p.choices);

@@ -39,6 +39,8 @@ DEFAULTS = (
     "experts/nunes2014-linux",
     "linreg",
     "linreg/magnitude",
+    "tracking",
+    "conformal",
 )
 
 
@@ -50,6 +52,7 @@ class Param:
     high: float
     choices: tuple[str, ...]  # names of the values 0, 1, ... where it is a choice
     text: str
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ def _core() -> dict[str, Info]:
     out = {}
     for e in _native.estimators():
         params = tuple(
-            Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"])
+            Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
             for p in e["params"]
         )
         out[e["name"]] = Info(e["name"], e["summary"], params)
@@ -186,6 +189,8 @@ def _value(info: Info, key: str, text: str) -> float:
     except ValueError:
         wanted = f"one of {', '.join(param.choices)}" if param.choices else "a number"
         raise UserError(f"{info.name}: {key}={text}: it takes {wanted}") from None
+    if param.whole and not value.is_integer():
+        raise UserError(f"{info.name}: {key}={text}: it takes a whole number")
     if not param.low <= value <= param.high:
         raise UserError(f"{info.name}: {key}={text}: allowed is {param.low:g} to {param.high:g}")
     return value
@@ -193,6 +198,7 @@ def _value(info: Info, key: str, text: str) -> float:
 
 def parse(text: str) -> Spec:
     """Reads ``name[/preset][:key=value,...]``. Raises UserError with one line that names the nearest."""
+    text = text.strip().rstrip(":")
     name, _, rest = text.partition(":")
     core = name in _core()
     if not core and name not in _users():

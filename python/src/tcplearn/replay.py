@@ -61,9 +61,13 @@ class _UserBank:
                 bank = self._flows[flow] = [estimators.create(s, self.model) for s in self.specs]
             x = {key: column[k] for key, column in columns.items()}
             for e, estimator in enumerate(bank):
-                rtt_us[k, e], rto_us[k, e] = estimator.predict_one(x), estimator.rto_one(x)
-                if y >= 0:
-                    estimator.learn_one(x, y)
+                try:
+                    rtt_us[k, e], rto_us[k, e] = estimator.predict_one(x), estimator.rto_one(x)
+                    if y >= 0:
+                        estimator.learn_one(x, y)
+                except Exception as error:
+                    text = f"estimator '{self.specs[e].text}' raised {type(error).__name__}: {error}"
+                    raise UserError(text) from error
         if not (np.isfinite(rtt_us).all() and np.isfinite(rto_us).all()):
             raise UserError("an estimator of yours answered NaN or infinity")
         return rtt_us.ravel(), rto_us.ravel()
@@ -145,11 +149,15 @@ class _Run:
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
+        self._names: Counter[tuple[str, str]] = Counter()
 
     def _finish_flow(self, source: str, name: str, flow: Any) -> None:
         if flow is None or flow.samples == 0:
             return
         self._flows += 1
+        self._names[source, name] += 1
+        if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
+            name = f"{name} #{again}"
         measured = zip(self.labels, flow.metrics(), strict=True)
         rows = [_row(source, name, label, self.options, flow.samples, m) for label, m in measured]
         self.out.rows += _with_ratios(rows)
@@ -210,7 +218,7 @@ class _Run:
                     skipped += done is not None and done.samples > 0
                     continue
                 self._finish_flow(source, info["name"], done)
-                if info["near_reason"] and done is not None and done.samples:
+                if trace.kind == "capture" and done is not None and done.samples:
                     sides[_host(info["name"]), info["near_reason"]] += 1
             if progress:
                 progress(trace.progress, path.name)

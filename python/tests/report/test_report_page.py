@@ -191,6 +191,17 @@ def test_first_choice_is_baselines_and_the_best_that_learns(replay: Replay) -> N
     assert summary.chosen(rows) == ["last", "jacobson", best.estimator]
 
 
+def test_summary_answers_which_timer() -> None:
+    rows = fake.replay(2, samples=400).rows
+    judged = [r for r in rows if r.flow == rows[0].flow]
+    fit = [r for r in judged if r.rto_miss_rate is not None and r.rto_miss_rate <= 0.01]
+    least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
+    text = " ".join(summary.sentences(Replay(rows=judged)))
+    assert f"outlasted, {least.estimator} waits least" in text
+    worse = [replace(r, rto_miss_rate=0.5) for r in judged]
+    assert "No timer here was outlasted by" in " ".join(summary.sentences(Replay(rows=worse)))
+
+
 def test_summary_names_the_gain_and_the_price(replay: Replay) -> None:
     rows = [r for r in replay.rows[: len(fake.ESTIMATORS)] if r.estimator in ("jacobson", "experts/fitted")]
     base, ours = rows
@@ -198,7 +209,7 @@ def test_summary_names_the_gain_and_the_price(replay: Replay) -> None:
     base = replace(base, mean_abs_error_ms=2.0, rto_miss_rate=0.01, mean_rto_ms=30.0)
     text = " ".join(summary.sentences(Replay(rows=[base, better])))
     assert "experts/fitted predicted the RTT best: its mean error of 1.00 ms is 50 % below" in text
-    assert "3 % of the samples (jacobson: 1 %)" in text and "more misfires are its price" in text
+    assert "3 % of the samples (jacobson: 1 %)" in text and "more samples outlast it is its price" in text
     text = " ".join(summary.sentences(Replay(rows=[base, replace(better, mean_abs_error_ms=1.99)])))
     assert "no estimator predicted the RTT better than RFC 6298's formulas" in text
     text = " ".join(summary.sentences(Replay(rows=[better])))

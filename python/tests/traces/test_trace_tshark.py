@@ -152,7 +152,7 @@ def plain_timer(program: str, path: Path, sender: str) -> list[tuple[int, int, i
                 cuts = sorted({old[0], old[1], *(c for c in (start, end) if old[0] < c < old[1])})
                 at_index = segments.index(old)
                 segments[at_index : at_index + 1] = [
-                    [a, b, old[2], old[3] + (start <= a and b <= end)] for a, b in pairwise(cuts)
+                    [a, b, old[2], old[3] + (start <= a and b <= end)] for a, b in pairwise(cuts) if b > una
                 ]
             if end > nxt:
                 segments.append([max(start, nxt), end, now, 1])

@@ -10,3 +10,6 @@
 #include "experts.h"
 #include "experts_q16.h"
 #include "linreg.h"
+#include "tracking_predictors.h"
+#include "tracking.h"
+#include "conformal.h"

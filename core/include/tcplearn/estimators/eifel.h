@@ -11,7 +11,9 @@
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO")
 
-struct TL(eifel_params) { TL_EIFEL_PARAMS(TL_FIELD) };
+struct TL(eifel_params) {
+	TL_EIFEL_PARAMS(TL_FIELD)
+};
 
 struct TL(eifel) {
 	struct TL(eifel_params) params;
@@ -64,8 +66,8 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 	if (flight == 0)
 		var = num_coarse_over(s->rttvar_fine, s->params.gain_max);
 	else
-		var = num_coarse(num_div_count(num_mul_count(s->rttvar_fine, flight),
-					       s->params.segments_per_ack));
+		var = num_coarse(
+			num_div_count(num_mul_count(s->rttvar_fine, flight), s->params.segments_per_ack));
 	s->rto = TL(min)(TL(max)(num_coarse(s->srtt_fine) + var, least), num_from_us(s->params.rto_max_us));
 }
 

@@ -8,7 +8,8 @@
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
 	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate, per unit of loss") \
 	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, "share of weight given round at each trial") \
-	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear", 2, "step 2 of Algorithm 1, another loss in its place") \
+	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear", 2, \
+	  "step 2 of Algorithm 1, another loss in its place") \
 	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
 	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
 	X(us, tick, 500000, 1, 1000000000, "tick") \
@@ -26,7 +27,9 @@
 	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to; 0: none") \
 	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt", 1, "which ACKs are timed")
 
-struct TL(experts_params) { TL_EXPERTS_PARAMS(TL_FIELD) };
+struct TL(experts_params) {
+	TL_EXPERTS_PARAMS(TL_FIELD)
+};
 
 struct TL(experts) {
 	struct TL(experts_params) params;
@@ -152,8 +155,42 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y
 			w[i] = weight_decayed(w[i], e);
 	} else {
 		for (i = 0; i < to; i++)
-			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, eta));
+			w[i] = weight_decay(w[i],
+					    loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, eta));
 	}
+}
+
+/* Sums in four chains: an addition of doubles waits for the one before it. */
+TL_FN weight_sum_t TL(experts_sum)(const weight_t *w, uint32_t n)
+{
+	weight_sum_t a = 0, b = 0, c = 0, d = 0;
+	uint32_t i;
+
+	for (i = 0; i + 3 < n; i += 4) {
+		a += w[i];
+		b += w[i + 1];
+		c += w[i + 2];
+		d += w[i + 3];
+	}
+	for (; i < n; i++)
+		a += w[i];
+	return (a + b) + (c + d);
+}
+
+TL_FN weight_dot_t TL(experts_dot)(const weight_t *w, const tick_t *x, uint32_t n)
+{
+	weight_dot_t a = 0, b = 0, c = 0, d = 0;
+	uint32_t i;
+
+	for (i = 0; i + 3 < n; i += 4) {
+		a += weight_dot(w[i], x[i]);
+		b += weight_dot(w[i + 1], x[i + 1]);
+		c += weight_dot(w[i + 2], x[i + 2]);
+		d += weight_dot(w[i + 3], x[i + 3]);
+	}
+	for (; i < n; i++)
+		a += weight_dot(w[i], x[i]);
+	return (a + b) + (c + d);
 }
 
 /* One trial. Weights sum to 1 before and after. */
@@ -163,8 +200,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
 	uint32_t i, n = TL(experts_count)(s), first = 0;
-	weight_sum_t sum = 0, check = 0;
-	weight_dot_t dot = 0;
+	weight_sum_t sum;
 	weight_ratio_t keep, share;
 	loss_t least;
 
@@ -179,8 +215,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	}
 	TL(experts_punish_under)(s, first, y, least);
 	TL(experts_punish_over)(s, first, y, least);
-	for (i = 0; i < n; i++)
-		sum += w[i];
+	sum = TL(experts_sum)(w, n);
 	if (!(sum > weight_sum_least)) { /* only where alpha is 0 or nearly: every weight has died out */
 		TL(experts_uniform)(s);
 		return;
@@ -188,12 +223,10 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	/* step 4, divided by the sum: w = (1 - alpha) w' + alpha pool / N */
 	keep = weight_keep(p->alpha, sum);
 	share = weight_share(p->alpha, n);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		w[i] = weight_mix(w[i], keep, share);
-		check += w[i];
-		dot += weight_dot(w[i], x[i]);
-	}
-	s->rtt = tick_to_num(weight_mean(dot, check), s->unit_us); /* step 1 of the next trial */
+	/* step 1 of the next trial; rounding leaves the sum beside 1 */
+	s->rtt = tick_to_num(weight_mean(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)), s->unit_us);
 }
 
 TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
@@ -215,9 +248,9 @@ TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
 	if (s->samples == 0) /* as RFC 6298, 2.2; the paper is silent */
 		s->rttvar = num_shr(r, 1);
 	else /* equation 2 with the prediction that stood, or equation 4 */
-		s->rttvar += num_mul(TL(abs)(r - (p->variance == TL_VARIANCE_EQ2 ? s->rtt : s->last)) -
-					     s->rttvar,
-				     p->beta);
+		s->rttvar +=
+			num_mul(TL(abs)(r - (p->variance == TL_VARIANCE_EQ2 ? s->rtt : s->last)) - s->rttvar,
+				p->beta);
 	s->last = r;
 	s->samples += s->samples == 0;
 	TL(experts_trial)(s, y);
@@ -226,6 +259,6 @@ TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
 TL_FN void TL(experts_query)(const struct TL(experts) *s, struct TL(answer) *out)
 {
 	out->rtt = s->rtt;
-	out->rto = TL(rto)(s->samples, s->rtt, num_mul(s->rttvar, s->params.k), 0,
-			   s->params.rto_initial_us, s->params.rto_min_us, s->params.rto_max_us);
+	out->rto = TL(rto)(s->samples, s->rtt, num_mul(s->rttvar, s->params.k), 0, s->params.rto_initial_us,
+			   s->params.rto_min_us, s->params.rto_max_us);
 }

@@ -16,13 +16,15 @@
 	X(us, rto_min, 200000, 0, 4294967296, "floor of the RTO (TCP_RTO_MIN)") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO (TCP_RTO_MAX)")
 
-struct TL(experts_q16_params) { TL_EXPERTS_Q16_PARAMS(TL_FIELD) };
+struct TL(experts_q16_params) {
+	TL_EXPERTS_Q16_PARAMS(TL_FIELD)
+};
 
 struct TL(experts_q16) {
 	struct TL(experts_q16_params) params;
-	tl_q16 rtt;       /* prediction in units */
-	tl_q16 rttvar;    /* in ticks */
-	tl_q16 last;      /* last sample in ticks */
+	tl_q16 rtt;    /* prediction in units */
+	tl_q16 rttvar; /* in ticks */
+	tl_q16 last;   /* last sample in ticks */
 	uint32_t samples;
 	/* x[n], then w[n] */
 };
@@ -74,7 +76,8 @@ TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(exper
 		static const uint32_t quarter[4] = { 65536u, 55109u, 46341u, 38968u };
 		uint32_t below = n - 1 - i;
 		uint64_t power = (uint64_t)p->rtt_max * quarter[below % 4];
-		x[i] = tl_q16_sat((uint64_t)p->rtt_min * TL_Q16_ONE + (below / 4 < 64 ? power >> (below / 4) : 0));
+		x[i] = tl_q16_sat((uint64_t)p->rtt_min * TL_Q16_ONE +
+				  (below / 4 < 64 ? power >> (below / 4) : 0));
 		w[i] = TL_Q16_ONE / n;
 	}
 	s->rtt = TL(experts_q16_mean)(s);

@@ -13,7 +13,9 @@
 	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to; 0: none") \
 	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt", 1, "which ACKs are timed")
 
-struct TL(jacobson_params) { TL_JACOBSON_PARAMS(TL_FIELD) };
+struct TL(jacobson_params) {
+	TL_JACOBSON_PARAMS(TL_FIELD)
+};
 
 struct TL(jacobson) {
 	struct TL(jacobson_params) params;
@@ -67,7 +69,6 @@ TL_FN void TL(jacobson_update)(struct TL(jacobson) *s, const struct tl_sample *i
 TL_FN void TL(jacobson_query)(const struct TL(jacobson) *s, struct TL(answer) *out)
 {
 	out->rtt = s->srtt;
-	out->rto = TL(rto)(s->samples, s->srtt, num_mul(s->rttvar, s->params.k),
-			   s->params.granularity_us, s->params.rto_initial_us, s->params.rto_min_us,
-			   s->params.rto_max_us);
+	out->rto = TL(rto)(s->samples, s->srtt, num_mul(s->rttvar, s->params.k), s->params.granularity_us,
+			   s->params.rto_initial_us, s->params.rto_min_us, s->params.rto_max_us);
 }

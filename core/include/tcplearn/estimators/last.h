@@ -10,7 +10,9 @@
 	X(us, rto_min, 0, 0, 4294967296, "floor of the RTO") \
 	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO (RFC 6298, 2.5)")
 
-struct TL(last_params) { TL_LAST_PARAMS(TL_FIELD) };
+struct TL(last_params) {
+	TL_LAST_PARAMS(TL_FIELD)
+};
 
 struct TL(last) {
 	struct TL(last_params) params;

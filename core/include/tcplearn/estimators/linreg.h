@@ -9,13 +9,16 @@
 	X(ratio, b2_min, TL_RATIO(58899585, 100000000), -64, 64, "weight of the minimum") \
 	X(ratio, b3_max, TL_RATIO(41376639, 100000000), -64, 64, "weight of the maximum") \
 	X(ratio, b4_ttl_ms, TL_RATIO(157301, 100000000), -64, 64, "ms a unit of TTL") \
-	X(choice, error, TL_ERROR_SIGNED, "signed|magnitude", 1, "running error as the paper writes it, or its size") \
+	X(choice, error, TL_ERROR_SIGNED, "signed|magnitude", 1, \
+	  "running error as the paper writes it, or its size") \
 	X(count, hops, 12, 1, 255, "hops where the TTL does not tell") \
 	X(count, ttl, 52, 1, 255, "TTL where none is known") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO")
 
-struct TL(linreg_params) { TL_LINREG_PARAMS(TL_FIELD) };
+struct TL(linreg_params) {
+	TL_LINREG_PARAMS(TL_FIELD)
+};
 
 struct TL(linreg) {
 	struct TL(linreg_params) params;
@@ -67,15 +70,14 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 {
 	int64_t rtt_us = tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
 	uint32_t ttl = in->ttl != 0 ? in->ttl : s->params.ttl;
-	uint32_t hops = in->hops != 0  ? in->hops
-			: in->ttl != 0 ? TL(linreg_hops)(in->ttl)
-				       : s->params.hops;
+	uint32_t hops = in->hops != 0 ? in->hops : in->ttl != 0 ? TL(linreg_hops)(in->ttl) : s->params.hops;
 	num_t ms = num_from_us(1000);
 	num_t error;
 
 	s->min_us = s->samples == 0 || rtt_us < s->min_us ? rtt_us : s->min_us;
 	s->max_us = s->samples == 0 || rtt_us > s->max_us ? rtt_us : s->max_us;
-	s->rtt = num_mul(ms, s->params.b0_ms) + num_mul(num_mul_count(ms, hops + 1) - ms, s->params.b1_hops_ms) +
+	s->rtt = num_mul(ms, s->params.b0_ms) +
+		 num_mul(num_mul_count(ms, hops + 1) - ms, s->params.b1_hops_ms) +
 		 num_mul(num_from_us(s->min_us), s->params.b2_min) +
 		 num_mul(num_from_us(s->max_us), s->params.b3_max) +
 		 num_mul(num_mul_count(ms, ttl), s->params.b4_ttl_ms);
@@ -92,6 +94,7 @@ TL_FN void TL(linreg_query)(const struct TL(linreg) *s, struct TL(answer) *out)
 	num_t least = num_from_us(1), most = num_from_us(s->params.rto_max_us);
 
 	out->rtt = s->rtt;
-	out->rto = s->samples == 0 ? num_from_us(s->params.rto_initial_us) : TL(max)(s->rtt + s->error, least);
+	out->rto = s->samples == 0 ? num_from_us(s->params.rto_initial_us)
+				   : TL(max)(s->rtt + s->error, least);
 	out->rto = TL(min)(out->rto, most);
 }

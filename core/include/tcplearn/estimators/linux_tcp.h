@@ -9,14 +9,16 @@
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO (TCP_RTO_MAX)")
 
-struct TL(linux_tcp_params) { TL_LINUX_TCP_PARAMS(TL_FIELD) };
+struct TL(linux_tcp_params) {
+	TL_LINUX_TCP_PARAMS(TL_FIELD)
+};
 
 struct TL(linux_tcp) {
 	struct TL(linux_tcp_params) params;
 	num_t srtt;
-	num_t mdev4;     /* four mean deviations, as the kernel holds them */
-	num_t mdev4_max; /* the largest in this round trip */
-	num_t rttvar;    /* what is added to SRTT */
+	num_t mdev4;      /* four mean deviations, as the kernel holds them */
+	num_t mdev4_max;  /* the largest in this round trip */
+	num_t rttvar;     /* what is added to SRTT */
 	int64_t round_us; /* the round trip ends with the first ACK of data sent after this */
 	uint32_t samples;
 };

@@ -7,7 +7,9 @@
 	X(us, max_ack_delay, 25000, 0, 16384000, "the peer's max_ack_delay (RFC 9000, 18.2)") \
 	X(us, rtt_initial, 333000, 1, 4294967296, "kInitialRtt (RFC 9002, 6.2.2)")
 
-struct TL(rfc9002_params) { TL_RFC9002_PARAMS(TL_FIELD) };
+struct TL(rfc9002_params) {
+	TL_RFC9002_PARAMS(TL_FIELD)
+};
 
 struct TL(rfc9002) {
 	struct TL(rfc9002_params) params;

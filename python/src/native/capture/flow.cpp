@@ -104,7 +104,10 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   drop_window_probe(start, end);
   // RFC 6298, (5.1): the timer starts with the first data out.
   if (nxt_ <= una_) armed_us_ = now_us;
-  if (start < nxt_) resend(std::max(start, una_), std::min(end, nxt_), sent);
+  if (start < nxt_) {
+    resend(std::max(start, una_), std::min(end, nxt_), sent);
+    pop_acknowledged();  // a record may have been split where an ACK ended
+  }
   if (end > nxt_) {
     const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
     append(std::max(start, nxt_), end, sent, probe);

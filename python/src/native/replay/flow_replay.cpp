@@ -67,8 +67,11 @@ FlowReplay::FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, do
 }
 
 void FlowReplay::remember(const RowView& row) {
-  // no later sample was sent before the oldest segment out was
-  while (!history_.empty() && history_.front().time_us <= row.head_sent_us) {
+  // no later sample was sent before the oldest segment out was; lists of RTTs do not tell where samples
+  // overtake one another, so what stood eight of the longest RTTs ago is kept
+  longest_rtt_us_ = std::max(longest_rtt_us_, row.sample.rtt_us);
+  const std::int64_t done_us = std::min(row.head_sent_us, row.sample.time_us - 8 * longest_rtt_us_);
+  while (!history_.empty() && history_.front().time_us <= done_us) {
     spare_ = std::move(history_.front());
     history_.pop_front();
   }

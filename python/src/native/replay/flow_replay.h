@@ -72,6 +72,7 @@ class FlowReplay {
   std::vector<double> rtt_us_, rto_us_;
   Thinned series_;
   std::uint64_t samples_ = 0;
+  std::int64_t longest_rtt_us_ = 0;
 };
 
 }  // namespace tcplearn

@@ -22,29 +22,26 @@ void Metrics::score_at_send(double rtt_us, double predicted_us) {
   at_send_error_us.add(std::fabs(predicted_us - rtt_us));
 }
 
-void Metrics::score_timer(double rtt_us, double rto) {
-  rto_us.add(rto);
-  excess_us.add(std::max(rto - rtt_us, 0.0));
-  misses += rtt_us > rto;
+void Metrics::score_timer(double rtt_us, double timeout_us) {
+  rto_us.add(timeout_us);
+  excess_us.add(std::max(timeout_us - rtt_us, 0.0));
+  misses += rtt_us > timeout_us;
 }
 
-void Metrics::run_timer(const Wait& wait, double srtt_us, double rto, bool from_head) {
+void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head) {
   const auto armed = static_cast<double>(wait.armed_us);
   const auto acked = static_cast<double>(wait.acked_us);
   // RFC 6298, 5.3: RTO from the ACK that restarts the timer; Eifel: less the age of the oldest segment
   const double start = from_head ? static_cast<double>(wait.head_sent_us) : armed;
-  const double expiry = std::max(armed, start + rto);
+  const double expiry = std::max(armed, start + timeout_us);
   spurious_timeouts += expiry < acked;
 
-  // RFC 8985, 7.2 and 7.3: the probe goes first unless the RTO would, and restarts the RTO
-  const double pto = srtt_us > 0 ? 2 * srtt_us + (wait.tail ? kMaxAckDelayUs : 0) : kInitialPtoUs;
-  const double probe = armed + pto;
-  if (probe < expiry) {
-    spurious_probes += probe < acked;
-    spurious_timeouts_tlp += probe + rto < acked;
-  } else {
-    spurious_timeouts_tlp += expiry < acked;
-  }
+  // RFC 8985, 7.2 and 7.3: a probe goes after PTO, or in place of the RTO where that would expire sooner,
+  // and restarts the RTO
+  const double pto_us = srtt_us > 0 ? 2 * srtt_us + (wait.tail ? kMaxAckDelayUs : 0) : kInitialPtoUs;
+  const double probe = std::min(armed + pto_us, expiry);
+  spurious_probes += probe < acked;
+  spurious_timeouts_tlp += probe + timeout_us < acked;
 }
 
 void Metrics::merge(const Metrics& o) {

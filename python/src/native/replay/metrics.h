@@ -38,9 +38,9 @@ class Metrics {
   // The sample, and the prediction that stood when its segment was sent.
   void score_at_send(double rtt_us, double predicted_us);
   // The sample, and the RTO in force when its segment was sent.
-  void score_timer(double rtt_us, double rto_us);
+  void score_timer(double rtt_us, double timeout_us);
   // A wait that ended with the ACK of a segment that was not lost: whatever fires is spurious.
-  void run_timer(const Wait& wait, double srtt_us, double rto_us, bool from_head);
+  void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
   Mean abs_error_us, error_us, at_send_error_us, rto_us, excess_us;

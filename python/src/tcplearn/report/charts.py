@@ -144,7 +144,7 @@ def over_time(
     rto = alt.layer(band(log, "RTO, ms"), lines("r", log, "RTO, ms", legend=False)).properties(
         width=WIDTH,
         height=RTO_HEIGHT,
-        title="RTO: the closer above the grey samples, the better; below them it misfires",
+        title="RTO: the closer above the grey samples, the better; a sample above it outlasted it",
     )
     parts: list[Any] = [rtt, rto]
     if not still:

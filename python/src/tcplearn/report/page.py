@@ -63,9 +63,14 @@ def page(replay: Replay) -> str:
     for n, part in enumerate(parts):
         body.append(_flow_section(n, part, pictures))
     body.append(_other_tables(replay, parts, look))
-    body.append(_glossary())
+    body.append(glossary())
     data = {"pictures": pictures, "flows": [{"series": p.series, "cdf": p.cdf} for p in parts]}
     files = ", ".join(dict.fromkeys(row.source for row in replay.rows))
+    return shell(f"tcplearn replay: {files}", replay.made_by.get("version", ""), body, data)
+
+
+def shell(title: str, version: str, body: Iterable[str], data: Mapping[str, Any]) -> str:
+    """A whole page: what draws the pictures in `data` goes with it."""
     bundle = vl_convert.javascript_bundle(_NO_SNIPPET, vl_version=VEGALITE).replace("</script", "<\\/script")
     return "\n".join(
         (
@@ -74,8 +79,8 @@ def page(replay: Replay) -> str:
             '<head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta name="generator" content="tcplearn {text(replay.made_by.get("version", ""))}">',
-            f"<title>tcplearn replay: {text(files)}</title>",
+            f'<meta name="generator" content="tcplearn {text(version)}">',
+            f"<title>{text(title)}</title>",
             f"<style>\n{_asset('page.css')}</style></head>",
             "<body>",
             *body,
@@ -109,10 +114,10 @@ def _head(replay: Replay) -> str:
         '<div class="summary">' + "".join(f"<p>{text(s)}</p>" for s in summary.sentences(replay)) + "</div>",
     ]
     if replay.warnings:
-        out.append('<div class="warnings"><b>Warnings</b>' + _list(replay.warnings) + "</div>")
+        out.append('<div class="warnings"><b>Warnings</b>' + listed(replay.warnings) + "</div>")
     out.append('<dl class="facts">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in facts) + "</dl>")
     if replay.notes:
-        items = _list(replay.notes)
+        items = listed(replay.notes)
         if len(replay.notes) > NOTES_SHOWN:
             heading = f"{counted(len(replay.notes), 'note')} on sides and flows"
             items = f"<details><summary>{heading}</summary>{items}</details>"
@@ -120,7 +125,7 @@ def _head(replay: Replay) -> str:
     return "\n".join(out)
 
 
-def _list(lines: Iterable[str]) -> str:
+def listed(lines: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
 
@@ -223,6 +228,6 @@ def _other_tables(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[s
     return "\n".join([*out, "</section>"])
 
 
-def _glossary() -> str:
-    terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in TERMS)
+def glossary(entries: Iterable[tuple[str, str]] = TERMS) -> str:
+    terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in entries)
     return f'<section id="glossary"><h2>Glossary</h2><dl class="glossary">{terms}</dl></section>'

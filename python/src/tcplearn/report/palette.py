@@ -17,8 +17,10 @@ FAMILIES = {
     "eifel": "#cc79a7",
     "experts": "#d55e00",
     "linreg": "#e69f00",
+    "tracking": "#332288",
+    "conformal": "#882255",
 }
-OTHERS = ("#332288", "#882255", "#999933", "#44aa99", "#661100")
+OTHERS = ("#999933", "#44aa99", "#661100", "#117733")
 DASHES: tuple[list[int], ...] = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 

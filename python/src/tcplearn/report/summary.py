@@ -26,14 +26,10 @@ def percent(rate: float) -> str:
     return "0 %" if rate == 0 else "less than 0.001 %" if rate < 1e-5 else f"{rate * 100:.3g} %"
 
 
-def deciding(replay: Replay) -> tuple[list[Row], int]:
-    """The rows that the summary is made from, and how many flows they stand for."""
+def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
+    """The rows that the summary is made from, the flow with most samples, and every judged flow's."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
-    if len(judged) == 1:
-        return judged[0], 1
-    if judged and replay.totals:
-        return replay.totals, len(flows(replay.rows))
-    return [], len(judged)
+    return max(judged, key=lambda rows: rows[0].samples, default=[]), judged
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
@@ -47,12 +43,13 @@ def chosen(rows: Sequence[Row]) -> list[str]:
 
 
 def sentences(replay: Replay) -> list[str]:
-    rows, count = deciding(replay)
+    rows, judged = deciding(replay)
     measured = [row for row in by_error(rows) if plain(row.mean_abs_error_ms) is not None]
     if not measured:
         return ["No flow has enough samples to judge an estimator by."]
     samples = max(row.samples for row in measured)
-    over = f"Over {counted(samples, 'RTT sample')} in {counted(count, 'flow')}"
+    where = f" of {rows[0].flow}, the largest of {len(judged)} flows" if len(judged) > 1 else ""
+    over = f"Over {counted(samples, 'RTT sample')}{where}"
     base = next((row for row in measured if row.estimator == BASELINE), None)
     best = measured[0]
     if base is None:
@@ -75,7 +72,27 @@ def sentences(replay: Replay) -> list[str]:
     teacher = next((row for row in measured if learned(row.estimator)), None)
     if teacher and teacher is not best and best is not base and not learned(best.estimator):
         out.append(_learner(teacher, base))
-    return [*out, *_at_send(rows)]
+    return [*out, *_wins(best, judged), *_timer(measured), *_at_send(rows)]
+
+
+def _wins(best: Row, judged: Sequence[Sequence[Row]]) -> list[str]:
+    if len(judged) < 2:
+        return []
+    won = sum(by_error(rows)[0].estimator == best.estimator for rows in judged)
+    return [f"It came first on {won} of {counted(len(judged), 'flow')}."]
+
+
+def _timer(rows: Sequence[Row], most: float = 0.01) -> list[str]:
+    """Which timer, in one sentence: the shortest of those that few samples outlast."""
+    fit = [r for r in rows if r.rto_miss_rate is not None and r.rto_miss_rate <= most and r.mean_rto_ms]
+    if not fit:
+        return [f"No timer here was outlasted by {percent(most)} of the samples or fewer."]
+    least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
+    return [
+        f"Of the timers that {percent(most)} of the samples or fewer outlasted, {least.estimator} waits "
+        f"least: {number(least.mean_rto_ms or 0.0)} ms in the mean, with "
+        f"{counted(least.spurious_timeouts, 'spurious timeout')}."
+    ]
 
 
 def _named(row: Row) -> str:
@@ -110,9 +127,9 @@ def _price(best: Row, base: Row) -> list[str]:
     )
     more_misses, longer = miss > base_miss * (1 + SAME), wait > base_wait * (1 + SAME)
     if more_misses and longer:
-        verdict = "more misfires and longer waits are its price"
+        verdict = "more samples outlast it, and longer waits after a loss, are its price"
     elif more_misses:
-        verdict = "more misfires are its price"
+        verdict = "that more samples outlast it is its price"
     elif longer:
         verdict = "longer waits after a loss are its price"
     else:

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceError, TraceOptions
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
+from .qlog import QlogTrace, looks_like_qlog
 from .tlog import MAGIC as _TLOG_MAGIC
 from .tlog import TlogTrace
 
@@ -20,6 +25,7 @@ __all__ = [
     "CsvTrace",
     "FlentTrace",
     "FlowInfo",
+    "QlogTrace",
     "Reason",
     "TlogTrace",
     "Trace",
@@ -45,6 +51,23 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
     path = Path(path)
     if path.is_dir():
         raise TraceError(f"{path}: is a directory")
+    if str(path) == "-" or (path.exists() and not path.is_file()):
+        with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
+            # unlinked with its folder once the reader has it open
+            return _open(_spooled(path, Path(folder)), options)
+    return _open(path, options)
+
+
+def _spooled(path: Path, folder: Path) -> Path:
+    """Copy what comes through a pipe ("-" is standard input): readers look at its beginning twice."""
+    copy = folder / ("stdin" if str(path) == "-" else path.name)
+    with copy.open("wb") as out, contextlib.ExitStack() as stack:
+        source = sys.stdin.buffer if str(path) == "-" else stack.enter_context(path.open("rb"))
+        shutil.copyfileobj(source, out)
+    return copy
+
+
+def _open(path: Path, options: TraceOptions | None) -> Trace:
     stream = ByteStream(path)
     head = b""
     while len(head) < 4096 and (part := stream.read()):
@@ -62,9 +85,11 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(path)
     text = head[:4096].removeprefix(b"\xef\xbb\xbf")
+    if looks_like_qlog(text):
+        return QlogTrace(path, options)
     if text.lstrip().startswith((b"{", b"[")):
         return FlentTrace(path)
-    if b"\0" in text:
+    if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(
             f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log"
         )

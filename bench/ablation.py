@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What each part of `tracking` and `conformal` contributes, on seeded series: writes docs/ablation.md.
+
+python bench/ablation.py           writes docs/ablation.md, in a minute or two
+python bench/ablation.py PATH ...  prints the tables for the traces at these paths: files, or folders of them
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python" / "tests"))
+
+from families import FAMILIES, Rtts, family, flow_of, stepped  # noqa: E402
+from tcplearn import _native  # noqa: E402
+from tcplearn.traces import TraceError, open_trace  # noqa: E402
+
+SEEDS = range(6)
+ROWS = 2000
+STEPS = 300  # of each noise, up and down
+EXPECTED = 20  # misses that a rate is judged by, at least
+PREDICTORS = (
+    "last", "EWMA 1/8", "EWMA 1/32", "median of 5", "slow hub", "step median", "drift", "half way", "ratio",
+    "map of 8", "map of 16", "affine",
+)  # fmt: skip
+DEFAULT = 3965
+OFF = 1
+
+Params = Mapping[str, float]
+Variant = tuple[str, str, Params]  # row, estimator, parameters
+Series = Mapping[str, Rtts]
+
+TRACKING: list[Variant] = [
+    ("**as it is**", "tracking", {}),
+    *(
+        (f"{'without' if DEFAULT >> k & 1 else 'with'} {name}", "tracking", {"predictors": DEFAULT ^ 1 << k})
+        for k, name in enumerate(PREDICTORS)
+    ),
+    ("last, drift, ratio, map of 16 only", "tracking", {"predictors": 1 + 64 + 256 + 1024}),
+    ("fixed share combines", "tracking", {"combiner": 1}),
+    ("no budget", "tracking", {"budget": OFF}),
+    ("no warm-up", "tracking", {"warm_up": OFF}),
+    ("no dead zone", "tracking", {"dead_zone": OFF}),
+    ("as first studied (`tracking/study`)", "tracking/study", {}),
+    ("`experts/fitted`", "experts/fitted", {}),
+]
+TIMERS: list[Variant] = [
+    ("**as it is**", "conformal", {}),
+    ("no integral", "conformal", {"integral": OFF}),
+    ("no treatment of steps", "conformal", {"steps": OFF}),
+    ("neither", "conformal", {"integral": OFF, "steps": OFF}),
+    ("over jacobson", "conformal", {"over": 1}),
+    ("over last", "conformal", {"over": 2}),
+]
+
+
+def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
+    """What stood before each sample but the first."""
+    now = np.cumsum(y)
+    rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
+    return rtt[1:], rto[1:]
+
+
+def loss(y: Rtts, name: str, params: Params) -> float:
+    return float(np.abs(run(name, y, params)[0] - y[1:]).sum())
+
+
+def mean(values: Iterable[float]) -> float:
+    return float(np.exp(np.mean(np.log(list(values)))))
+
+
+class Predicted:
+    """Error over the better of jacobson's and last's; in restarts of so many samples, pooled by series."""
+
+    def __init__(self, series: Series) -> None:
+        cut = {
+            n: [np.split(y[: len(y) // n * n], len(y) // n) for y in series.values() if len(y) >= n]
+            for n in (50, 100)
+        }
+        self._parts = {0: [[y] for y in series.values()], **cut}
+
+    @functools.cache  # noqa: B019 # lives as long as the program
+    def _best(self, rows: int) -> list[float]:
+        return [
+            min(sum(loss(p, name, {}) for p in parts) for name in ("jacobson", "last"))
+            for parts in self._parts[rows]
+        ]
+
+    def row(self, name: str, params: Params) -> Iterator[str]:
+        for rows, several in self._parts.items():
+            pairs = zip(several, self._best(rows), strict=True)
+            ratios = [sum(loss(p, name, params) for p in parts) / best for parts, best in pairs if best > 0]
+            yield from (f"{mean(ratios):.3f}", f"{max(ratios):.3f}") if ratios else ("", "")
+
+
+def timed(series: Series, name: str, params: Params) -> Iterator[str]:
+    rates, waits, achieved = [], [], []
+    for y in series.values():
+        n = len(y) - 1
+        if n >= EXPECTED / 0.01 - 1:
+            rates.append(float((y[1:] > run(name, y, {**params, "miss": 0.01})[1]).mean()) / 0.01)
+        rfc = run("jacobson", y, {})[1]
+        rate = float((y[1:] > rfc).mean())
+        if rate * n >= EXPECTED and rate <= 0.5:
+            rto = run(name, y, {**params, "miss": rate})[1]
+            waits.append(np.maximum(rto - y[1:], 0).mean() / np.maximum(rfc - y[1:], 0).mean())
+            achieved.append(float((y[1:] > rto).mean()) / rate)
+    yield f"{min(rates):.2f}–{max(rates):.2f}" if rates else ""
+    yield f"{sum(0.7 <= v <= 1.3 for v in rates)} of {len(rates)}"
+    yield f"{mean(waits):.3f}" if waits else ""
+    yield f"{np.mean(achieved):.2f}" if achieved else ""
+
+
+def after_steps(name: str, params: Params, factor: float) -> str:
+    """Samples 51 to 150 after the step, at 1 %."""
+    hits = [
+        y[1050:1150] > run(name, y, {**params, "rto_min_us": 1})[1][1049:1149]
+        for noise, seed in itertools.product(("gaussian", "lognormal"), range(STEPS))
+        for y in [stepped(seed, factor, noise)]
+    ]
+    return f"{np.mean(hits) / 0.01:.2f}"
+
+
+def rows_of_steps(factor: int, period: int) -> Iterator[str]:
+    r, t = np.random.default_rng([factor, period]), np.arange(100 * period)
+    y = 20_000 * (1 + 0.05 * np.abs(r.standard_normal(len(t)))) * np.where(t // period % 2, factor, 1)
+    whole = np.round(y).astype(np.int64)
+    missed, t = (whole[1:] > run("conformal", whole, {})[1]) / 0.01, t[1:]
+    window, up = (t % period >= 50) & (t % period < 150) & (t > period), t // period % 2 == 1
+    yield from (f"{missed[k].mean():.2f}" for k in (t > 0, window & up, window & ~up))
+
+
+def timeouts(miss: float, window: int) -> Iterator[str]:
+    """% of samples: missed just before the sample, at the time of sending, spurious timeouts."""
+    out = []
+    for name, seed in itertools.product(FAMILIES, range(3)):
+        flow = flow_of(family(name, seed, 5000), window)
+        engine = _native.ReplayEngine([("conformal", "double", {"miss": miss}), ("jacobson", "double", {})])
+        engine.feed(flow)
+        found = engine.finish(0)
+        assert found is not None
+        ours, rfc = found.metrics()
+        rto = _native.Estimator("conformal", "double", {"miss": miss}).run(
+            flow["rtt_us"], flow["time_us"], flow["sent_us"]
+        )[1]
+        n = len(flow["rtt_us"]) - 1
+        before = int((flow["rtt_us"] > rto)[1:].sum())
+        out.append(
+            [
+                100 * v / n
+                for v in (before, ours["misses"], ours["spurious_timeouts"], rfc["spurious_timeouts"])
+            ]
+        )
+    yield from (f"{v:.2f}" for v in np.mean(out, axis=0))
+
+
+def at_send(window: int) -> Iterator[str]:
+    """Errors at the time of sending over the better of jacobson's and last's."""
+    names = ("tracking", "tracking/study", "jacobson", "last")
+    out = []
+    for name, seed in itertools.product(FAMILIES, range(3)):
+        engine = _native.ReplayEngine([(e, "double", {}) for e in names])
+        engine.feed(flow_of(family(name, seed, ROWS), window))
+        found = engine.finish(0)
+        assert found is not None
+        errors = [m["at_send_error_us"] for m in found.metrics()]
+        out.append([e / min(errors[2:]) for e in errors[:2]])
+    for ratios in zip(*out, strict=True):
+        yield from (f"{mean(ratios):.3f}", f"{max(ratios):.3f}")
+
+
+def disturbed(most: int, low: float, high: float) -> Iterator[str]:
+    """After up to `most` samples of so many times the RTT: RTOs over those before, and the rate."""
+    out = []
+    for seed in range(200):
+        r = np.random.default_rng([seed, most])
+        y, n = 50_000 * (1 + 0.05 * np.abs(r.standard_normal(4000))), int(r.integers(1, most + 1))
+        y[2000 : 2000 + n] *= r.uniform(low, high)
+        whole = np.round(y).astype(np.int64)
+        rtos = [run(name, whole, {})[1] for name in ("conformal", "jacobson")]
+        near, far = slice(2000 + n + 8, 2000 + n + 50), slice(2000 + n + 200, 2000 + n + 300)
+        before = [np.median(rto[1500:1990]) for rto in rtos]
+        after = [np.median(rto[near]) / b for rto, b in zip(rtos, before, strict=True)]
+        missed = whole[1:] > rtos[0]
+        rate = missed[2000 + n :].mean() / 0.01
+        out.append([*after, np.median(rtos[0][far]) / before[0], rate])
+    yield from (f"{v:.2f}" for v in np.mean(out, axis=0))
+
+
+def heavy(tail: float) -> Iterator[str]:
+    r = np.random.default_rng([5, int(10 * tail)])
+    y = np.round(50_000 * (1 + 0.1 * r.pareto(tail, 100_000))).astype(np.int64)
+    ours, rfc = (run(name, y, {})[1] for name in ("conformal", "jacobson"))
+    yield from (f"{100 * (y[1:] > rto).mean():.2f}" for rto in (ours, rfc))
+    yield f"{np.maximum(ours - y[1:], 0).mean() / np.maximum(rfc - y[1:], 0).mean():.2f}"
+
+
+def table(head: str, rows: Iterable[Iterable[str]]) -> str:
+    """Headings apart by |."""
+    columns = head.split("|")
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def tables(series: Series, steps: bool) -> str:
+    predicted = Predicted(series)
+    head = "|full: mean|worst|50: mean|worst|100: mean|worst"
+    first = table(head, ([row, *predicted.row(name, params)] for row, name, params in TRACKING))
+    head = "|rate / 1 %|within 0.7–1.3|wait / jacobson's|its misses / jacobson's"
+    head += "|10 times up|10 times down" if steps else ""
+
+    def timer(row: str, name: str, params: Params) -> list[str]:
+        after = [after_steps(name, params, f) for f in (10, 0.1)] if steps else []
+        return [row, *timed(series, name, params), *after]
+
+    what = f"\nLast, samples 51 to 150 after a tenfold step at 1 %, {2 * STEPS} steps." if steps else ""
+    return f"""## Prediction
+
+Error over that of the better of `jacobson` and `last` on the same samples (geometric mean over
+{len(series)} series, and the worst series), over the whole series and with a fresh start every 50 and 100.
+
+{first}
+
+## Timer
+
+Misses at a chosen 1 %, over it: range over the series with {EXPECTED} or more to be expected. Then, with the
+rate that `jacobson` happens to have on each series, the excess wait (mean of RTO − sample where above 0) over
+`jacobson`'s, and the misses over `jacobson`'s.{what}
+
+{table(head, (timer(*v) for v in TIMERS))}
+"""
+
+
+def generated() -> str:
+    series = {f"{name}/{seed}": family(name, seed, ROWS) for name in FAMILIES for seed in SEEDS}
+    periods = itertools.product((2, 10), (300, 1000, 3000))
+    rows = table(
+        "|each|all|after up|after down",
+        ([f"{f} times", f"{p} samples", *rows_of_steps(f, p)] for f, p in periods),
+    )
+    windows = itertools.product((0.01, 0.001), (1, 2, 5, 10, 50))
+    waits = table(
+        "chosen|a round trip|before|at send|timeouts|jacobson's",
+        ([f"{m:.1%}", str(w), *timeouts(m, w)] for m, w in windows),
+    )
+    sends = table(
+        "a round trip|`tracking`: mean|worst|`tracking/study`: mean|worst",
+        ([str(w), *at_send(w)] for w in (1, 2, 10)),
+    )
+    disturbances = table(
+        "|RTO 8–50 samples later|jacobson's|RTO 200–300 later|rate after, / 1 %",
+        (
+            ["1 to 20 samples, 5 to 50 times", *disturbed(20, 5, 50)],
+            ["outage: 1 to 30 samples, 2,000 times", *disturbed(30, 2000, 2000)],
+        ),
+    )
+    tails = table(
+        "exponent|misses, %|jacobson's|wait / jacobson's", ([str(t), *heavy(t)] for t in (1.5, 2.0, 3.0))
+    )
+    return f"""# What each part contributes
+
+Made by `python bench/ablation.py`, not by hand. Seeded series: {len(FAMILIES)} families
+(`python/tests/families.py`), seeds {SEEDS[0]} to {SEEDS[-1]}, {ROWS} samples each. They were built to be hard
+and their proportions are ours: read the differences between rows, not the rows.
+`python bench/ablation.py FOLDER` prints the same tables for any folder of traces.
+
+{tables(series, steps=True)}
+## Prediction at the time of sending
+
+The same ratio of errors with the prediction that stood when the packet was sent, in flows with so many
+packets a round trip (seeds 0 to 2). With ten, what these families draw packet by packet can't be foreseen,
+and an average is the best that there is.
+
+{sends}
+
+## Rows of steps
+
+`conformal` at 1 %, one series of 100 levels, up and down in turn: misses over the chosen rate, all, and in
+samples 51 to 150 after a step.
+
+{rows}
+
+## Misses and timeouts
+
+`conformal` in flows that always have data to send, with so many packets a round trip, on the same families
+(seeds 0 to 2, 5,000 packets, order kept). In % of samples: above the RTO just before the sample, which is
+what is promised; above the RTO at the time of sending; spurious timeouts of a timer that each ACK restarts;
+`jacobson`'s timeouts.
+
+{waits}
+
+## Bursts, outages, heavy tails
+
+`conformal` at 1 %, a path of 50 ms with 5 % of noise, 200 times: the RTO after a burst over that before it.
+
+{disturbances}
+
+A Pareto tail, 100,000 samples: what 1 % costs where `jacobson` misses 5 %.
+
+{tails}
+"""
+
+
+def files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield from sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+
+
+def read(paths: Iterable[Path], least: int = 250) -> Series:
+    """Every flow of `least` or more samples."""
+    out: dict[str, Rtts] = {}
+    for path in files(paths):
+        flows: dict[int, list[np.ndarray]] = {}
+        try:
+            for batch in open_trace(path).batches():
+                sampled = batch["rtt_us"] >= 0
+                for flow in np.unique(batch["flow"][sampled]).tolist():
+                    flows.setdefault(flow, []).append(batch["rtt_us"][sampled & (batch["flow"] == flow)])
+        except TraceError as e:
+            print(f"{path}: {e}", file=sys.stderr)
+        whole = {f"{path}:{flow}": np.concatenate(parts) for flow, parts in flows.items()}
+        out |= {name: y for name, y in whole.items() if len(y) >= least}
+    return out
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("paths", nargs="*", type=Path)
+    paths: list[Path] = parser.parse_args().paths
+    if not paths:
+        (ROOT / "docs" / "ablation.md").write_text(generated())
+        return 0
+    series = read(paths)
+    if not series:
+        print("ablation: no series of 250 samples there", file=sys.stderr)
+        return 1
+    print(tables(series, steps=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

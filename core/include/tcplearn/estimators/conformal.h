@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `conformal`: an RTO with a chosen rate of misses over any prediction p,
+ *     rto = clamp(p + 2^u sqrt(slow fast), rto_min, rto_max),
+ * slow and fast the means of |y - p| with 1/256 and 1/4, and u a PI controller on (miss - alpha): adaptive
+ * conformal inference (Gibbs and Candes 2021) in the logarithm of a width. docs/algorithms/conformal.md
+ * has the books, the bound and its proof. Included once for each number model. */
+
+#define TL_CONFORMAL_PARAMS(X) \
+	X(ratio, miss, TL_RATIO(1, 100), 1.0 / 16384, 0.5, "share of samples that may outlast the RTO") \
+	X(choice, over, TL_OVER_TRACKING, "tracking|jacobson|last", 2, "whose prediction") \
+	X(choice, integral, TL_ON, "on|off", 1, "the second integrator") \
+	X(choice, steps, TL_ON, "on|off", 1, \
+	  "a lasting change of level is learned anew and forgiven, on credit") \
+	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample (RFC 6298, 2.1)") \
+	X(us, rto_min, 1000, 1, 4294967296, "floor of the RTO") \
+	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO: a part of the promise")
+
+struct TL(conformal_params) {
+	TL_CONFORMAL_PARAMS(TL_FIELD)
+};
+
+/* The timer alone, over any p. */
+struct TL(interval) {
+	level_t miss, u, excess, debt; /* excess: sum of miss - alpha over counted samples */
+	num_t slow_fine, fast_fine;
+	uint32_t slow_n;
+	/* a change of level that is suspected (stage > 0): samples since, side, where from */
+	uint32_t stage, side_up, missed, epoch_end, epoch_n, hurry;
+	num_t before, epoch_fine;
+	uint32_t samples;
+};
+
+struct TL(conformal) {
+	struct TL(conformal_params) params;
+	struct TL(interval) timer;
+	union {
+		struct TL(tracking) tracking;
+		struct TL(jacobson) jacobson;
+		struct TL(last) last;
+	} inner;
+	num_t rtt, rto;
+};
+
+#define TL_LEVEL_LEAST TL_LEVEL(-4, 1) /* of u: 1/16 of the mean error */
+
+TL_FN void TL(conformal_defaults)(struct TL(conformal_params) *p) { TL_CONFORMAL_PARAMS(TL_DEFAULT) }
+
+/* One spurious timeout in a thousand samples. */
+TL_FN void TL(conformal_thousandth)(struct TL(conformal_params) *p)
+{
+	p->miss = TL_RATIO(1, 1000);
+}
+
+TL_FN void TL(conformal_over_jacobson)(struct TL(conformal_params) *p)
+{
+	p->over = TL_OVER_JACOBSON;
+}
+
+TL_FN void TL(interval_init)(struct TL(interval) *s, ratio_t miss)
+{
+	s->miss = level_from_ratio(miss);
+	s->u = level_start(s->miss);
+	s->excess = s->debt = TL_LEVEL(0, 1);
+	s->slow_fine = s->fast_fine = num_fine(num_from_us(1));
+	s->slow_n = 4;
+	s->stage = s->side_up = s->missed = s->epoch_n = s->hurry = 0;
+	s->epoch_end = 8;
+	s->before = s->epoch_fine = num_from_us(0);
+	s->samples = 0;
+}
+
+TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
+{
+	return p + num_coarse(num_width(s->u, s->slow_fine, s->fast_fine));
+}
+
+/* Suspected when y leaves p by half of it; kept while y stays that far from the old level. */
+TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
+{
+	if (s->stage > 0) {
+		uint32_t stays = s->side_up ? 2 * y > 3 * s->before : 3 * y < 2 * s->before;
+		s->stage = stays ? s->stage + 1 : 0;
+	}
+	if (s->stage == 0 && (2 * y > 3 * p || 3 * y < 2 * p)) {
+		s->stage = 1;
+		s->side_up = y > p;
+		s->before = p;
+		s->missed = 0;
+		s->epoch_n = 0;
+		s->epoch_fine = num_from_us(0);
+		s->epoch_end = 8;
+	}
+}
+
+/* The books: excess = 4 (u - u_0) + debt - 4 (integral steps), exactly. */
+TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
+{
+	level_t e;
+
+	s->u -= level_shr(s->miss, 2);
+	s->excess -= s->miss;
+	if (missed) {
+		s->excess += TL_LEVEL(1, 1);
+		if (s->stage > 8 &&
+		    s->debt <= TL_LEVEL(5, 1)) { /* the new level is being learned: on credit */
+			s->debt += TL_LEVEL(1, 1);
+		} else {
+			s->u += TL_LEVEL(1, 4);
+			s->missed += s->stage > 0;
+		}
+	}
+	if (s->debt > TL_LEVEL(0, 1)) { /* paid back at alpha / 16 a sample */
+		level_t part = level_shr(s->miss, 4);
+		part = s->debt < part ? s->debt : part;
+		s->debt -= part;
+		s->u += level_shr(part, 2);
+	}
+	if (!integral)
+		return;
+	e = s->excess - s->debt; /* a dead band of one miss, at most seven */
+	if (e > TL_LEVEL(1, 1))
+		e = e - TL_LEVEL(1, 1) < TL_LEVEL(7, 1) ? e - TL_LEVEL(1, 1) : TL_LEVEL(7, 1);
+	else if (e < TL_LEVEL(-1, 1))
+		e = e + TL_LEVEL(1, 1) > TL_LEVEL(-7, 1) ? e + TL_LEVEL(1, 1) : TL_LEVEL(-7, 1);
+	else
+		e = TL_LEVEL(0, 1);
+	s->u += level_shr(level_mul(s->miss, e), 5);
+}
+
+/* Eight samples on the new level: its misses go from u to the debt, if the last debt is paid. */
+TL_FN void TL(interval_forgive)(struct TL(interval) *s)
+{
+	uint32_t owed = s->missed < 6 ? s->missed : 6;
+
+	if (s->debt > TL_LEVEL(0, 1)) {
+		s->stage = 0;
+		return;
+	}
+	if (owed > 0 && s->u - TL_LEVEL(1, 4) * (int32_t)owed >= TL_LEVEL_LEAST) {
+		s->u -= TL_LEVEL(1, 4) * (int32_t)owed;
+		s->debt += TL_LEVEL(1, 1) * (int32_t)owed;
+	}
+}
+
+/* Means of |y - p|; after a change of level anew from the later half of epochs that end at 8, 16, 32. */
+TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
+{
+	num_t fine = num_fine(error), least = TL(max)(num_shr(num_fine(p), 16), num_least);
+
+	s->slow_n += s->slow_n < 256;
+	s->fast_fine = TL(max)(s->fast_fine + num_shr(fine - s->fast_fine, 2), least);
+	s->slow_fine = TL(max)(s->slow_fine + num_div_count(fine - s->slow_fine, s->slow_n), least);
+	if (s->stage > 0) {
+		if (2 * s->stage > s->epoch_end) {
+			s->epoch_n++;
+			s->epoch_fine += num_div_count(fine - s->epoch_fine, s->epoch_n);
+		}
+		if (s->stage == s->epoch_end) {
+			s->slow_fine = s->fast_fine = TL(max)(s->epoch_fine, least);
+			s->slow_n = s->epoch_n;
+			s->epoch_n = 0;
+			s->epoch_fine = num_from_us(0);
+			s->epoch_end *= 2;
+			s->hurry = 64;
+			if (s->epoch_end > 32)
+				s->stage = 0;
+		}
+	}
+	if (s->hurry > 0) { /* a scale far too wide forgets faster */
+		s->hurry--;
+		if (s->slow_fine > 3 * s->fast_fine && s->samples > 16)
+			s->slow_n = s->slow_n / 2 > 8 ? s->slow_n / 2 : 8;
+	}
+}
+
+/* A sample y that p predicted and the RTO between low and high waited for. */
+TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t low, num_t high,
+			       uint32_t integral, uint32_t steps)
+{
+	num_t raw;
+	uint32_t missed;
+
+	if (s->samples == 0)
+		s->slow_fine = s->fast_fine = TL(max)(num_fine(num_shr(y, 2)), num_least);
+	raw = TL(interval_raw)(s, p);
+	missed = y > TL(clamp)(raw, low, high);
+	if (steps)
+		TL(interval_watch)(s, y, p);
+	/* anti-windup: what the floor or the cap decided does not count */
+	if (missed ? raw <= high : raw >= low && s->u > TL_LEVEL_LEAST)
+		TL(interval_count)(s, missed, integral);
+	if (s->stage == 8)
+		TL(interval_forgive)(s);
+	TL(interval_scales)(s, TL(abs)(y - p), p);
+	s->samples += s->samples < 4000000000u;
+}
+
+TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal_params) *p)
+{
+	s->params = *p;
+	if (s->params.rto_min_us > s->params.rto_max_us) /* where they cross the cap wins */
+		s->params.rto_min_us = s->params.rto_max_us;
+	TL(interval_init)(&s->timer, p->miss);
+	if (p->over == TL_OVER_TRACKING) {
+		struct TL(tracking_params) inner;
+		TL(tracking_defaults)(&inner);
+		TL(tracking_init)(&s->inner.tracking, &inner);
+	} else if (p->over == TL_OVER_JACOBSON) {
+		struct TL(jacobson_params) inner;
+		TL(jacobson_defaults)(&inner);
+		TL(jacobson_init)(&s->inner.jacobson, &inner);
+	} else {
+		struct TL(last_params) inner;
+		TL(last_defaults)(&inner);
+		TL(last_init)(&s->inner.last, &inner);
+	}
+	s->rtt = num_from_us(0);
+	s->rto = num_from_us(tl_clamp_us(p->rto_initial_us, s->params.rto_min_us, s->params.rto_max_us));
+}
+
+TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sample *in)
+{
+	struct TL(answer) a;
+
+	if (s->params.over == TL_OVER_TRACKING) {
+		TL(tracking_update)(&s->inner.tracking, in);
+		TL(tracking_query)(&s->inner.tracking, &a);
+	} else if (s->params.over == TL_OVER_JACOBSON) {
+		TL(jacobson_update)(&s->inner.jacobson, in);
+		TL(jacobson_query)(&s->inner.jacobson, &a);
+	} else {
+		TL(last_update)(&s->inner.last, in);
+		TL(last_query)(&s->inner.last, &a);
+	}
+	return a.rtt;
+}
+
+TL_FN void TL(conformal_update)(struct TL(conformal) *s, const struct tl_sample *in)
+{
+	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
+	num_t low = num_from_us(s->params.rto_min_us), high = num_from_us(s->params.rto_max_us);
+
+	TL(interval_update)(&s->timer, y, s->timer.samples == 0 ? y : s->rtt, low, high,
+			    s->params.integral == TL_ON, s->params.steps == TL_ON);
+	s->rtt = TL(conformal_predict)(s, in);
+	s->rto = TL(clamp)(TL(interval_raw)(&s->timer, s->rtt), low, high);
+}
+
+TL_FN void TL(conformal_query)(const struct TL(conformal) *s, struct TL(answer) *out)
+{
+	out->rtt = s->rtt;
+	out->rto = s->rto;
+}
+
+#undef TL_LEVEL_LEAST

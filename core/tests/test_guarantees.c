@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What docs/algorithms/tracking.md and conformal.md prove, checked on series chosen against it: the next
+ * sample may depend on all that the estimator is about to answer. */
+#include "check.h"
+#include "tcplearn/estimators.h"
+
+#define STEPS 20000
+#define Y_MAX 60000000.0 /* no sample above the cap of the RTO */
+#define BUDGET_FOES 10
+#define TIMER_FOES 11
+
+enum { PREDICTORS_ALL = 4095, PREDICTORS_LAST = 1 };
+
+/* What an adversary sees before it answers with a sample. */
+struct sight {
+	int64_t k;
+	double rtt, rto, last, excess;
+	uint32_t stage;
+	uint64_t *seed;
+};
+
+static double noise(uint64_t *seed, double below)
+{
+	return below * (double)(random_next(seed) >> 11) * 0x1p-53;
+}
+
+/* Against the budget: whatever makes the prediction worse than the last value. */
+static double budget_foe(int kind, const struct sight *s)
+{
+	double away = s->rtt > s->last ? -1 : 1;
+
+	switch (kind) {
+	case 0: return 20000 + noise(s->seed, 5000);
+	case 1: return s->last + noise(s->seed, 400) - 200; /* a walk */
+	case 2: return s->last + away * 1000;               /* always the other way than foreseen */
+	case 3: return fabs(s->rtt - s->last) > 100 ? s->last : s->last * (1 + away / 4); /* deviate: stay */
+	case 4: return s->k / 50 % 2 ? 300000 : 10000;
+	case 5: return s->k % 37 == 0 ? 900000 : 20000 + noise(s->seed, 100);
+	case 6: return noise(s->seed, 1) < 0.01 ? s->last * 8 : s->last * 0.97;
+	case 7: return s->k % 2 ? s->last * 1.5 : s->last / 1.5;
+	case 8: return s->rtt < 30000 ? 60000 : 1;                   /* to the far side */
+	default: return 50000 * pow(noise(s->seed, 1) + 1e-9, -0.7); /* a Pareto tail */
+	}
+}
+
+/* Against the timer. */
+static double timer_foe(int kind, const struct sight *s)
+{
+	double above = s->rto + 1, low = 1000;
+
+	switch (kind) {
+	case 0: return above;
+	case 1: return s->rto - 1;
+	case 2: return s->k % 2 ? above : low;
+	case 3: return noise(s->seed, 1) < 0.1 ? above : s->rtt * 0.9;
+	case 4: return s->excess < 3 ? above : low; /* spends what stands to its credit */
+	case 5: return s->stage == 0 || s->stage > 8 ? s->rto * 1.5 : s->rtt * 1.6; /* false steps */
+	case 6: return s->k / 50 % 2 ? s->rto * 1.2 : low;
+	case 7: return low + noise(s->seed, Y_MAX - low);
+	case 8: return s->k % 40 == 0 ? above : s->k / 40 % 2 ? 3 * low : low; /* square waves */
+	case 9: return s->rto < Y_MAX / 2 ? above : s->rtt;                    /* while the RTO is low */
+	default: return 50000;
+	}
+}
+
+static int64_t whole(double y)
+{
+	return (int64_t)floor(fmin(fmax(y, 1), Y_MAX));
+}
+
+static double budget_share, excess_share, excess_most, excess_end;
+
+#include "tcplearn/num_f64.h"
+#include "guarantees.h"
+#include "tcplearn/num_end.h"
+
+#include "tcplearn/num_fix.h"
+#include "guarantees.h"
+#include "tcplearn/num_end.h"
+
+static void check_budgets(void)
+{
+	static const uint32_t banks[] = { 3965, PREDICTORS_ALL, PREDICTORS_LAST, 1u << TL_P_DRIFT,
+					  1u << TL_P_AFFINE };
+	int kind;
+	size_t b;
+
+	for (kind = 0; kind < BUDGET_FOES; kind++) {
+		for (b = 0; b < sizeof(banks) / sizeof(banks[0]); b++) {
+			tl_budget_f64(kind, TL_COMBINER_REGRET, banks[b], 31 + (uint64_t)kind);
+			tl_budget_fix(kind, TL_COMBINER_REGRET, banks[b], 31 + (uint64_t)kind);
+		}
+		tl_budget_f64(kind, TL_COMBINER_FIXED_SHARE, PREDICTORS_ALL, 41);
+		tl_budget_fix(kind, TL_COMBINER_FIXED_SHARE, PREDICTORS_ALL, 41);
+	}
+	printf("budget: at most %.3f times the loss of last, with the starting grants taken off\n",
+	       budget_share);
+}
+
+static void check_books(void)
+{
+	static const double misses[] = { 0.1, 0.01, 0.001 };
+	uint32_t over;
+	int kind;
+	size_t m;
+
+	for (kind = 0; kind < TIMER_FOES; kind++) {
+		for (m = 0; m < sizeof(misses) / sizeof(misses[0]); m++) {
+			for (over = TL_OVER_TRACKING; over <= TL_OVER_LAST; over++) {
+				tl_books_f64(kind, over, misses[m], TL_ON, TL_ON, 51);
+				tl_books_fix(kind, over, misses[m], TL_ON, TL_ON, 51);
+			}
+			tl_books_f64(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
+			tl_books_fix(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
+		}
+	}
+	printf("conformal: |excess| at most %.1f on the way and %.1f after %d samples, at most %.2f of its "
+	       "bound\n",
+	       excess_most, excess_end, STEPS, excess_share);
+	for (kind = 0; kind < TIMER_FOES; kind++) {
+		tl_books_f64(kind, TL_OVER_JACOBSON, 0.05, TL_OFF, TL_ON, 53);
+		tl_books_fix(kind, TL_OVER_JACOBSON, 0.05, TL_OFF, TL_ON, 53);
+	}
+}
+
+/* A change of unit by a power of two changes every prediction by exactly that. */
+static void check_units(const char *name, const char *key, double value)
+{
+	const struct tl_estimator *e = tl_estimator_find(name, TL_F64);
+	struct subject one, two;
+	uint64_t seed = 61;
+	struct sight sight = { 0, 0, 0, 20000, 0, 0, &seed };
+	int kind;
+
+	for (kind = 0; kind < BUDGET_FOES; kind++) {
+		int64_t power = (int64_t)1 << (1 + kind % 5);
+		subject_defaults(&one, e);
+		CHECK(!subject_set(&one, "granularity_us", 0) && !subject_set(&one, key, value) &&
+			      !subject_set(&one, "rto_max_us", 4294967296.0),
+		      "parameters");
+		two = one;
+		subject_start(&one);
+		subject_start(&two);
+		for (sight.k = 0; sight.k < 5000; sight.k++) {
+			int64_t y = 100 + whole(budget_foe(kind, &sight));
+			struct tl_sample in = sample_of(sight.k, y, 1);
+			struct tl_prediction p, q;
+			e->update(one.state, &in);
+			in.rtt_us = power * y;
+			e->update(two.state, &in);
+			p = subject_query(&one);
+			q = subject_query(&two);
+			/* the floor of the RTO, 1 us, is the one constant left */
+			CHECK(q.rtt_us == (double)power * p.rtt_us &&
+				      (q.rto_us == (double)power * p.rto_us || p.rto_us <= 1),
+			      "%s, foe %d: %.17g, times %d: %.17g", name, kind, p.rtt_us, (int)power,
+			      q.rtt_us);
+			sight.last = (double)y;
+			sight.rtt = p.rtt_us;
+		}
+		subject_stop(&one);
+		subject_stop(&two);
+	}
+}
+
+/* Small enough to stand beside a connection's other state. */
+static void check_sizes(void)
+{
+	static const char *const names[] = { "tracking", "conformal" };
+	size_t i, model;
+
+	for (i = 0; i < 2; i++) {
+		for (model = 0; model < 2; model++) {
+			struct subject s;
+			subject_defaults(&s, tl_estimator_find(names[i], (enum tl_model)model));
+			CHECK(s.e->state_bytes(s.params) <= 1024, "%s: %zu bytes", names[i],
+			      s.e->state_bytes(s.params));
+			printf("%s, %s: %zu bytes\n", names[i], model == TL_F64 ? "double" : "fixed",
+			       s.e->state_bytes(s.params));
+		}
+	}
+}
+
+int main(void)
+{
+	check_budgets();
+	check_books();
+	check_units("tracking", "k", 4);
+	check_units("tracking", "combiner", TL_COMBINER_FIXED_SHARE);
+	check_units("tracking", "predictors", PREDICTORS_ALL);
+	check_units("tracking/study", "k", 4);
+	check_sizes();
+	return finish();
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Pieces that the pages of suites and studies are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcplearn.output import make_directory, write_atomically
+from tcplearn.report import PNG_SCALE
+from tcplearn.report.page import VEGALITE, listed, shell, text
+from tcplearn.report.palette import Look
+from tcplearn.views import View
+
+Spec = dict[str, Any]
+
+
+@dataclass
+class Picture:
+    file: str
+    spec: Spec
+    caption: str = ""
+
+
+@dataclass
+class Page:
+    """A page as it grows; a picture is drawn by the page itself, from the data inside its specification."""
+
+    title: str
+    version: str
+    body: list[str] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+
+    def head(self, heading: str, about: str, sentences: Iterable[str]) -> None:
+        self.body += [
+            f"<h1>{text(heading)}</h1>",
+            f'<p class="soft">{text(about)}</p>',
+            '<div class="summary">' + "".join(f"<p>{text(s)}</p>" for s in sentences) + "</div>",
+        ]
+
+    def facts(self, facts: Mapping[str, str]) -> None:
+        items = "".join(f"<dt>{text(k)}</dt><dd><code>{text(v)}</code></dd>" for k, v in facts.items() if v)
+        self.body.append(f'<dl class="facts">{items}</dl>')
+
+    def warnings(self, heading: str, lines: list[str]) -> None:
+        if lines:
+            self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
+
+    def section(self, heading: str, about: str = "") -> None:
+        self.body.append(f"<h2>{text(heading)}</h2>")
+        if about:
+            self.body.append(f'<p class="soft">{text(about)}</p>')
+
+    def picture(self, file: str, spec: Spec, caption: str = "") -> None:
+        self.body.append(f'<div class="picture waiting" id="picture-{len(self.pictures)}"></div>')
+        if caption:
+            self.body.append(f'<p class="soft">{text(caption)}</p>')
+        self.pictures.append(Picture(file, spec, caption))
+
+    def table(self, view: View, looks: Mapping[str, Look]) -> None:
+        self.body.append(f"<h3>{text(view.title)}</h3>" + html(view, looks))
+        if view.legend:
+            self.body.append(f'<p class="soft">{text(view.legend)}</p>')
+
+    def html(self) -> str:
+        pictures = [
+            {"id": f"picture-{i}", "kind": "whole", "flow": 0, "file": p.file, "spec": _unversioned(p.spec)}
+            for i, p in enumerate(self.pictures)
+        ]
+        return shell(self.title, self.version, self.body, {"pictures": pictures, "flows": []})
+
+    def write(self, report: Path | None, pictures: Path | None) -> None:
+        if report:
+            write_atomically(report, self.html())
+        if pictures:
+            make_directory(pictures)
+            for picture in self.pictures:
+                _write_still(picture, pictures)
+
+
+def _unversioned(spec: Spec) -> Spec:
+    return {key: value for key, value in spec.items() if key != "$schema"}
+
+
+def _write_still(picture: Picture, folder: Path) -> None:
+    import vl_convert
+
+    png = vl_convert.vegalite_to_png(picture.spec, vl_version=VEGALITE, scale=PNG_SCALE, allowed_base_urls=[])
+    svg = vl_convert.vegalite_to_svg(picture.spec, vl_version=VEGALITE, allowed_base_urls=[])
+    for suffix, content in ((".png", png), (".svg", svg)):
+        write_atomically(folder / f"{picture.file}{suffix}", content)
+
+
+def html(view: View, looks: Mapping[str, Look]) -> str:
+    """Sortable, the best of a column in bold; an estimator's line and colour before its name."""
+    out = ['<div class="scroll"><table><thead><tr>']
+    for i, head in enumerate(_heads(view)):
+        kind = ' class="word"' if i in view.words and i else ""
+        out.append(f'<th scope="col"{kind}><button type="button">{text(head)}</button></th>')
+    out.append("</tr></thead><tbody>")
+    for row in view.rows:
+        out.append("<tr>")
+        for i, cell in enumerate(row):
+            look = looks.get(cell.shown) if i in view.words else None
+            line = f'<i style="border-top-color:{look.colour}"></i>' if look else ""
+            value = "" if cell.value is None else cell.value
+            exact = f"{value:.9g}" if isinstance(value, (int, float)) else text(value)
+            kind = ' class="best"' if cell.best else ' class="word"' if i in view.words and i else ""
+            out.append(f'<td{kind} data-value="{exact}">{line}{text(cell.shown)}</td>')
+        out.append("</tr>")
+    out.append("</tbody></table></div>")
+    return "".join(out)
+
+
+def _heads(view: View) -> Iterator[str]:
+    """In one line: a head without a first line stands under that of the columns before it."""
+    group = ""
+    for head in view.heads:
+        above, under, below = head.partition("\n")
+        group = above or group if under else ""
+        yield f"{group} {below}".strip() if under else head

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A suite for people: what its rows say in sentences, its pictures, its tables."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tcplearn import suite as suites
+from tcplearn import suite_rows, suite_tables, views
+from tcplearn.errors import printable
+from tcplearn.records import Record
+from tcplearn.report import data, suite_charts
+from tcplearn.report.glossary import TERMS
+from tcplearn.report.page import glossary
+from tcplearn.report.palette import Look, learned, looks
+from tcplearn.report.parts import Page
+from tcplearn.report.summary import percent
+from tcplearn.suite import Measured, Suite
+from tcplearn.suite_tables import WHEN_SHOWN
+
+#: Series that a picture shows over time.
+WORST = 3
+
+_TERMS = (
+    (
+        "Series",
+        "A flow with enough samples to be judged. Ratios are taken series by series and averaged as "
+        "logarithms (geometric mean), so a long series and a long path weigh no more than others.",
+    ),
+    (
+        "× (in a suite)",
+        "Error to that of the better of jacobson and last on the same series. Which one is the better is "
+        "known only afterwards: no estimator could have followed that choice.",
+    ),
+    (
+        "[low, high]",
+        "95 % bootstrap interval of the geometric mean: the series drawn again 2,000 times with a fixed "
+        "seed. It speaks of series like these, as if they were independent of each other.",
+    ),
+    ("Wins", "Series on which the ratio is below 1."),
+    (
+        "At the sending, just before the ACK",
+        "Two ways to hold a sample against a timer: by the RTO in force when its segment was sent, and by "
+        "the one that stood when its ACK came. Between the two lies a flight of other ACKs.",
+    ),
+    (
+        "Equal miss rates",
+        "A timer that waits less usually misses more. Here the timer with a rate to choose was given, on "
+        "each series, the rate that the reference had there; then their waits can be compared.",
+    ),
+)
+
+
+def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
+    """The page, and each of its pictures as PNG and SVG. Raises UserError where they cannot be written."""
+    page(suite, rows).write(report, pictures)
+
+
+def featured(rows: Sequence[Record]) -> str:
+    """The best that learns, or else the best: whose worst series are shown."""
+    known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
+    known.sort(key=lambda r: r["error_ratio"])
+    teachers = [r for r in known if learned(r["estimator"])]
+    return str((teachers or known or rows)[0]["estimator"])
+
+
+def page(suite: Suite, rows: Sequence[Record]) -> Page:
+    long = [r for r in rows if r["group"] == "series"]
+    look = looks([*suite.labels, *suites.BASELINES])
+    out = Page(f"tcplearn suite: {suite.directory}", suite.made_by.get("version", ""))
+    out.head(
+        "RTT prediction and retransmission timers over a suite of traces",
+        "Every series was replayed alone, each estimator fresh; figures are ratios, averaged over series.",
+        [*sentences(suite, rows), *suite_tables.inventory(suite)],
+    )
+    out.warnings("Files that could not be read", suite.problems)
+    out.warnings("Warnings", suite.warnings)
+    out.facts({"directory": suite.directory, **suite.made_by})
+
+    out.section("Prediction")
+    out.picture("prediction", _prediction(suite, long, look), _CLAMPED)
+    tables = suite_tables.all_views(suite, rows)
+    out.table(tables[0], look)
+    _worst(suite, rows, look, out)
+
+    out.section("Timers")
+    _timers(suite, long, look, out)
+    for table in tables[1:]:
+        if table.title.startswith("Fresh"):
+            out.section("Young connections")
+            _restarts(suite, long, look, out)
+        elif table.title.startswith("Shorter"):
+            out.section("Shorter series", "Apart: here every estimator is still learning its path.")
+        out.table(table, look)
+    out.body.append(glossary((*_TERMS, *(t for t in TERMS if t[0] not in ("×", "Judged")))))
+    return out
+
+
+_CLAMPED = (
+    "Each tick is one series; diamond and bar: geometric mean and its 95 % interval. Left of the line at 1 "
+    "is better than both jacobson and last. Triangles at the edge lie beyond it; where an estimator's mean "
+    "does too, the table has it."
+)
+
+
+def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
+    """Estimators with the same figures stand together: each one's label, by the first of its kind."""
+    together: dict[tuple[Any, ...], list[str]] = {}
+    for r in rows:
+        together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
+    return {names[0]: ", ".join(names) for names in together.values()}
+
+
+def _prediction(suite: Suite, rows: Sequence[Record], look: dict[str, Look]) -> dict[str, Any]:
+    ordered = sorted(rows, key=lambda r: (r["error_ratio"] is None, r["error_ratio"] or 0))
+    shown = _alike(ordered, [f"{p}_{k}" for p in ("error", "at_send") for k in ("ratio", "worst")])
+    panels = []
+    for name, prefix in (
+        ("prediction just before the sample", "error"),
+        ("prediction when its segment was sent", "at_send"),
+    ):
+        marks, means = [], []
+        for r in ordered:
+            e = r["estimator"]
+            if e not in shown:
+                continue
+            ratios = suite_rows.error_ratios(suite.series, e, at_send=prefix == "at_send")
+            names = list(map(printable, ratios.names))
+            marks += suite_charts.strip_rows(shown[e], e, names, ratios.values.tolist())
+            p = f"{prefix}_ratio"
+            means += suite_charts.mean_row(shown[e], e, r[p], r[f"{p}_low"], r[f"{p}_high"])
+        panels.append((name, marks, means))
+    return suite_charts.strips(
+        panels,
+        list(shown.values()),
+        look,
+        title="Prediction error, series by series",
+        hint="times that of the better of jacobson and last, chosen in hindsight; further left is better",
+        axis="error, times the better of the two",
+    )
+
+
+def _worst(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Page) -> None:
+    e = featured(rows)
+    ratios = suite_rows.error_ratios(suite.series, e)
+    ranked = sorted(zip(ratios.values.tolist(), ratios.names, strict=True), reverse=True)[:WORST]
+    by_name = {s.name: s for s in suite.series}
+    wanted = [by_name[name] for _, name in ranked]
+    if not wanted:
+        return
+    series = suites.series_of(suite, wanted, [*suites.BASELINES, e])
+    titles = [f"{printable(name)}: {e} {views.short(v)}" for v, name in ranked]
+    shown = {name: look[name] for name in (*suites.BASELINES, e)}
+    out.picture(
+        "worst",
+        suite_charts.worst(list(zip(titles, series, strict=True)), shown, f"Where {e} did worst"),
+        "Beside the better of jacobson and last; the number is the ratio of the errors.",
+    )
+
+
+def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[str, Any]:
+    return {
+        "e": e,
+        "x": data.rounded(wait),
+        "y": data.rounded(max(rate * 100, floor)),
+        "miss": data.rounded(rate * 100),
+        **more,
+    }
+
+
+def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
+    """The way of each curve's parameter, a point a value."""
+    series = suite.series
+    out = []
+    for order, (e, value) in enumerate(series[0].curves):
+        here = [(s, s.curves[e, value].timer(when), s.figures["jacobson"].timer(when)) for s in series]
+        waits = [t.excess / base.excess for _, t, base in here if t.excess and base.excess]
+        if not waits or (wait := suite_charts.log_mean(waits)) > suite_charts.WAIT_MOST:
+            continue
+        rate = statistics.fmean(t.miss_rate for _, t, _ in here)
+        factor = e not in suite.timers
+        named = value in ((1, 2, 8, 16) if factor else (0.001, 0.1))
+        at = f"K={value:g}" if factor else f"{value * 100:g} %"
+        out.append(_point(e, wait, rate, floor, at=at, named=named, order=order))
+    return out
+
+
+def _timers(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Page) -> None:
+    floor = suite_charts.floor_of(sum(s.samples for s in suite.series))
+    panels, left = [], {}
+    for when, name in WHEN_SHOWN.items():
+        points = []
+        for r in rows:
+            e = r["estimator"]
+            wait = suite_rows.wait_ratios(suite.series, e, when=when).mean
+            if wait is None:
+                continue
+            if wait > suite_charts.WAIT_MOST:
+                left[e] = wait
+                continue
+            rate = statistics.fmean(s.figures[e].timer(when).miss_rate for s in suite.series)
+            points.append(_point(e, wait, rate, floor))
+        panels.append((f"judged by the RTO {name}", points, _curves(suite, when, floor)))
+    beyond = ", ".join(f"{e} ({views.short(w)}×)" for e, w in left.items())
+    out.picture(
+        "timers",
+        suite_charts.pareto(
+            panels,
+            look,
+            floor,
+            "lower left is better; curves: jacobson by K, a timer with a miss rate by that rate",
+        ),
+        "Excess wait: geometric mean over series of the ratio to jacobson's; miss rate: mean of the series."
+        + (f" Beyond the right edge: {beyond}." if beyond else ""),
+    )
+    if suite.timers:
+        _promise(suite, look, out)
+    if suite.matching:
+        _match(suite, rows, look, out)
+
+
+def _promise(suite: Suite, look: dict[str, Look], out: Page) -> None:
+    order, marks = [], []
+    for e in suite.timers:
+        target = suite_rows.target_of(e) or 1.0
+        for when, name in WHEN_SHOWN.items():
+            ratios = suite_rows.miss_ratios(suite.series, e, target, when)
+            order.append(f"{e}, {name}")
+            marks += suite_charts.strip_rows(
+                order[-1], e, list(map(printable, ratios.names)), ratios.values.tolist()
+            )
+    if marks:
+        spec = suite_charts.strips(
+            [("each tick a series", marks, [])],
+            order,
+            look,
+            title="Miss rate achieved, times the one asked for",
+            hint="at 1 the promise was kept; the band is from 0.7 to 1.3",
+            axis="achieved / asked",
+            band=suite_rows.KEPT,
+        )
+        out.picture("miss-rates", spec)
+
+
+def _match(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Page) -> None:
+    order, marks, means = [], [], []
+    by_name = {r["estimator"]: r for r in rows}
+    for e in suite.timers:
+        for reference in suites.REFERENCES:
+            for when, name in WHEN_SHOWN.items():
+                ratios = suite_rows.match_ratios(suite.series, e, reference, when)
+                if not len(ratios.values):
+                    continue
+                label = f"{e} at {reference}'s rate, {name}"
+                order.append(label)
+                names = list(map(printable, ratios.names))
+                marks += suite_charts.strip_rows(label, e, names, ratios.values.tolist())
+                p = f"match_{reference}_{when}_excess_wait_ratio"
+                row = by_name[e]
+                means += suite_charts.mean_row(label, e, row[p], row[f"{p}_low"], row[f"{p}_high"])
+    if order:
+        spec = suite_charts.strips(
+            [("each tick a series", marks, means)],
+            order,
+            look,
+            title="Excess wait at the reference's own miss rate",
+            hint="left of 1: it waits less for as many misses",
+            axis="excess wait, times the reference's",
+        )
+        out.picture(
+            "equal-misses", spec, "Whether the rates were equal indeed, the table says under misses ×."
+        )
+
+
+def _restarts(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Page) -> None:
+    points, left = [], []
+    keys = [f"restart_{n}_{k}" for n in suite.options.restarts for k in ("ratio", "worst")]
+    shown = _alike(rows, keys)
+    by_name = {r["estimator"]: r for r in rows}
+    for e, label in shown.items():
+        r = by_name[e]
+        known = [(n, r[f"restart_{n}_ratio"]) for n in suite.options.restarts]
+        if any(v is not None and v > suite_charts.RATIO_HIGH for _, v in known):
+            left.append(label)
+            continue
+        for n, v in known:
+            if v is not None:
+                low, high = r[f"restart_{n}_ratio_low"], r[f"restart_{n}_ratio_high"]
+                a, b = (v if end is None else end for end in (low, high))
+                points.append({"e": label, "n": n, "x": v, "a": a, "b": min(b, suite_charts.RATIO_HIGH)})
+    look = {label: look[e] for e, label in shown.items()}
+    if points:
+        caption = "Points: geometric means over series; bars: 95 % intervals."
+        caption += f" Above the upper edge: {', '.join(left)}." if left else ""
+        hint = "below 1 is better than both jacobson and last"
+        out.picture("restarts", suite_charts.restarts(points, look, hint), caption)
+
+
+def _interval(row: Record, key: str) -> str:
+    low, high = row[f"{key}_low"], row[f"{key}_high"]
+    return "" if low is None else f" (95 % interval {views.short(low)} to {views.short(high)})"
+
+
+def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
+    long = [r for r in rows if r["group"] == "series"]
+    series: list[Measured] = suite.series
+    out = []
+    for key, judged in (
+        ("error", "the smallest error of prediction"),
+        ("at_send", "Judged by what stood when each segment was sent, the smallest"),
+    ):
+        known = [r for r in long if r[f"{key}_ratio"] is not None]
+        if not known:
+            continue
+        best = min(known, key=lambda r: r[f"{key}_ratio"])
+        figure = f"{views.short(best[f'{key}_ratio'])}{_interval(best, f'{key}_ratio')}"
+        if key == "error":
+            out.append(
+                f"{best['estimator']} has {judged}: {figure} times that of the better of jacobson and last, "
+                "which nobody could choose beforehand. "
+                f"It is below 1 on {best['error_wins']:,} of {best['error_series']:,} series; "
+                f"its worst is {views.short(best['error_worst'])}, on {best['error_worst_series']}."
+            )
+        else:
+            out.append(
+                f"{judged} is that of {best['estimator']}: {figure}; "
+                f"its worst is {views.short(best['at_send_worst'])}."
+            )
+    for r in long:
+        if r["miss_target"] is not None:
+            out += _timer_sentences(suite, r, len(series))
+    return out
+
+
+def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
+    kept = [
+        f"{r[f'miss_{when}_kept'] or 0} of {r[f'miss_{when}_series']} judged by the RTO {name}"
+        for when, name in WHEN_SHOWN.items()
+        if r[f"miss_{when}_series"]
+    ]
+    out = []
+    if kept:
+        out.append(
+            f"{r['estimator']} was asked to miss {percent(r['miss_target'])} of the samples; series where it "
+            f"kept within 0.7 to 1.3 of that: {', '.join(kept)}."
+        )
+    if not suite.matching:
+        return out
+    for reference in suites.REFERENCES:
+        p = f"match_{reference}_before"
+        if not r[f"{p}_series"]:
+            out.append(
+                f"{reference} misses too rarely on all series to compare {r['estimator']} at its rate."
+            )
+            continue
+        ratio, low, high = (r[f"{p}_excess_wait_ratio{end}"] for end in ("", "_low", "_high"))
+        open_ = low is not None and low <= 1 <= high
+        out.append(
+            f"Given {reference}'s own miss rate on each series (just before the ACK), {r['estimator']} has "
+            f"{views.short(ratio)}{_interval(r, f'{p}_excess_wait_ratio')} times its excess wait, over "
+            f"{r[f'{p}_series']} of {count} series"
+            + (": the interval holds 1, so no difference is shown." if open_ else ".")
+        )
+    return out

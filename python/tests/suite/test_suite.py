@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn replay --suite` from files to rows, tables and pages; each figure has a plain twin here."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import suite_traces
+
+from tcplearn import estimators, replay, series, suite, suite_rows
+from tcplearn.cli import main
+from tcplearn.results import Row
+from tcplearn.traces import TraceOptions
+
+SOME = ("last", "jacobson", "linux", "eifel", "experts/fitted", "linreg")
+LONG = ["a.csv", "b.csv", "deep/er/c.csv.gz"]
+NAMES = {info.name for info in estimators.available()}
+
+
+def words(names: tuple[str, ...] = SOME) -> list[str]:
+    return [w for name in names for w in ("-e", name)]
+
+
+def rows_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main(["replay", "--suite", *arguments, "--format", "json", "-q"]) == 0
+    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return rows
+
+
+def replayed(path: Path, names: tuple[str, ...] = SOME) -> dict[tuple[str, str], Row]:
+    done = replay.run([path], replay.Options(estimators=names))
+    return {(row.flow, row.estimator): row for row in done.rows}
+
+
+@pytest.mark.parametrize("model", ["double", "fixed"])
+def test_columns_give_the_figures_of_a_replay(model: str, traces: Path) -> None:
+    for path in (suite_traces.CAPTURE, traces / "b.csv"):
+        done = replay.run([path], replay.Options(estimators=SOME, model=model, min_rto_us=20_000))
+        rows = {(row.flow, row.estimator): row for row in done.rows}
+        flows = 0
+        for flow in series.Reader(path, TraceOptions()):
+            flows += 1
+            judge = series.Judge(flow.rows)
+            for name in SOME:
+                candidate = series.Candidate(estimators.parse(name), model, 20_000)
+                mine, row = judge.figures(*candidate.run(flow.rows)), rows[flow.name, name]
+                assert flow.samples == row.samples
+                for value, wanted in (
+                    (mine.error, row.mean_abs_error_ms),
+                    (mine.at_send, row.at_send_error_ms),
+                    (mine.send.rto, row.mean_rto_ms),
+                    (mine.send.excess, row.excess_wait_ms),
+                ):
+                    assert value == (None if wanted is None else pytest.approx(wanted * 1000, rel=1e-9))
+                assert mine.send.miss_rate == pytest.approx(row.rto_miss_rate)
+        assert flows * len(SOME) == len(rows)
+
+
+def test_rows_are_geometric_means_over_series(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(capsys, str(traces), *words())
+    assert [r["estimator"] for r in rows if r["group"] == "series"] == list(SOME)
+    by_file = [replayed(traces / name) for name in LONG]
+    for row in (r for r in rows if r["group"] == "series"):
+        assert (row["series"], row["samples"]) == (3, 900 + 600 + 700)
+        for prefix, field in (("error", "mean_abs_error_ms"), ("at_send", "at_send_error_ms")):
+            ratios = []
+            for found in by_file:
+                value = {name: getattr(r, field) for (_, name), r in found.items()}
+                ratios.append(value[row["estimator"]] / min(value["jacobson"], value["last"]))
+            mean = math.prod(ratios) ** (1 / 3)
+            assert row[f"{prefix}_ratio"] == pytest.approx(mean, rel=1e-9)
+            assert row[f"{prefix}_worst"] == pytest.approx(max(ratios), rel=1e-9)
+            assert row[f"{prefix}_worst_series"] == LONG[ratios.index(max(ratios))]
+            assert row[f"{prefix}_wins"] == sum(r < 1 for r in ratios)
+            assert row[f"{prefix}_as_good_share"] == pytest.approx(sum(r <= 1.03 for r in ratios) / 3)
+            assert row[f"{prefix}_ratio_low"] <= mean * (1 + 1e-9)
+            assert row[f"{prefix}_ratio_high"] >= mean * (1 - 1e-9)
+    short = [r for r in rows if r["group"] == "short"]
+    assert {(r["series"], r["samples"]) for r in short} == {(1, 200)}
+    assert short[0]["error_ratio_low"] is None  # no interval of one
+
+
+def test_the_interval_is_a_bootstrap() -> None:
+    """A plain twin with its own generator agrees within the noise of resampling."""
+    values = np.exp(np.random.default_rng(5).normal(0, 0.3, 40))
+    low, high = suite_rows.interval(values)
+    assert suite_rows.interval(values) == (low, high)
+    rng = np.random.default_rng(77)
+    means = sorted(np.log(rng.choice(values, 40)).mean() for _ in range(4000))
+    assert low == pytest.approx(math.exp(means[100]), rel=0.02)
+    assert high == pytest.approx(math.exp(means[3900]), rel=0.02)
+    assert suite_rows.interval(values[:1]) == (None, None)
+
+
+def test_restarts_begin_fresh(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    only = traces / "only"
+    only.mkdir()
+    (traces / "a.csv").rename(only / "a.csv")
+    rows = rows_of(capsys, str(only), *words(("last", "jacobson")), "--restart", "100", "--restart", "50")
+    (flow,) = series.Reader(only / "a.csv", TraceOptions())
+    rtt, arrived, sent = (flow.rows[key].tolist() for key in ("rtt_us", "time_us", "sent_us"))
+    starts = series.windows(len(rtt), 100, suite.WINDOWS_MOST)
+    assert len(starts) <= suite.WINDOWS_MOST and starts[-1] + 100 <= len(rtt)
+    errors = dict.fromkeys(("last", "jacobson"), 0.0)
+    for name in errors:
+        for a in starts:
+            own = estimators.create(name)
+            for k in range(a, a + 100):
+                x = {"time_us": arrived[k], "sent_us": sent[k], "flight_segments": 1, "ttl": 0}
+                errors[name] += abs(own.predict_one(x) - rtt[k]) if k > a else 0.0
+                own.learn_one(x, rtt[k])
+    for row in rows:
+        wanted = errors[row["estimator"]] / min(errors.values())
+        assert row["restart_100_ratio"] == pytest.approx(wanted, rel=1e-9)
+        assert row["restart_100_worst_series"] == "a.csv"
+        assert list(row).index("restart_50_ratio") < list(row).index("restart_100_ratio")
+
+
+@pytest.mark.parametrize(
+    ("samples", "length", "most"), [(500, 200, 120), (7000, 50, 120), (200, 200, 5), (9, 10, 5)]
+)
+def test_windows(samples: int, length: int, most: int) -> None:
+    starts = series.windows(samples, length, most)
+    assert len(starts) <= most
+    assert all(a + length <= samples for a in starts)
+    assert bool(starts) == (samples >= length)
+
+
+def test_equal_miss_rates(traces: Path, plain_timer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    row, *_ = rows_of(capsys, str(traces), "-e", f"{plain_timer}:miss=0.1", "-e", "jacobson")
+    assert row["miss_target"] == 0.1
+    assert row["miss_before_series"] == 3
+    # the twin: the timer run at jacobson's own rate, series by series
+    ratios, skipped, misses = [], 0, [0, 0]
+    for name in LONG:
+        (flow,) = series.Reader(traces / name, TraceOptions())
+        judge = series.Judge(flow.rows)
+        theirs = judge.figures(*series.Candidate(estimators.parse("jacobson")).run(flow.rows)).before
+        if theirs.misses < suite.MISSES_LEAST:
+            skipped += 1
+            continue
+        spec = estimators.parse(f"{plain_timer}:miss={theirs.miss_rate!r}")
+        mine = judge.figures(*series.Candidate(spec).run(flow.rows)).before
+        ratios.append(mine.excess / theirs.excess)
+        misses[0] += mine.misses
+        misses[1] += theirs.misses
+    assert ratios, "the traces must give something to compare"
+    p = "match_jacobson_before"
+    assert (row[f"{p}_series"], row[f"{p}_skipped"]) == (len(ratios), skipped)
+    assert row[f"{p}_excess_wait_ratio"] == pytest.approx(math.prod(ratios) ** (1 / len(ratios)), rel=1e-9)
+    assert row[f"{p}_misses_ratio"] == pytest.approx(misses[0] / misses[1])
+
+
+def test_no_match_where_nothing_can_be_matched(
+    traces: Path, plain_timer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in (["-e", "last"], ["-e", plain_timer, "--no-match"]):
+        assert not [key for key in rows_of(capsys, str(traces), *more)[0] if key.startswith("match")]
+
+
+@pytest.mark.skipif("conformal" not in NAMES, reason="no such estimator here")
+def test_conformal_keeps_its_rate(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row, *_ = rows_of(capsys, str(traces), "-e", "conformal:miss=0.1")
+    assert row["miss_target"] == 0.1
+    assert row["miss_before_kept"] == row["miss_before_series"] == 3
+    assert row["match_jacobson_before_misses_ratio"] == pytest.approx(1, abs=0.25)
+
+
+def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer: str) -> None:
+    """Rows and page, with a user's estimator that the workers must find too."""
+    written = []
+    for jobs in ("1", "3"):
+        out, page = tmp_path / f"{jobs}.json", tmp_path / "page.html"
+        arguments = ["--jobs", jobs, "-o", str(out), "--report", str(page), "--format", "json", "-q"]
+        more = [*words(("last", "jacobson", plain_timer)), "--restart", "50"]
+        assert main(["replay", "--suite", str(traces), *more, *arguments]) == 0
+        written.append((out.read_text(), re.sub(r"--jobs \d|\d\.json", "", page.read_text())))
+    assert written[0] == written[1]
+
+
+def test_what_cannot_be_read_is_told_and_no_obstacle(
+    traces: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (traces / "cut.csv.gz").write_bytes((traces / "deep" / "er" / "c.csv.gz").read_bytes()[:-3000])
+    (traces / "gone.csv").symlink_to(traces / "nowhere")
+    (traces / "empty.pcap").touch()
+    assert main(["replay", "--suite", str(traces), *words(), "--jobs", "2"]) == 0
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert all(line.startswith("tcplearn: warning: ") for line in lines)
+    for wanted in ("notes.txt: ", "gone.csv: no such file", "empty.pcap: the file is empty", "cut.csv.gz: "):
+        assert len([line for line in lines if wanted in line]) == 1, (wanted, err)
+    assert "3 files could not be read" in out
+    assert "1 flow with hardly any sample left out" in out
+    assert "\x1b" not in out and "hidden" not in out
+
+
+def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(capsys, str(traces), *words())
+    assert main(["replay", "--suite", str(traces), *words()]) == 0
+    out = capsys.readouterr().out
+    for row in rows:
+        assert f"{row['error_ratio']:.3f}" in out
+    assert "Prediction, 3 series of 500 samples or more" in out
+    assert "Shorter series: 1 of fewer than 500 samples" in out
+    assert "make the intervals rough" in out
+    assert main(["replay", "--suite", str(traces), *words(), "--min-samples", "150", "-q"]) == 0
+    assert "4 series of 150 samples or more" in capsys.readouterr().out
+
+
+def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(capsys, str(traces), *words(), "--restart", "60")
+    target = tmp_path / "rows.parquet"
+    assert main(["replay", "--suite", str(traces), *words(), "--restart", "60", "--format", "csv", "-q"]) == 0
+    read = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [list(r) for r in read] == [list(r) for r in rows]
+    assert [r["error_ratio"] for r in read] == [str(r["error_ratio"]) for r in rows]
+    shown = ["--format", "parquet", "-q", "-o", str(target)]
+    assert main(["replay", "--suite", str(traces), *words(), "--restart", "60", *shown]) == 0
+    frame = pl.read_parquet(target)
+    assert {"group", "estimator", "model", "metric", "value", "text", "unit", "commit"} <= set(frame.columns)
+    one = frame.filter(
+        (pl.col("group") == "series") & (pl.col("estimator") == "eifel") & (pl.col("metric") == "mean_rto")
+    )
+    wanted = next(r for r in rows if r["group"] == "series" and r["estimator"] == "eifel")
+    assert one["value"].to_list() == [wanted["mean_rto_ms"]] and one["unit"].to_list() == ["ms"]
+    worst = frame.filter(pl.col("metric") == "error_worst_series")
+    assert set(worst["text"]) <= {*LONG, "deep/short.csv"}
+
+
+def test_report_and_pictures(
+    traces: Path, plain_timer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (traces / "a.csv").rename(traces / "<b>&.csv")
+    page, folder = tmp_path / "suite.html", tmp_path / "pictures"
+    arguments = ["--report", str(page), "--pictures", str(folder), "--restart", "50", "--restart", "100"]
+    names = ("last", "jacobson", "experts", f"{plain_timer}:miss=0.1")
+    assert main(["replay", "--suite", str(traces), *words(names), *arguments, "-q"]) == 0
+    text = page.read_text()
+    assert "&lt;b&gt;&amp;.csv" in text and "<b>&" not in text.split("<script")[0]
+    assert "was asked to miss 10 %" in text and "notes.txt" in text
+    assert "<h2>Young connections</h2>" in text and 'id="glossary"' in text
+    assert "http:" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    kinds = ("prediction", "worst", "timers", "miss-rates", "equal-misses", "restarts")
+    assert {p.name for p in folder.iterdir()} == {f"{k}{s}" for k in kinds for s in (".png", ".svg")}
+    for kind in kinds:
+        drawn = (folder / f"{kind}.svg").read_text()
+        assert "NaN" not in drawn and "undefined" not in drawn
+    assert "K=8" in (folder / "timers.svg").read_text()
+
+
+def test_one_series_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "flat.csv").write_text("rtt_ms\n" + "20\n" * 600)
+    (tmp_path / "b.csv").write_text(suite_traces.csv(1, 600))
+    report = ["--report", str(tmp_path / "out" / "page.html"), "--format", "json", "-q"]
+    (tmp_path / "out").mkdir()
+    assert main(["replay", "--suite", str(tmp_path), *report]) == 0
+    row = json.loads(capsys.readouterr().out)[0]
+    assert row["series"] == 2 and row["error_series"] == 1  # no ratio to an error of 0
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["replay", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1, err
+    assert err.startswith("tcplearn: ") and "Traceback" not in err
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ("--suite EMPTY", "no file in it; name a directory of traces"),
+        ("--suite BAD", "none of its files can be read: "),
+        ("--suite DIR --min-samples 5000", "no series of 5000 samples or more; the longest has 900"),
+        ("--suite DIR --flow zebra", "no series with 'zebra' in its name"),
+        ("--suite DIR -e jacobsen", "did you mean jacobson"),
+        ("--suite DIR -e last -e last:", "an estimator is named twice"),
+        ("--suite DIR DIR/a.csv", "FILE and --suite DIR; give one of them"),
+        ("--suite DIR --total", "a suite's rows are totals"),
+        ("--suite DIR/a.csv", "is a file"),
+        ("--suite DIR/absent", "no such directory; check the path"),
+        ("--suite DIR --match -e last", "none of the estimators compared has a miss rate"),
+        ("--suite DIR --jobs 0", "--jobs"),
+        ("--suite DIR --restart 1", "--restart"),
+        ("--suite DIR -o absent/rows.csv", "absent/rows.csv: cannot write"),
+        ("--suite DIR --sender nobody", "not a sender"),
+        ("DIR/a.csv --restart 50", "add --suite DIR"),
+        ("DIR/a.csv --jobs 2", "add --suite DIR"),
+        ("DIR/a.csv --no-match", "add --suite DIR"),
+    ],
+)
+def test_bad_usage(
+    arguments: str, wanted: str, traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "x.csv").write_text("nothing\n")
+    for word, place in (("EMPTY", "empty"), ("BAD", "bad"), ("DIR", "traces")):
+        arguments = (
+            arguments.replace(word, str(tmp_path / place)) if word in arguments.split("/")[0] else arguments
+        )
+    assert wanted in refused(capsys, *arguments.split())
+
+
+def test_a_users_estimator_that_fails(
+    traces: Path, installed_example: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import my_estimator
+
+    monkeypatch.setattr(my_estimator.RunningMedian, "predict_one", lambda self, x: math.nan)
+    assert "answered NaN" in refused(capsys, "--suite", str(traces), "-e", installed_example, "--jobs", "1")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
+    for seed in range(2):
+        (tmp_path / f"{seed}.csv").write_text(suite_traces.csv(seed, 20_000))
+    out = tmp_path / "rows.json"
+    slow = words(tuple(f"experts:n=1000,eta={k}" for k in range(1, 25)))
+    more = ["--jobs", "2", "-o", str(out), "--format", "json", "--restart", "1000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tcplearn", "replay", "--suite", str(tmp_path), *slow, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)  # to the parent alone
+    said = process.communicate(timeout=20)  # ends only when the workers, which hold the pipes, have ended
+    assert said == ("", "") and process.returncode == 130
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0.csv", "1.csv"]
+
+
+def test_real_traces(capsys: pytest.CaptureFixture[str]) -> None:
+    """Figures of real traces, roughly: what they hold is a few series of very different paths."""
+    data = suite_traces.shared()
+    assert main(["replay", "--suite", str(data), "--format", "json", "--min-samples", "250", "-q"]) == 0
+    out, err = capsys.readouterr()
+    rows = {r["estimator"]: r for r in json.loads(out) if r["group"] == "series"}
+    assert "README.md" in err
+    assert rows["last"]["series"] >= 10
+    assert rows["jacobson"]["error_ratio"] >= 1 and rows["last"]["error_ratio"] >= 1
+    assert rows["jacobson"]["at_send_ratio"] < rows["last"]["at_send_ratio"]
+    if "tracking" in rows:
+        assert rows["tracking"]["error_ratio_high"] < 1

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The shipped capture in, real results out, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from samples import ROOT
+
+CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
+
+
+def tcplearn(*words: str | Path, **more: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "tcplearn", *map(str, words)]
+    return subprocess.run(command, capture_output=True, check=False, timeout=120, **more)  # type: ignore[call-overload, no-any-return]
+
+
+def test_rows_of_the_shipped_capture(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    done = tcplearn("replay", CAPTURE, "--format", "json", "--report", page)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    bulk = {r["estimator"]: r for r in rows if r["flow"] == max(rows, key=lambda r: r["samples"])["flow"]}
+    assert len({r["flow"] for r in rows}) == 3
+    assert bulk["jacobson"]["mean_abs_error_ratio"] == 1
+    # what ADR 2 and the paper's page say, on real traffic: the floor hides, the literal grid is far off
+    assert bulk["jacobson/rfc6298"]["mean_rto_ms"] >= 1000
+    assert bulk["experts"]["mean_abs_error_ms"] > 50 * bulk["jacobson"]["mean_abs_error_ms"]
+    assert bulk["linux"]["mean_rto_ms"] > 200
+    short = [r for r in rows if r["samples"] < 30]
+    assert short and not any(r["judged"] for r in short) and "too short" in short[0]["note"]
+    assert "http-equiv" in page.read_text() and page.stat().st_size < 3_000_000
+
+
+def test_a_pipe_is_as_good_as_a_file() -> None:
+    words = ("--format", "json", "-e", "jacobson", "-e", "eifel")
+    by_name = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
+    by_pipe = json.loads(tcplearn("replay", "-", *words, input=CAPTURE.read_bytes()).stdout)
+    assert [{**r, "source": ""} for r in by_name] == [{**r, "source": ""} for r in by_pipe]
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.pcap.gz"
+    copy.write_bytes(CAPTURE.read_bytes())
+    os.link(copy, tmp_path / "other-name.html")
+    for words in (("--report", copy), ("-o", copy), ("--report", tmp_path / "other-name.html")):
+        done = tcplearn("replay", copy, *words)
+        assert (done.returncode, b"is what is read" in done.stderr) == (2, True)
+    done = tcplearn("replay", copy, "-o", tmp_path / "out", "--report", tmp_path / "out")
+    assert done.returncode == 2 and b"give two files" in done.stderr
+    assert copy.read_bytes() == CAPTURE.read_bytes()
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_file_twice_is_two_flows_of_each_name() -> None:
+    rows = json.loads(tcplearn("replay", CAPTURE, CAPTURE, "--format", "json", "-e", "last").stdout)
+    assert len({(r["source"], r["flow"]) for r in rows}) == len(rows) == 6
+
+
+@pytest.mark.parametrize("model", ["double", "fixed"])
+def test_both_number_models_agree(model: str) -> None:
+    rows = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--model", model).stdout)
+    other = "fixed" if model == "double" else "double"
+    others = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--model", other).stdout)
+    for one, two in zip(rows, others, strict=True):
+        assert one["mean_abs_error_ms"] == pytest.approx(two["mean_abs_error_ms"], rel=2e-3)
