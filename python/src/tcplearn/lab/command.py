@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +62,7 @@ def _run(
     """Run a scenario: every algorithm in turn in each run, a fresh machine for each run."""
 
     def work(_: str) -> None:
-        from tcplearn import cli_common as cli
+        from tcplearn import cli_common
         from tcplearn.lab import run as runs
         from tcplearn.lab import scenario as scenarios
         from tcplearn.lab import write
@@ -78,11 +77,11 @@ def _run(
         scenario = scenarios.load(file, profile)
         if seed is not None:
             scenario = scenario.model_copy(update={"runs": scenario.runs.model_copy(update={"seed": seed})})
-        options = runs.Options(fresh=fresh, jobs=jobs or os.cpu_count() or 1, out=out, pcap=pcap)
-        with cli.progress_bar(quiet) as progress:
+        options = runs.Options(fresh=fresh, jobs=jobs or cli_common.processors(), out=out, pcap=pcap)
+        with cli_common.progress_bar(quiet) as progress:
             rows = runs.run(scenario, options, progress)
         if format == "table":
-            cli.print_(lambda _: write.table(rows), output)
+            cli_common.print_(lambda _: write.table(rows), output)
             return
         content: str | bytes = write.to_json(rows)
         if format != "json":
@@ -147,6 +146,10 @@ def _check(
 def _paper(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A paper's, as papers/nunes2014.")],
     profile: _Profile = "",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A profile to run too, into the same tables.", show_default=False),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -161,7 +164,7 @@ def _paper(
     """Run a paper's live scenarios (what is kept is not run again): ours beside its tables."""
 
     def work(command: str) -> None:
-        from tcplearn import cli_common as cli
+        from tcplearn import cli_common
         from tcplearn.lab import paper, scenario
         from tcplearn.lab import run as runs
         from tcplearn.output import check_writable, write_atomically
@@ -172,12 +175,13 @@ def _paper(
         if not files:
             raise UserError(f"{folder}: there is no live-*.toml in it")
         published = paper.read_published(folder / "published-live.csv")
-        options = runs.Options(jobs=jobs or os.cpu_count() or 1)
+        options = runs.Options(jobs=jobs or cli_common.processors())
         parts = []
         for file in files:
-            chosen = scenario.load(file, profile)
-            with cli.progress_bar(quiet) as progress:
-                parts.append(paper.Part(chosen, runs.run(chosen, options, progress)))
+            chosen = [scenario.load(file, name) for name in (profile, *(also or ()))]
+            with cli_common.progress_bar(quiet) as progress:
+                rows = [row for one in chosen for row in runs.run(one, options, progress)]
+            parts.append(paper.Part(chosen[0], rows))
         notes = folder / "live-notes.md"
         page = paper.page(parts, published, command, notes.read_text() if notes.exists() else "")
         if output:
