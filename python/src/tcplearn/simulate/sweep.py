@@ -89,10 +89,10 @@ def cost_s(run: Run) -> float:
     s = run.scenario
     if isinstance(s.topology, Manet):
         flows = s.topology.nodes if isinstance(s.load, Bursts) else s.load.flows
-        connected = min(1.0, (s.topology.range_m / 250) ** 2)
+        connected = min(1.0, (s.topology.range_m / 250) ** 4)
         rate = connected * (0.15 + 0.006 * flows)
     else:
-        rate = 0.003 + 0.008 * s.topology.rate_mbps
+        rate = 0.007 * s.topology.rate_mbps
     return s.duration_s * rate
 
 
