@@ -96,6 +96,9 @@ def test_a_denominator_that_may_be_nothing_bounds_nothing() -> None:
     drawn[:50, 1] = 0  # nor did the other one in half of these
     low, high = bootstrap.intervals(drawn, 0, 0.025)
     assert (low[1] == 0).all() and np.isinf(high[1]).all()
+    drawn[:, 1, 2] = 0  # never
+    low, high = bootstrap.intervals(drawn, 0, 0.025)
+    assert np.isnan(low[1, 2]) and np.isnan(high[1, 2])
 
 
 def test_few_runs_widen_the_interval() -> None:

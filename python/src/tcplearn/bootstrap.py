@@ -65,7 +65,7 @@ def tail(independent: float) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Low and high of each ratio, [estimator, sum]; infinite where too many resamples lack a denominator."""
+    """Low and high of each ratio, [estimator, sum]; not finite where the resamples do not bound it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # nothing by nothing may be any ratio: it counts against the claim at both ends
@@ -80,7 +80,11 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
         low, high = ordered[k], ordered[last - k]
     same = (drawn == drawn[:, base : base + 1]).all(axis=0)
     same[:, MISSES] &= same[:, MISSES + 1]  # the same timer, and not just as many misses
-    return np.where(same, 1.0, low), np.where(same, 1.0, high)
+    # what never happened says nothing of how rare it is
+    never = (drawn == 0).all(axis=0) & ~same
+    return np.where(same, 1.0, np.where(never, np.nan, low)), np.where(
+        same, 1.0, np.where(never, np.nan, high)
+    )
 
 
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:

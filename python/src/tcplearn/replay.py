@@ -312,6 +312,7 @@ class _Run:
             min_rto_us=str(self.options.min_rto_us),
             min_samples=str(self.options.min_samples),
             flow=self.options.flow,
+            seed=str(self.options.seed),
         )
         return out
 
