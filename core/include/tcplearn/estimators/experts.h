@@ -122,45 +122,83 @@ TL_FN loss_t TL(experts_loss_under)(const struct TL(experts_params) *p, tick_t d
 					    : loss_from_tick(2 * y);
 }
 
-/* Step 3 for the experts from `from` on, which are too high: w' = w e^(-eta (L - least)). */
-TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, tick_t y, loss_t least)
+/* The first expert that is not below y. */
+TL_FN uint32_t TL(experts_first)(const tick_t *x, uint32_t n, tick_t y)
+{
+	uint32_t from = 0, to = n;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		if (x[middle] < y)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return to;
+}
+
+/* The first expert from `from` on, all of them too high, whose loss is beyond the limit. A loss rises with
+ * the distance, so those above it lose more. */
+TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, tick_t y, loss_t limit)
+{
+	const tick_t *x = TL(experts_grid)(s);
+	uint32_t to = TL(experts_count)(s);
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		if (TL(experts_loss_over)(&s->params, x[middle] - y) <= limit)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return to;
+}
+
+/* Step 3 for the experts from `from` to before `to`, which are too high: w' = w e^(-eta (L - least)). */
+TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_t to, tick_t y, loss_t least,
+				   decay_rate_t rate)
 {
 	const struct TL(experts_params) *p = &s->params;
-	const tick_t *x = TL(experts_grid)(s);
+	const tick_t *x = TL(experts_grid)(s), *end = x + to;
 	weight_t *w = TL(experts_weights)(s);
-	const ratio_t eta = p->eta; /* a copy: stores to w can't change it, so the loops become vector code */
-	uint32_t i, n = TL(experts_count)(s);
+	uint32_t i;
 
 	if (p->loss == TL_LOSS_LINEAR) {
-		for (i = from; i < n; i++)
-			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_over)(p, x[i] - y) - least, eta));
+		for (i = from; i < to; i++)
+			w[i] = weight_decay(w[i], TL(experts_loss_over)(p, x[i] - y) - least, rate);
 	} else {
-		for (i = from; i < n; i++)
-			w[i] = weight_decay(w[i], loss_mul(loss_square(x[i] - y) - least, eta));
+		for (x += from, w += from; x + 1 < end; x += 2, w += 2) { /* the loop's own cost is felt */
+			w[0] = weight_decay(w[0], loss_square_less(x[0] - y, least), rate);
+			w[1] = weight_decay(w[1], loss_square_less(x[1] - y, least), rate);
+		}
+		if (x < end)
+			w[0] = weight_decay(w[0], loss_square_less(x[0] - y, least), rate);
 	}
 }
 
 /* Step 3 for the experts before `to`, which are too low. */
-TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least)
+TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least,
+				    decay_rate_t rate, loss_t limit)
 {
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
-	const ratio_t eta = p->eta;
 	uint32_t i;
 
 	if (p->loss == TL_LOSS_NUNES2014) { /* the same for all: 2 y */
-		const decay_t e = decay_of(loss_mul(loss_from_tick(2 * y) - least, eta));
+		const loss_t loss = loss_from_tick(2 * y) - least;
+		const decay_t e = loss <= limit ? decay_of(loss, rate) : 0;
 		for (i = 0; i < to; i++)
 			w[i] = weight_decayed(w[i], e);
 	} else {
-		for (i = 0; i < to; i++)
-			w[i] = weight_decay(w[i],
-					    loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, eta));
+		for (i = 0; i < to; i++) {
+			const loss_t loss = TL(experts_loss_under)(p, y - x[i], y) - least;
+			w[i] = loss <= limit ? weight_decay(w[i], loss, rate) : 0;
+		}
 	}
 }
 
-/* Sums in four chains: an addition of doubles waits for the one before it. */
+/* In four chains, as below. */
 TL_FN weight_sum_t TL(experts_sum)(const weight_t *w, uint32_t n)
 {
 	weight_sum_t a = 0, b = 0, c = 0, d = 0;
@@ -177,20 +215,42 @@ TL_FN weight_sum_t TL(experts_sum)(const weight_t *w, uint32_t n)
 	return (a + b) + (c + d);
 }
 
-TL_FN weight_dot_t TL(experts_dot)(const weight_t *w, const tick_t *x, uint32_t n)
+/* Step 4 for one expert, divided by the sum of the w': w = (1 - alpha) w' + alpha pool / N. */
+TL_FN void TL(experts_mix_one)(weight_t *w, tick_t x, weight_ratio_t keep, weight_ratio_t share,
+			       weight_sum_t *sum, weight_dot_t *dot)
 {
-	weight_dot_t a = 0, b = 0, c = 0, d = 0;
+	const weight_t v = weight_mix(*w, keep, share);
+
+	*w = v;
+	*sum += v;
+	*dot += weight_dot(v, x);
+}
+
+/* Step 4; from reach on w' is 0. Then step 1 of the next trial: the sum of w x by the sum of w, which rounding
+ * leaves beside 1. In four chains: an addition of doubles waits for the one before it. */
+TL_FN tick_t TL(experts_mix)(const tick_t *x, weight_t *w, uint32_t reach, uint32_t n, weight_ratio_t keep,
+			     weight_ratio_t share)
+{
+	weight_sum_t a = 0, b = 0, c = 0, d = 0;
+	weight_dot_t e = 0, f = 0, g = 0, h = 0;
+	tick_t above = 0;
 	uint32_t i;
 
-	for (i = 0; i + 3 < n; i += 4) {
-		a += weight_dot(w[i], x[i]);
-		b += weight_dot(w[i + 1], x[i + 1]);
-		c += weight_dot(w[i + 2], x[i + 2]);
-		d += weight_dot(w[i + 3], x[i + 3]);
+	for (i = 0; i + 3 < reach; i += 4) {
+		TL(experts_mix_one)(w + i, x[i], keep, share, &a, &e);
+		TL(experts_mix_one)(w + i + 1, x[i + 1], keep, share, &b, &f);
+		TL(experts_mix_one)(w + i + 2, x[i + 2], keep, share, &c, &g);
+		TL(experts_mix_one)(w + i + 3, x[i + 3], keep, share, &d, &h);
 	}
-	for (; i < n; i++)
-		a += weight_dot(w[i], x[i]);
-	return (a + b) + (c + d);
+	for (; i < reach; i++)
+		TL(experts_mix_one)(w + i, x[i], keep, share, &a, &e);
+	for (; i < n; i++) {
+		w[i] = (weight_t)share;
+		above += x[i];
+	}
+	a += (b + c) + (d + (weight_sum_t)share * (weight_sum_t)(n - reach));
+	e += (f + g) + (h + weight_dot((weight_t)share, above));
+	return weight_mean(e, a);
 }
 
 /* One trial. Weights sum to 1 before and after. */
@@ -199,13 +259,14 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
-	uint32_t i, n = TL(experts_count)(s), first = 0;
+	const decay_rate_t rate = decay_rate(p->eta);
+	const loss_t limit = decay_limit(rate);
+	uint32_t n = TL(experts_count)(s), first, reach;
 	weight_sum_t sum;
 	weight_ratio_t keep, share;
 	loss_t least;
 
-	while (first < n && x[first] < y)
-		first++;
+	first = TL(experts_first)(x, n, y);
 	/* the nearest expert on either side has the smallest loss of its side */
 	least = first == n ? TL(experts_loss_under)(p, y - x[n - 1], y)
 			   : TL(experts_loss_over)(p, x[first] - y);
@@ -213,20 +274,17 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 		loss_t under = TL(experts_loss_under)(p, y - x[first - 1], y);
 		least = under < least ? under : least;
 	}
-	TL(experts_punish_under)(s, first, y, least);
-	TL(experts_punish_over)(s, first, y, least);
-	sum = TL(experts_sum)(w, n);
+	reach = TL(experts_reach)(s, first, y, limit + least);
+	TL(experts_punish_under)(s, first, y, least, rate, limit);
+	TL(experts_punish_over)(s, first, reach, y, least, rate);
+	sum = TL(experts_sum)(w, reach);
 	if (!(sum > weight_sum_least)) { /* only where alpha is 0 or nearly: every weight has died out */
 		TL(experts_uniform)(s);
 		return;
 	}
-	/* step 4, divided by the sum: w = (1 - alpha) w' + alpha pool / N */
 	keep = weight_keep(p->alpha, sum);
 	share = weight_share(p->alpha, n);
-	for (i = 0; i < n; i++)
-		w[i] = weight_mix(w[i], keep, share);
-	/* step 1 of the next trial; rounding leaves the sum beside 1 */
-	s->rtt = tick_to_num(weight_mean(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)), s->unit_us);
+	s->rtt = tick_to_num(TL(experts_mix)(x, w, reach, n, keep, share), s->unit_us);
 }
 
 TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
