@@ -60,6 +60,22 @@ TIMERS: list[Variant] = [
     ("over jacobson", "conformal", {"over": 1}),
     ("over last", "conformal", {"over": 2}),
 ]
+FITTED = "experts/fitted"
+EXPERTS: list[Variant] = [
+    ("`experts/fitted`", FITTED, {}),
+    ("variable share", FITTED, {"share": 1}),
+    ("mixing past", FITTED, {"share": 2}),
+    *(
+        (f"{label}{', ' + how if how else ''}", FITTED, {**params, "share": share})
+        for label, params in (
+            ("squared loss", {"loss": 1}),
+            ("absolute", {"loss": 3}),
+            ("linear, too low costs twice", {"loss": 2, "under": 2}),
+            ("pinball, 0.9", {"loss": 4, "quantile": 0.9}),
+        )
+        for share, how in enumerate(("", "variable share", "mixing past"))
+    ),
+]
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
@@ -213,7 +229,10 @@ def table(head: str, rows: Iterable[Iterable[str]]) -> str:
 def tables(series: Series, steps: bool) -> str:
     predicted = Predicted(series)
     head = "|full: mean|worst|50: mean|worst|100: mean|worst"
-    first = table(head, ([row, *predicted.row(name, params)] for row, name, params in TRACKING))
+    first, others = (
+        table(head, ([row, *predicted.row(name, params)] for row, name, params in variants))
+        for variants in (TRACKING, EXPERTS)
+    )
     head = "|rate / 1 %|within 0.7–1.3|wait / jacobson's|its misses / jacobson's"
     head += "|10 times up|10 times down" if steps else ""
 
@@ -228,6 +247,13 @@ Error over that of the better of `jacobson` and `last` on the same samples (geom
 {len(series)} series, and the worst series), over the whole series and with a fresh start every 50 and 100.
 
 {first}
+
+## Experts
+
+The alternatives that nunes2014 names, on the grid fitted to the path: the loss of step 2, and how step 4
+shares weight ([experts](algorithms/experts.md)). The same ratio.
+
+{others}
 
 ## Timer
 

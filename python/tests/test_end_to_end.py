@@ -38,6 +38,33 @@ def test_rows_of_the_shipped_capture(tmp_path: Path) -> None:
     assert "http-equiv" in page.read_text() and page.stat().st_size < 3_000_000
 
 
+def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
+    """Just before the sample the chosen rate is kept; in the thin flow each miss is a timeout, in the bulk
+    flow none is."""
+    page = tmp_path / "page.html"
+    words = ("--miss", "0.02", "-e", "conformal", "-e", "jacobson", "--format", "json", "--report", page)
+    rows = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
+    bulk, thin = (r for r in rows if r["estimator"] == "conformal:miss=0.02" and r["judged"])
+    assert bulk["flight_segments"] > 20 and thin["flight_segments"] == 1
+    assert 0.7 * 0.02 <= bulk["rto_miss_rate_before"] <= 1.3 * 0.02 < bulk["rto_miss_rate"]
+    assert bulk["spurious_timeouts"] < 0.1 * bulk["rto_miss_rate_before"] * bulk["samples"]
+    assert thin["rto_miss_rate"] == thin["rto_miss_rate_before"]
+    assert thin["rto_miss_rate"] == pytest.approx(thin["spurious_timeouts"] / thin["samples"])
+    assert all(r["rto_miss_rate_asked"] is None for r in rows if r["estimator"] == "jacobson")
+    assert "conformal:miss=0.02 was asked for 2 %" in page.read_text()
+
+
+def test_miss_rates_and_seeds_that_cannot_be() -> None:
+    for words, problem in (
+        ((CAPTURE, "-e", "last", "--miss", "0.1"), "--miss: none of the estimators compared"),
+        (("--suite", CAPTURE.parent, "--miss", "0.9"), "miss=0.9: allowed is"),
+        (("--suite", CAPTURE.parent, "--seed", "1"), "--seed: a suite's intervals"),
+    ):
+        done = tcplearn("replay", *words)
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+        assert problem in done.stderr.decode()
+
+
 def test_a_pipe_is_as_good_as_a_file() -> None:
     words = ("--format", "json", "-e", "jacobson", "-e", "eifel")
     by_name = json.loads(tcplearn("replay", CAPTURE, *words).stdout)

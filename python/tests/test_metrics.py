@@ -31,7 +31,7 @@ def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
     )
     rto = np.maximum(rto, floor_us)
     out: dict[str, float] = dict.fromkeys(
-        ("misses", "spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"), 0
+        ("misses", "misses_before", "spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"), 0
     )
     errors, at_send, waits, excess = [], [], [], []
     sampled = b["rtt_us"] >= 0
@@ -56,6 +56,7 @@ def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
         waits.append(rto[sent])
         excess.append(max(rto[sent] - y, 0))
         out["misses"] += y > rto[sent]
+        out["misses_before"] += y > rto[k]
     out["mean_abs_error_us"] = float(np.abs(errors).mean())
     out["bias_us"] = float(np.mean(errors))
     out["at_send_error_us"] = float(np.mean(at_send))

@@ -15,7 +15,8 @@ LINUX = {"variance_floor_us": 200_000, "rto_initial_us": 1_000_000, "rto_max_us"
 RFC9002 = {"granularity_us": 1000, "max_ack_delay_us": 25_000, "rtt_initial_us": 333_000}
 EIFEL = {"segments_per_ack": 1, "gain_max": "1/3", "tick_us": 1, **BOUNDS}
 EXPERTS = {
-    "n": 100, "eta": 2, "alpha": 0.08, "loss": 0, "over": 1, "under": 1, "tick_us": 500_000, "scale": 1,
+    "n": 100, "eta": 2, "alpha": 0.08, "share": 0, "loss": 0, "over": 1, "under": 1, "quantile": 0.5,
+    "tick_us": 500_000, "scale": 1,
     "rtt_min": 1, "rtt_max": 128, "per_octave": 4, "fit": 0, "variance": 0, "beta": 0.25, "k": 4,
     "rto_initial_us": 1_000_000, "rto_min_us": 1_000_000, "rto_max_us": 32_000_000,
     "quantum_us": 0, "sampling": 0,
@@ -103,6 +104,15 @@ ESTIMATORS = {
         ("extremes", {"quantum_us": 500_000}),
         ("large", {"tick_us": 1_000_000_000, "scale": 1000}),
         ("wan", {"n": 1000, "per_octave": 256, "tick_us": 1000}),
+        ("extremes large wan", {"loss": 3, "tick_us": 4000}),
+        ("extremes large wan", {"loss": 4, "quantile": 0.9, "tick_us": 4000}),
+        ("extremes large", {"loss": 4, "quantile": 1, "eta": 64}),
+        ("wan extremes large falling", {"share": 1, "tick_us": 4000}),
+        ("wan extremes", {"share": 1, "alpha": 0}),
+        ("flights tiny", {"share": 1, "alpha": 0.999, "loss": 2, "over": 0.5, "under": 3, "tick_us": 1000}),
+        ("wan extremes large falling", {"share": 2, "tick_us": 4000}),
+        ("wan extremes", {"share": 2, "alpha": 0}),
+        ("sawtooth flights", {"share": 2, "alpha": 0.999, "n": 17, "tick_us": 1000}),
     ]),
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
@@ -110,6 +120,8 @@ ESTIMATORS = {
         ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # samples just at the grid's top
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
+        ("extremes rising", {"share": 2, "fit": 1}),
+        ("sawtooth rising", {"share": 1, "loss": 3, "eta": 0.5}),
     ]),
     "experts/nunes2014-linux": (q.ExpertsQ16, None, Q16, [
         ("wan extremes falling", {"tick_us": 1000, "scale": 1}),

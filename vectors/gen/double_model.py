@@ -177,6 +177,7 @@ class Experts:
 
     def spread(self):
         self.w = [1 / self.n] * self.n
+        self.past = [list(self.w)]
         self.predict()
 
     def predict(self):
@@ -189,7 +190,8 @@ class Experts:
             return (x - y) ** 2 if x >= y else 2 * y
         if p["loss"] == 1:
             return (x - y) ** 2
-        return p["over"] * (x - y) if x >= y else p["under"] * (y - x)
+        over, under = ((p["over"], p["under"]), (1, 1), (1 - p["quantile"], p["quantile"]))[p["loss"] - 2]
+        return over * (x - y) if x >= y else under * (y - x)
 
     def decay(self, y):
         if y not in self.decays:
@@ -198,15 +200,26 @@ class Experts:
             self.decays[y] = [e_to_minus(self.p["eta"] * (loss - least)) for loss in losses]
         return self.decays[y]
 
+    def shared(self, w, y):
+        """Step 4, divided by the sum; the three ways of docs/algorithms/experts.md."""
+        alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
+        if self.p["share"] == 1:
+            rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]
+            pool = math.fsum(r * v for r, v in zip(rates, w, strict=True))
+            return [((1 - r) * v + pool / n) / total for r, v in zip(rates, w, strict=True)]
+        if self.p["share"] == 2:
+            means = [math.fsum(past) / len(past) for past in zip(*self.past, strict=True)]
+            self.past.append([v / total for v in w])
+            return [(1 - alpha) * v + alpha * m for v, m in zip(self.past[-1], means, strict=True)]
+        pool = alpha * total
+        return [((1 - alpha) * v + pool / n) / total for v in w]
+
     def trial(self, y):
-        alpha = self.p["alpha"]
         w = [w * e for w, e in zip(self.w, self.decay(y), strict=True)]
-        total = math.fsum(w)
-        if total <= 1e-290:
+        if math.fsum(w) <= 1e-290:
             self.spread()
             return
-        pool = alpha * total
-        self.w = [((1 - alpha) * v + pool / self.n) / total for v in w]
+        self.w = self.shared(w, y)
         self.predict()
 
     def update(self, s):

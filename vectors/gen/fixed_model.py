@@ -197,8 +197,11 @@ class Experts:
     def __init__(self, p):
         self.p, self.sampler, self.n, self.decays = p, Sampler(p), p["n"], {}
         self.r = {
-            k: ratio(p[k]) for k in ("eta", "alpha", "over", "under", "rtt_min", "rtt_max", "beta", "k")
+            k: ratio(p[k])
+            for k in ("eta", "alpha", "over", "under", "quantile", "rtt_min", "rtt_max", "beta", "k")
         }
+        tau = self.r["quantile"]
+        self.sides = ((self.r["over"], self.r["under"]), (ONE, ONE), (ONE - tau, tau))[max(p["loss"] - 2, 0)]
         self.unit_us = clamp(p["tick_us"] * p["scale"], 1, UNIT_MAX_US)
         self.x = [
             over(
@@ -212,6 +215,7 @@ class Experts:
 
     def spread(self):
         self.w = [over(ONE, self.n)] * self.n
+        self.past, self.trials = list(self.w), 1
         self.rtt = self.to_duration(over(sum(self.x), self.n))
 
     def to_duration(self, ticks):
@@ -223,8 +227,8 @@ class Experts:
     def loss(self, x, y):
         """20 fractional bits in, 24 out."""
         over_it, kind = x >= y, self.p["loss"]
-        if kind == 2:
-            return times(abs(x - y) << 4, self.r["over" if over_it else "under"])
+        if kind >= 2:
+            return times(abs(x - y) << 4, self.sides[0 if over_it else 1])
         if kind == 0 and not over_it:
             return 2 * y << 4
         return over((x - y) ** 2, 1 << 16)
@@ -238,14 +242,34 @@ class Experts:
 
     def trial(self, y):
         w = [over(w * e, ONE) for w, e in zip(self.w, self.decay(y), strict=True)]
-        total, alpha = sum(w), self.r["alpha"]
-        if total == 0:
+        if sum(w) == 0:
             self.spread()
             return
-        keep, share = (ONE - alpha) * ONE // total, alpha // self.n
-        self.w = [over(v * keep, ONE) + share for v in w]
+        self.w = (self.share_fixed, self.share_variable, self.share_past)[self.p["share"]](w, y)
         dot = sum(v * x for v, x in zip(self.w, self.x, strict=True))
         self.rtt = self.to_duration(over(dot, sum(self.w)))
+
+    def share_fixed(self, w, _):
+        alpha = self.r["alpha"]
+        keep, share = (ONE - alpha) * ONE // sum(w), alpha // self.n
+        return [over(v * keep, ONE) + share for v in w]
+
+    def share_variable(self, w, y):
+        alpha, scale = self.r["alpha"], ONE * ONE // sum(w)
+        kept = [over(v * decay(self.loss(x, y), alpha), ONE) for v, x in zip(w, self.x, strict=True)]
+        share = ((sum(w) - sum(kept)) * scale // ONE) // self.n
+        return [over(v * scale, ONE) + share for v in kept]
+
+    def share_past(self, w, _):
+        alpha, scale = self.r["alpha"], ONE * ONE // sum(w)
+        w = [over(v * scale, ONE) for v in w]
+        mixed = [
+            over(v * (ONE - alpha), ONE) + over(total // self.trials * alpha, ONE)
+            for v, total in zip(w, self.past, strict=True)
+        ]
+        self.past = [total + v for total, v in zip(self.past, w, strict=True)]
+        self.trials += 1
+        return mixed
 
     def update(self, s):
         p, rtt_us = self.p, self.sampler.take(s)

@@ -45,6 +45,9 @@
 #undef weight_keep
 #undef weight_share
 #undef weight_mix
+#undef weight_one
+#undef weight_pool
+#undef weight_past
 #undef weight_dot
 #undef weight_mean
 #undef num_least

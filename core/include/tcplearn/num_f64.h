@@ -48,6 +48,9 @@
 #define weight_keep(alpha, sum) ((1.0 - (alpha)) / (sum))
 #define weight_share(alpha, n) ((alpha) / (double)(n))
 #define weight_mix(w, keep, share) ((w) * (keep) + (share))
+#define weight_one          1.0
+#define weight_pool(pool, keep, n) ((pool) * (keep) / (double)(n))
+#define weight_past(sum, t, alpha) ((sum) / (double)(t) * (alpha))
 #define weight_dot(w, x)    ((w) * (x))
 #define weight_mean(dot, sum) ((dot) / (sum))
 #define num_least           0.0

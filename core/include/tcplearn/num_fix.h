@@ -50,6 +50,9 @@
 #define weight_keep(alpha, sum) ((uint64_t)(((int64_t)1 << 30) - (alpha)) * ((uint64_t)1 << 30) / (sum))
 #define weight_share(alpha, n) ((uint64_t)(alpha) / (uint64_t)(n))
 #define weight_mix(w, keep, share) ((uint32_t)(((w) * (keep) + (((uint64_t)1 << 29) + ((share) << 30))) >> 30))
+#define weight_one          ((uint64_t)1 << 30)
+#define weight_pool(pool, keep, n) ((((pool) * (keep)) >> 30) / (uint64_t)(n))
+#define weight_past(sum, t, alpha) (((sum) / (t) * (uint64_t)(alpha) + ((uint64_t)1 << 29)) >> 30)
 #define weight_dot(w, x)    ((uint64_t)(w) * (uint64_t)(x))
 #define weight_mean(dot, sum) ((int64_t)(((dot) + (sum) / 2) / (sum)))
 #define num_least           8

@@ -55,6 +55,7 @@ nb::dict describe(const Metrics& m) {
   d["loss_detect_rto_us"] = or_none(m.loss_rto_us);
   d["loss_detect_rack_us"] = or_none(m.loss_rack_us);
   d["misses"] = m.misses;
+  d["misses_before"] = m.misses_before;
   d["timed"] = m.rto_us.count;
   d["spurious_timeouts"] = m.spurious_timeouts;
   d["spurious_timeouts_tlp"] = m.spurious_timeouts_tlp;
@@ -90,6 +91,7 @@ class Flow {
  public:
   explicit Flow(std::unique_ptr<FlowReplay> flow) : flow_(std::move(flow)) {}
   std::uint64_t samples() const { return flow_->samples(); }
+  nb::object flight_segments() const { return or_none(flow_->flight()); }
   nb::list metrics() const { return describe_all(flow_->metrics()); }
   nb::list cdf() const { return distributions(flow_->metrics()); }
   nb::dict series() const {
@@ -131,6 +133,7 @@ class Flow {
   void merge_into(std::vector<Metrics>& totals) const {
     for (std::size_t e = 0; e < totals.size(); ++e) totals[e].merge(flow_->metrics()[e]);
   }
+  const Mean& flight() const { return flow_->flight(); }
 
  private:
   std::unique_ptr<FlowReplay> flow_;
@@ -141,14 +144,17 @@ class Totals {
   explicit Totals(std::size_t estimators) : metrics_(estimators) {}
   void add(const Flow& flow) {
     flow.merge_into(metrics_);
+    flight_.merge(flow.flight());
     samples_ += flow.samples();
   }
+  nb::object flight_segments() const { return or_none(flight_); }
   std::uint64_t samples() const { return samples_; }
   nb::list metrics() const { return describe_all(metrics_); }
   nb::list cdf() const { return distributions(metrics_); }
 
  private:
   std::vector<Metrics> metrics_;
+  Mean flight_;
   std::uint64_t samples_ = 0;
 };
 
@@ -242,6 +248,7 @@ void bind_replay(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<Flow>(m, "ReplayedFlow")
       .def_prop_ro("samples", &Flow::samples)
+      .def_prop_ro("flight_segments", &Flow::flight_segments)
       .def("metrics", &Flow::metrics)
       .def("cdf", &Flow::cdf)
       .def("series", &Flow::series)
@@ -251,6 +258,7 @@ void bind_replay(nb::module_& m) {
       .def(nb::init<std::size_t>(), "estimators"_a)
       .def("add", &Totals::add)
       .def_prop_ro("samples", &Totals::samples)
+      .def_prop_ro("flight_segments", &Totals::flight_segments)
       .def("metrics", &Totals::metrics)
       .def("cdf", &Totals::cdf);
   nb::class_<Engine>(m, "ReplayEngine")

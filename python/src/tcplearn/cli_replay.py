@@ -67,6 +67,14 @@ def replay(
             show_default=False,
         ),
     ] = None,
+    miss: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATE",
+            help="Share of samples that may outlast a timer that takes one (conformal), as 0.001.",
+            show_default=False,
+        ),
+    ] = None,
     min_rto_ms: Annotated[
         float,
         typer.Option(
@@ -113,6 +121,12 @@ def replay(
         int | None,
         typer.Option("--jobs", "-j", metavar="N", min=1, help="Suite: worker processes (one a processor)."),
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Of the resamples behind the intervals (0).", show_default=False
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")
     ] = False,
@@ -126,6 +140,7 @@ def replay(
         min_samples=min_samples,
         min_rto_ms=min_rto_ms,
         flow=flow,
+        miss=miss,
     )
     out = Outputs(format, output, report, pictures, quiet)
     if suite is None:
@@ -133,7 +148,9 @@ def replay(
             raise UserError("--restart, --match and --jobs are of a suite; add --suite DIR")
         if not files:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
-        return _files(files, shared, out, total=total)
+        return _files(files, shared, out, seed or 0, total=total)
+    if seed is not None:
+        raise UserError("--seed: a suite's intervals are drawn over series, always alike; leave it out")
     if files:
         raise UserError("FILE and --suite DIR; give one of them")
     if total:
@@ -152,6 +169,7 @@ class Shared:
     min_samples: int | None
     min_rto_ms: float
     flow: str
+    miss: float | None
 
     def checked(self) -> dict[str, Any]:
         if not math.isfinite(self.min_rto_ms):
@@ -163,6 +181,7 @@ class Shared:
             "every_ack": self.every_ack,
             "min_rto_us": round(self.min_rto_ms * 1000),
             "flow": self.flow,
+            "miss": self.miss,
         }
 
 
@@ -178,7 +197,7 @@ class Outputs:
         check_outputs(self.format, self.output, self.report, self.pictures, sources)
 
 
-def _files(files: list[Path], shared: Shared, out: Outputs, *, total: bool) -> Work:
+def _files(files: list[Path], shared: Shared, out: Outputs, seed: int, *, total: bool) -> Work:
     def work(command: str) -> None:
         for path in files:
             check_readable(path)
@@ -188,6 +207,7 @@ def _files(files: list[Path], shared: Shared, out: Outputs, *, total: bool) -> W
         from tcplearn import replay
         from tcplearn.results import TOO_SHORT
 
+        options["seed"] = seed
         options["min_samples"] = TOO_SHORT if shared.min_samples is None else shared.min_samples
         with progress_bar(out.quiet) as progress:
             result: Replay = replay.run(list(files), replay.Options(**options), progress)

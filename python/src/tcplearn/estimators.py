@@ -14,7 +14,7 @@ RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -212,6 +212,39 @@ def parse(text: str) -> Spec:
             raise UserError(f"estimator '{text}': '{pair}' is not key=value")
         params[key.strip()] = _value(info, key.strip(), value.strip())
     return Spec(text, name, params, core)
+
+
+def parameter(spec: Spec, key: str) -> Param | None:
+    """What is known of a parameter, None where the estimator has none of that name."""
+    info = _core().get(spec.name) or _user_info(spec.name)
+    return next((p for p in info.params if p.key == key), None)
+
+
+def miss_rate(spec: Spec | str) -> float | None:
+    """The miss rate that a timer was asked for, None where it takes none."""
+    spec = parse(spec) if isinstance(spec, str) else spec
+    param = parameter(spec, "miss")
+    return None if param is None else spec.params.get("miss", param.default)
+
+
+def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
+    """What a replay compares; nothing named: the defaults. Every timer that takes a miss rate gets `miss`,
+    unless it names its own. Raises UserError."""
+    specs = [parse(text) for text in texts or DEFAULTS]
+    if miss is not None:
+        if not any(parameter(s, "miss") for s in specs):
+            raise UserError(
+                "--miss: none of the estimators compared has a miss rate to set; add -e conformal"
+            )
+        specs = [
+            parse(f"{s.text}{',' if s.params else ':'}miss={miss:g}")
+            if parameter(s, "miss") and "miss" not in s.params
+            else s
+            for s in specs
+        ]
+    if len({s.text for s in specs}) < len(specs):
+        raise UserError("an estimator is named twice")
+    return specs
 
 
 def create(spec: Spec | str, model: str = "double") -> CoreEstimator | WithTimer:

@@ -38,6 +38,7 @@ class Options:
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
     flow: str = ""  # only flows whose name contains it
+    miss: float | None = None  # of every timer that takes a miss rate
     seed: int = 0  # of the resamples behind the intervals
 
 
@@ -92,9 +93,10 @@ def _rate(count: int, of: int) -> float | None:
 
 
 def _row(
-    source: str, flow: str, label: str, options: Options, samples: int, m: Mapping[str, Any], *, told: bool
+    source: str, flow: str, label: str, options: Options, of: Any, m: Mapping[str, Any], *, told: bool
 ) -> Row:
-    """`told`: the trace tells of losses."""
+    """`of`: the flow or the totals that m was measured of; `told`: the trace tells of losses."""
+    samples = of.samples
     judged = samples >= options.min_samples
     return Row(
         source=source,
@@ -110,11 +112,14 @@ def _row(
         bias_ms=_ms(m["bias_us"]),
         at_send_error_ms=_ms(m["at_send_error_us"]),
         rto_miss_rate=_rate(m["misses"], m["timed"]),
+        rto_miss_rate_before=_rate(m["misses_before"], m["timed"]),
         spurious_timeouts=m["spurious_timeouts"],
         spurious_timeouts_tlp=m["spurious_timeouts_tlp"],
         spurious_probes=m["spurious_probes"],
         mean_rto_ms=_ms(m["mean_rto_us"]),
         excess_wait_ms=_ms(m["excess_wait_us"]),
+        rto_miss_rate_asked=estimators.miss_rate(label),
+        flight_segments=of.flight_segments,
         losses=m["losses"] if told else None,
         loss_detect_actual_ms=_ms(m["loss_detect_actual_us"]),
         loss_detect_rto_ms=_ms(m["loss_detect_rto_us"]),
@@ -178,9 +183,7 @@ class _Run:
     """One call of `run`: what it has gathered so far."""
 
     def __init__(self, options: Options) -> None:
-        specs = [estimators.parse(text) for text in options.estimators or estimators.DEFAULTS]
-        if len({s.text for s in specs}) < len(specs):
-            raise UserError("an estimator is named twice")
+        specs = estimators.compared(options.estimators, options.miss)
         self.options = options
         self.core = [s for s in specs if s.core]
         self.users = [s for s in specs if not s.core]
@@ -202,7 +205,7 @@ class _Run:
         if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
             name = f"{name} #{again}"
         measured = zip(self.labels, flow.metrics(), strict=True)
-        rows = [_row(source, name, label, self.options, flow.samples, m, told=told) for label, m in measured]
+        rows = [_row(source, name, label, self.options, flow, m, told=told) for label, m in measured]
         self.told = self.told or told
         rows = _with_ratios(rows)
         blocks, bounds = flow.blocks(), None
@@ -291,10 +294,9 @@ class _Run:
     def result(self) -> Replay:
         out = self.out
         if out.rows:
-            samples = self.totals.samples
             measured = zip(self.labels, self.totals.metrics(), strict=True)
             totals = [
-                _row("total", "total", label, self.options, samples, m, told=self.told)
+                _row("total", "total", label, self.options, self.totals, m, told=self.told)
                 for label, m in measured
             ]
             bounds = None if self.base is None else self.total.intervals(self.base)

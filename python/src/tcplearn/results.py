@@ -34,7 +34,8 @@ class Row:
     p95_abs_error_ms: float | None
     bias_ms: float | None  # mean of prediction - sample
     at_send_error_ms: float | None
-    rto_miss_rate: float | None
+    rto_miss_rate: float | None  # by the RTO at the sample's sending
+    rto_miss_rate_before: float | None  # by the RTO just before the sample
     spurious_timeouts: int
     spurious_timeouts_tlp: int
     spurious_probes: int
@@ -59,6 +60,8 @@ class Row:
     regret_best_constant_ratio: float | None = None
     regret_best_ewma_ratio: float | None = None
     regret_best_switching_ratio: float | None = None
+    rto_miss_rate_asked: float | None = None  # of a timer with a chosen miss rate
+    flight_segments: float | None = None  # mean, just before the ACK of a sample; None: not known
     losses: int | None = None  # None: the trace does not tell
     loss_detect_actual_ms: float | None = None  # by the sender of the capture, whatever is listed
     loss_detect_rto_ms: float | None = None

@@ -240,9 +240,3 @@ def with_parameter(spec: estimators.Spec, key: str, value: float) -> estimators.
     params = {**spec.params, key: value}
     text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
     return estimators.Spec(text, spec.name, params, spec.core)
-
-
-def parameter(spec: estimators.Spec, key: str) -> estimators.Param | None:
-    """What is known of a parameter, None where the estimator has none of that name."""
-    info = estimators._core().get(spec.name) or estimators._user_info(spec.name)
-    return next((p for p in info.params if p.key == key), None)

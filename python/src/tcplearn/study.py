@@ -13,7 +13,7 @@ from tcplearn import estimators, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.records import Record
 from tcplearn.results import TOO_SHORT
-from tcplearn.series import Candidate, Judge, Reader, Table, parameter
+from tcplearn.series import Candidate, Judge, Reader, Table
 from tcplearn.traces import TraceOptions
 
 #: nunes2014, end of section 4.1: "we use N = 100, eta = 2 and alpha = 0.08".
@@ -136,7 +136,7 @@ def cells_of(options: Options) -> list[Cell]:
     """Raises UserError with one line."""
     base = estimators.parse(options.preset)
     for key in ("n", "eta", "alpha"):
-        if not parameter(base, key):
+        if not estimators.parameter(base, key):
             raise UserError(
                 f"--preset {options.preset}: it has no parameter '{key}'; give {' or '.join(PRESETS)}"
             )

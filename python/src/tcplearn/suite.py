@@ -17,7 +17,7 @@ from pathlib import Path
 from tcplearn import estimators, provenance
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.results import TOO_SHORT, Series
-from tcplearn.series import Candidate, Figures, Flow, Judge, Reader, Timer, parameter, samples_only, windows
+from tcplearn.series import Candidate, Figures, Flow, Judge, Reader, Timer, samples_only, windows
 from tcplearn.series import with_parameter as varied
 from tcplearn.traces import TraceError, TraceOptions
 
@@ -39,9 +39,6 @@ MISSES_LEAST = 20
 FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
-#: Compared too, where the core has them.
-_OURS = ("tracking", "conformal")
-
 Progress = Callable[[float, str], None]
 
 
@@ -56,6 +53,7 @@ class Options:
     flow: str = ""
     restarts: tuple[int, ...] = ()
     match: bool | None = None  # None: where an estimator has a miss rate to set
+    miss: float | None = None  # of every timer that takes a miss rate
     curves: bool = False  # for the pictures
     jobs: int = 1
 
@@ -110,20 +108,8 @@ class Suite:
         return [w for f in self.files for w in f.warnings]
 
 
-def chosen(options: Options) -> list[estimators.Spec]:
-    """The estimators compared. Raises UserError."""
-    known = estimators._core()
-    names = options.estimators or tuple(
-        dict.fromkeys((*estimators.DEFAULTS, *(name for name in _OURS if name in known)))
-    )
-    specs = [estimators.parse(text) for text in names]
-    if len({s.text for s in specs}) < len(specs):
-        raise UserError("an estimator is named twice")
-    return specs
-
-
 def _timers(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
-    return [s for s in specs if parameter(s, "miss")]
+    return [s for s in specs if estimators.parameter(s, "miss")]
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
@@ -146,7 +132,7 @@ class Worker:
     def __init__(self, directory: str, options: Options, matching: bool) -> None:
         self.directory, self.options = Path(directory), options
         self.trace_options = TraceOptions(sender=options.sender, every_ack=options.every_ack)
-        self.specs = chosen(options)
+        self.specs = estimators.compared(options.estimators, options.miss)
         texts = [s.text for s in self.specs]
         references = (*BASELINES, *(REFERENCES if matching else ()))
         hidden = [estimators.parse(name) for name in dict.fromkeys(references) if name not in texts]
@@ -162,7 +148,7 @@ class Worker:
         jacobson = estimators.parse("jacobson")
         out = [("jacobson", k, self._candidate(varied(jacobson, "k", k))) for k in FACTORS]
         for spec in self.timers:
-            allowed = parameter(spec, "miss")
+            allowed = estimators.parameter(spec, "miss")
             rates = [r for r in RATES if allowed and allowed.low <= r <= allowed.high]
             out += [(spec.text, r, self._candidate(varied(spec, "miss", r))) for r in rates]
         return out
@@ -220,7 +206,7 @@ class Worker:
     def _match(self, out: Measured, flow: Flow, judge: Judge) -> None:
         """Each timer with a chosen miss rate, at the rate that the reference had here."""
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
-            allowed = parameter(spec, "miss")
+            allowed = estimators.parameter(spec, "miss")
             theirs = out.figures[reference].timer(when)
             if theirs.misses < MISSES_LEAST or allowed is None:
                 continue
@@ -294,7 +280,7 @@ def run(directory: Path, options: Options | None = None, progress: Progress | No
     if not directory.is_dir():
         missing = "is a file; name it as FILE" if directory.exists() else "no such directory; check the path"
         raise UserError(f"{shown}: {missing}")
-    specs = chosen(options)
+    specs = estimators.compared(options.estimators, options.miss)
     timers = [s.text for s in _timers(specs)]
     if options.match and not timers:
         raise UserError("--match: none of the estimators compared has a miss rate to set (parameter 'miss')")

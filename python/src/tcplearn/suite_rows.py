@@ -14,7 +14,7 @@ import numpy as np
 from tcplearn import estimators
 from tcplearn.records import Record
 from tcplearn.results import Floats
-from tcplearn.series import Figures, parameter
+from tcplearn.series import Figures
 from tcplearn.suite import MISSES_LEAST, REFERENCES, WHEN, Measured, Suite
 
 #: Resamples of a bootstrap, and its seed: the same input gives the same interval.
@@ -126,13 +126,6 @@ def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str
     return Ratios(names, np.array([t.miss_rate / target for _, t in known], dtype=np.float64))
 
 
-def target_of(label: str) -> float | None:
-    """The miss rate that an estimator was asked for."""
-    spec = estimators.parse(label)
-    known = parameter(spec, "miss")
-    return spec.params.get("miss", known.default) if known else None
-
-
 def _described(prefix: str, ratios: Ratios) -> Record:
     low, high = ratios.interval()
     return {f"{prefix}_ratio": ratios.mean, f"{prefix}_ratio_low": low, f"{prefix}_ratio_high": high}
@@ -166,7 +159,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
     """How well a chosen miss rate was kept."""
-    target = target_of(label)
+    target = estimators.miss_rate(label)
     out: Record = {"miss_target": target}
     for when in WHEN:
         p = f"miss_{when}"

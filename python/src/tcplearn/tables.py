@@ -66,8 +66,23 @@ COLUMNS = (
         "error of the prediction when the segment was sent",
     ),
     Column("at send ×", "×", "at_send_error_ratio", 20, ratio=True),
-    Column("miss", "RTO\nmiss %", "rto_miss_rate", 97, "samples above the RTO in force, %", percent=True),
+    Column(
+        "miss",
+        "RTO\nmiss %",
+        "rto_miss_rate",
+        97,
+        "samples above the RTO in force at their sending, %",
+        percent=True,
+    ),
     Column("miss ×", "×", "rto_miss_rate_ratio", 50, ratio=True),
+    Column(
+        "miss before",
+        "\nbefore",
+        "rto_miss_rate_before",
+        88,
+        "above the RTO just before the sample, which a chosen rate is about, %",
+        percent=True,
+    ),
     Column("spurious", "spurious\ntimeouts", "spurious_timeouts", 90, "timeouts with nothing lost"),
     Column("with TLP", "\nwith TLP", "spurious_timeouts_tlp", 55, "the same with tail loss probes"),
     Column("RTO", "RTO\nmean", "mean_rto_ms", 96, "mean RTO, ms"),
@@ -83,6 +98,14 @@ COLUMNS = (
         rare=True,
     ),
     Column("loss RACK", "\nRACK", "loss_detect_rack_ms", 51, "the same with RACK-TLP", rare=True),
+    Column(
+        "regret",
+        "× best\nswitching",
+        "regret_best_switching_ratio",
+        10,
+        "error over that of the best switching sequence in hindsight",
+        rare=True,
+    ),
 )
 
 

@@ -24,6 +24,8 @@ class Options:
     min_samples: int
     min_rto_us: int
     flow: str
+    miss: float | None
+    seed: int
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) 
 def test_every_option_reaches_the_engine(engine: stub.Engine, capture: str) -> None:
     words = (
         "-e last -e jacobson:alpha=0.5 -e last --model fixed --sender [2001:db8::1]:443 --every-ack "
-        "--min-samples 7 --min-rto-ms 1.5 --flow 443 --format csv -q"
+        "--min-samples 7 --min-rto-ms 1.5 --flow 443 --miss 0.02 --seed 5 --format csv -q"
     )
     assert main(["replay", capture, *words.split()]) == 0
     paths, options = engine.calls[0]
@@ -49,12 +49,14 @@ def test_every_option_reaches_the_engine(engine: stub.Engine, capture: str) -> N
         min_samples=7,
         min_rto_us=1500,
         flow="443",
+        miss=0.02,
+        seed=5,
     )
 
 
 def test_defaults(engine: stub.Engine, capture: str) -> None:
     assert main(["replay", capture, "-q"]) == 0
-    assert engine.calls[0][1] == stub.Options((), "double", "auto", False, 30, 0, "")
+    assert engine.calls[0][1] == stub.Options((), "double", "auto", False, 30, 0, "", None, 0)
 
 
 def test_formats_agree(

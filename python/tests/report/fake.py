@@ -108,6 +108,7 @@ def flow(
                 bias_ms=float(error.mean()),
                 at_send_error_ms=values["at_send_error"],
                 rto_miss_rate=values["rto_miss_rate"],
+                rto_miss_rate_before=values["rto_miss_rate"] / 2,
                 spurious_timeouts=int(missed.sum()) // 3,
                 spurious_timeouts_tlp=int(missed.sum()) // 5,
                 spurious_probes=int(missed.sum()) // 2,

@@ -66,6 +66,7 @@ def test_columns_give_the_figures_of_a_replay(model: str, traces: Path) -> None:
                 ):
                     assert value == (None if wanted is None else pytest.approx(wanted * 1000, rel=1e-9))
                 assert mine.send.miss_rate == pytest.approx(row.rto_miss_rate)
+                assert mine.before.miss_rate == pytest.approx(row.rto_miss_rate_before)
         assert flows * len(SOME) == len(rows)
 
 

@@ -464,7 +464,7 @@ def test_huge_ranges_and_numbers(read_qlog):
 
 def test_much_that_is_never_acknowledged(read_qlog, monkeypatch):
     """ACKs of ACKs are rare: what a receiver sends is forgotten."""
-    monkeypatch.setattr("tcplearn.traces.qlog._MOST_AHEAD", 100)
+    monkeypatch.setattr("tcplearn.traces.quic._MOST_AHEAD", 100)
     events = [sent(n / 10, n, frame="ack", size=40) for n in range(3000)]
     events += [sent(300, 3000), acked(350, [3000, 3000])]
     got = read_qlog(sequence(*events))

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `experts`: nunes2014's Algorithm 1, fixed-share experts on a grid of fixed RTTs. The weights stand
- * behind the state: reserve TL(experts_bytes)(n). Weights are kept with sum 1 and each loss is taken
+ * behind the state: reserve TL(experts_bytes)(params). Weights are kept with sum 1 and each loss is taken
  * less the smallest one; both cancel in the prediction and stand for the paper's "periodic rescaling"
  * (section 3.2). Included once for each number model. */
 
 #define TL_EXPERTS_PARAMS(X) \
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
 	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate, per unit of loss") \
-	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, "share of weight given round at each trial") \
-	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear", 2, \
+	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, \
+	  "share of weight given round at each trial; share = variable: for a loss of one") \
+	X(choice, share, TL_SHARE_FIXED, "fixed|variable|past", 2, \
+	  "step 4: to all alike, by each one's loss, or as the weights were in the past") \
+	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
 	  "step 2 of Algorithm 1, another loss in its place") \
 	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
 	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
+	X(ratio, quantile, TL_RATIO(1, 2), 0, 1, \
+	  "of the pinball loss: this a tick too low, the rest of 1 too high") \
 	X(us, tick, 500000, 1, 1000000000, "tick") \
 	X(count, scale, 1, 1, 1000, "ticks to a unit of the grid") \
 	X(ratio, rtt_min, TL_RATIO(1, 1), 0, 2000, "RTTmin in units") \
@@ -38,12 +43,17 @@ struct TL(experts) {
 	num_t last;
 	int64_t unit_us; /* what one unit of the grid lasts */
 	uint32_t samples;
-	/* x[n] in units, rising, then w[n] */
+	uint32_t trials; /* of share = past: posteriors in the sums */
+	/* x[n] in units, rising; of share = past the sums of the weights before step 4; then w[n] */
 };
 
-TL_FN uint32_t TL(experts_bytes)(uint32_t n)
+TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)
 {
-	return (uint32_t)(sizeof(struct TL(experts)) + n * (sizeof(tick_t) + sizeof(weight_t)));
+	uint32_t each = sizeof(tick_t) + sizeof(weight_t);
+
+	if (p->share == TL_SHARE_PAST)
+		each += sizeof(weight_sum_t);
+	return (uint32_t)sizeof(struct TL(experts)) + p->n * each;
 }
 
 TL_FN tick_t *TL(experts_grid)(const struct TL(experts) *s)
@@ -51,9 +61,14 @@ TL_FN tick_t *TL(experts_grid)(const struct TL(experts) *s)
 	return (tick_t *)(s + 1);
 }
 
+TL_FN weight_sum_t *TL(experts_past)(const struct TL(experts) *s)
+{
+	return (weight_sum_t *)(TL(experts_grid)(s) + s->params.n);
+}
+
 TL_FN weight_t *TL(experts_weights)(const struct TL(experts) *s)
 {
-	return (weight_t *)(TL(experts_grid)(s) + s->params.n);
+	return (weight_t *)(TL(experts_past)(s) + (s->params.share == TL_SHARE_PAST ? s->params.n : 0));
 }
 
 TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
@@ -88,8 +103,11 @@ TL_FN void TL(experts_uniform)(struct TL(experts) *s)
 
 	for (i = 0; i < n; i++) { /* w_1,i = 1/N */
 		w[i] = weight_uniform(n);
+		if (s->params.share == TL_SHARE_PAST)
+			TL(experts_past)(s)[i] = weight_uniform(n);
 		sum += x[i];
 	}
+	s->trials = 1;
 	s->rtt = tick_to_num(tick_mean(sum, n), s->unit_us);
 }
 
@@ -109,15 +127,30 @@ TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_param
 	TL(experts_uniform)(s);
 }
 
+/* What a tick too high costs, and one too low, where the loss is linear on each side. */
+TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
+{
+	return p->loss == TL_LOSS_LINEAR    ? p->over
+	       : p->loss == TL_LOSS_PINBALL ? TL_RATIO(1, 1) - p->quantile
+					    : TL_RATIO(1, 1);
+}
+
+TL_FN ratio_t TL(experts_under)(const struct TL(experts_params) *p)
+{
+	return p->loss == TL_LOSS_LINEAR    ? p->under
+	       : p->loss == TL_LOSS_PINBALL ? p->quantile
+					    : TL_RATIO(1, 1);
+}
+
 /* Step 2 for an expert too high by d units, and for one too low (y is the sample). */
 TL_FN loss_t TL(experts_loss_over)(const struct TL(experts_params) *p, tick_t d)
 {
-	return p->loss == TL_LOSS_LINEAR ? loss_mul(loss_from_tick(d), p->over) : loss_square(d);
+	return p->loss >= TL_LOSS_LINEAR ? loss_mul(loss_from_tick(d), TL(experts_over)(p)) : loss_square(d);
 }
 
 TL_FN loss_t TL(experts_loss_under)(const struct TL(experts_params) *p, tick_t d, tick_t y)
 {
-	return p->loss == TL_LOSS_LINEAR    ? loss_mul(loss_from_tick(d), p->under)
+	return p->loss >= TL_LOSS_LINEAR    ? loss_mul(loss_from_tick(d), TL(experts_under)(p))
 	       : p->loss == TL_LOSS_SQUARED ? loss_square(d)
 					    : loss_from_tick(2 * y);
 }
@@ -163,7 +196,7 @@ TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_
 	weight_t *w = TL(experts_weights)(s);
 	uint32_t i;
 
-	if (p->loss == TL_LOSS_LINEAR) {
+	if (p->loss >= TL_LOSS_LINEAR) {
 		for (i = from; i < to; i++)
 			w[i] = weight_decay(w[i], TL(experts_loss_over)(p, x[i] - y) - least, rate);
 	} else {
@@ -198,7 +231,7 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y
 	}
 }
 
-/* In four chains, as below. */
+/* Sums in four chains: an addition of doubles waits for the one before it. */
 TL_FN weight_sum_t TL(experts_sum)(const weight_t *w, uint32_t n)
 {
 	weight_sum_t a = 0, b = 0, c = 0, d = 0;
@@ -226,15 +259,32 @@ TL_FN void TL(experts_mix_one)(weight_t *w, tick_t x, weight_ratio_t keep, weigh
 	*dot += weight_dot(v, x);
 }
 
-/* Step 4; from reach on w' is 0. Then step 1 of the next trial: the sum of w x by the sum of w, which rounding
- * leaves beside 1. In four chains: an addition of doubles waits for the one before it. */
-TL_FN tick_t TL(experts_mix)(const tick_t *x, weight_t *w, uint32_t reach, uint32_t n, weight_ratio_t keep,
-			     weight_ratio_t share)
+TL_FN weight_dot_t TL(experts_dot)(const weight_t *w, const tick_t *x, uint32_t n)
 {
+	weight_dot_t a = 0, b = 0, c = 0, d = 0;
+	uint32_t i;
+
+	for (i = 0; i + 3 < n; i += 4) {
+		a += weight_dot(w[i], x[i]);
+		b += weight_dot(w[i + 1], x[i + 1]);
+		c += weight_dot(w[i + 2], x[i + 2]);
+		d += weight_dot(w[i + 3], x[i + 3]);
+	}
+	for (; i < n; i++)
+		a += weight_dot(w[i], x[i]);
+	return (a + b) + (c + d);
+}
+
+/* Step 4, and in the same pass step 1 of the next trial, in ticks. Here and below: from reach on w' is 0. */
+TL_FN tick_t TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, weight_sum_t total)
+{
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	uint32_t i, n = TL(experts_count)(s);
+	weight_ratio_t keep = weight_keep(s->params.alpha, total), share = weight_share(s->params.alpha, n);
 	weight_sum_t a = 0, b = 0, c = 0, d = 0;
 	weight_dot_t e = 0, f = 0, g = 0, h = 0;
 	tick_t above = 0;
-	uint32_t i;
 
 	for (i = 0; i + 3 < reach; i += 4) {
 		TL(experts_mix_one)(w + i, x[i], keep, share, &a, &e);
@@ -253,6 +303,50 @@ TL_FN tick_t TL(experts_mix)(const tick_t *x, weight_t *w, uint32_t reach, uint3
 	return weight_mean(e, a);
 }
 
+/* Variable share (Herbster and Warmuth 1998, section 5): who was wrong gives more. The pool is that of
+ * (1 - e^(-alpha L)) w', so that the expert without loss keeps all it has. */
+TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, weight_sum_t sum, tick_t y)
+{
+	const struct TL(experts_params) *p = &s->params;
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	uint32_t i, n = TL(experts_count)(s);
+	const decay_rate_t rate = decay_rate(p->alpha);
+	const loss_t limit = decay_limit(rate);
+	weight_ratio_t scale = weight_keep(TL_RATIO(0, 1), sum), share;
+	weight_sum_t pool = 0;
+
+	for (i = 0; i < reach; i++) {
+		loss_t loss = x[i] < y ? TL(experts_loss_under)(p, y - x[i], y)
+				       : TL(experts_loss_over)(p, x[i] - y);
+		weight_t kept = loss <= limit ? weight_decay(w[i], loss, rate) : 0;
+		pool += w[i] - kept;
+		w[i] = kept;
+	}
+	share = weight_pool(pool, scale, n);
+	for (i = 0; i < n; i++)
+		w[i] = weight_mix(i < reach ? w[i] : 0, scale, share);
+}
+
+/* Mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share of alpha goes to the
+ * experts as the mean of all earlier weights before step 4 has it. */
+TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, weight_sum_t sum)
+{
+	weight_t *w = TL(experts_weights)(s);
+	weight_sum_t *past = TL(experts_past)(s);
+	const ratio_t alpha = s->params.alpha;
+	weight_ratio_t scale = weight_keep(TL_RATIO(0, 1), sum), keep = weight_keep(alpha, weight_one);
+	uint32_t i, n = TL(experts_count)(s), more = s->trials < 4000000000u;
+
+	for (i = 0; i < n; i++) {
+		weight_t posterior = weight_mix(i < reach ? w[i] : 0, scale, 0);
+		w[i] = weight_mix(posterior, keep, weight_past(past[i], s->trials, alpha));
+		if (more)
+			past[i] += posterior;
+	}
+	s->trials += more;
+}
+
 /* One trial. Weights sum to 1 before and after. */
 TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 {
@@ -263,7 +357,6 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	const loss_t limit = decay_limit(rate);
 	uint32_t n = TL(experts_count)(s), first, reach;
 	weight_sum_t sum;
-	weight_ratio_t keep, share;
 	loss_t least;
 
 	first = TL(experts_first)(x, n, y);
@@ -282,9 +375,16 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 		TL(experts_uniform)(s);
 		return;
 	}
-	keep = weight_keep(p->alpha, sum);
-	share = weight_share(p->alpha, n);
-	s->rtt = tick_to_num(TL(experts_mix)(x, w, reach, n, keep, share), s->unit_us);
+	if (p->share == TL_SHARE_FIXED) {
+		s->rtt = tick_to_num(TL(experts_share_fixed)(s, reach, sum), s->unit_us);
+		return;
+	}
+	if (p->share == TL_SHARE_VARIABLE)
+		TL(experts_share_variable)(s, reach, sum, y);
+	else
+		TL(experts_share_past)(s, reach, sum);
+	/* step 1 of the next trial; rounding leaves the sum beside 1 */
+	s->rtt = tick_to_num(weight_mean(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)), s->unit_us);
 }
 
 TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)

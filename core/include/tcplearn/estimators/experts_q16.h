@@ -2,7 +2,7 @@
 /* `experts/nunes2014-linux`: the paper's kernel version to the letter (sections 6.1 to 6.3): Q16.16,
  * samples in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and the weights set anew when all have
  * become zero. The same integers in both number models. Grid and weights stand behind the state:
- * reserve TL(experts_q16_bytes)(n). Included once for each number model. */
+ * reserve TL(experts_q16_bytes)(params). Included once for each number model. */
 
 #define TL_EXPERTS_Q16_PARAMS(X) \
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
@@ -29,9 +29,9 @@ struct TL(experts_q16) {
 	/* x[n], then w[n] */
 };
 
-TL_FN uint32_t TL(experts_q16_bytes)(uint32_t n)
+TL_FN uint32_t TL(experts_q16_bytes)(const struct TL(experts_q16_params) *p)
 {
-	return (uint32_t)(sizeof(struct TL(experts_q16)) + 2 * n * sizeof(tl_q16));
+	return (uint32_t)(sizeof(struct TL(experts_q16)) + 2 * p->n * sizeof(tl_q16));
 }
 
 TL_FN tl_q16 *TL(experts_q16_grid)(const struct TL(experts_q16) *s)

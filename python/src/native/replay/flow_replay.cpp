@@ -153,11 +153,13 @@ void FlowReplay::add(const RowView& row, const double* other_rtt_us, const doubl
   for (std::size_t e = 0; e < count_; ++e, sums += Blocks::kSums) {
     if (samples_ > 0) sums[Blocks::kAbsError] += metrics_[e].score(rtt, rtt_us_[e]);
     if (sent.any_sample) sums[Blocks::kAtSendError] += metrics_[e].score_at_send(rtt, sent.rtt_us[e]);
+    metrics_[e].score_timer_before(rtt, rto_us_[e]);
     const Excess excess = metrics_[e].score_timer(rtt, sent.rto_us[e]);
     sums[Blocks::kMisses] += excess.missed;
     sums[Blocks::kRto] += sent.rto_us[e];
     sums[Blocks::kExcess] += excess.wait_us;
   }
+  if (row.sample.flight_segments > 0) flight_.add(row.sample.flight_segments);
   hindsight_.add(rtt, rtt_us_.data());
   if (samples_ > 0)
     series_.add(static_cast<double>(row.sample.time_us), rtt, rtt_us_.data(), rto_us_.data(), count_);

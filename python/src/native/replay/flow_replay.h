@@ -59,6 +59,8 @@ class FlowReplay {
 
   std::uint64_t samples() const { return samples_; }
   std::vector<Metrics>& metrics() { return metrics_; }
+  // Segments out just before the ACK of a sample, where that is known.
+  const Mean& flight() const { return flight_; }
   const Thinned& series() const { return series_; }
   const Blocks& blocks() const { return blocks_; }
   const Hindsight& hindsight() const { return hindsight_; }
@@ -93,6 +95,7 @@ class FlowReplay {
   Blocks blocks_;
   Hindsight hindsight_;
   std::vector<PendingLoss> losses_;
+  Mean flight_;
   std::uint64_t samples_ = 0;
   std::int64_t longest_rtt_us_ = 0;
 };

@@ -88,6 +88,7 @@ void Metrics::merge(const Metrics& o) {
   loss_rto_us.merge(o.loss_rto_us);
   loss_rack_us.merge(o.loss_rack_us);
   misses += o.misses;
+  misses_before += o.misses_before;
   spurious_timeouts += o.spurious_timeouts;
   spurious_timeouts_tlp += o.spurious_timeouts_tlp;
   spurious_probes += o.spurious_probes;

@@ -58,6 +58,8 @@ class Metrics {
   double score_at_send(double rtt_us, double predicted_us);
   // The sample, and the RTO in force when its segment was sent.
   Excess score_timer(double rtt_us, double timeout_us);
+  // The sample, and the RTO that stood just before it.
+  void score_timer_before(double rtt_us, double timeout_us) { misses_before += rtt_us > timeout_us; }
   // A wait that ended with the ACK of a segment that was not lost: whatever fires is spurious.
   void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
   // srtt_us 0: no sample yet.
@@ -66,7 +68,8 @@ class Metrics {
 
   Mean abs_error_us, error_us, at_send_error_us, rto_us, excess_us;
   Mean loss_actual_us, loss_rto_us, loss_rack_us;  // from a lost segment's sending to its detection
-  std::uint64_t misses = 0;                        // samples above the RTO
+  std::uint64_t misses = 0;                        // samples above the RTO at their sending
+  std::uint64_t misses_before = 0;                 // samples above the RTO just before them
   std::uint64_t spurious_timeouts = 0;             // waits in which the timer fired
   std::uint64_t spurious_timeouts_tlp = 0;         // the same with tail loss probes sent first (RFC 8985)
   std::uint64_t spurious_probes = 0;

@@ -27,17 +27,16 @@ def write_pictures(replay: Replay, directory: str | os.PathLike[str]) -> list[Pa
     import vl_convert
 
     from tcplearn.report.page import VEGALITE
-    from tcplearn.report.pictures import gather
+    from tcplearn.report.pictures import still_pictures
 
     folder = Path(directory)
     make_directory(folder)
     written = []
-    for part in gather(replay):
-        for kind, spec in part.specs(still=True):
-            png = vl_convert.vegalite_to_png(spec, vl_version=VEGALITE, scale=PNG_SCALE, allowed_base_urls=[])
-            svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGALITE, allowed_base_urls=[])
-            for suffix, content in ((".png", png), (".svg", svg)):
-                file = folder / f"{part.file}-{kind}{suffix}"
-                write_atomically(file, content)
-                written.append(file)
+    for stem, spec in still_pictures(replay):
+        png = vl_convert.vegalite_to_png(spec, vl_version=VEGALITE, scale=PNG_SCALE, allowed_base_urls=[])
+        svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGALITE, allowed_base_urls=[])
+        for suffix, content in ((".png", png), (".svg", svg)):
+            file = folder / f"{stem}{suffix}"
+            write_atomically(file, content)
+            written.append(file)
     return written

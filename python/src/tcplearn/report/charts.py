@@ -48,13 +48,13 @@ _CONFIG: Spec = {
 }
 
 
-def _finished(chart: Any) -> Spec:
+def finished(chart: Any) -> Spec:
     spec: Spec = chart.to_dict(validate=True)
     spec["config"] = _CONFIG
     return spec
 
 
-def _encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
+def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
     """Colour and dash by estimator, the same in every picture; no columns, no legend."""
     names = list(looks)
     shown = (
@@ -127,7 +127,7 @@ def over_time(
         chart = chart.encode(
             x=x,
             y=alt.Y(f"{field}:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"),
-            **_encodings(seen, columns=5 if legend else 0, hint=None if still else _HINT),
+            **encodings(seen, columns=5 if legend else 0, hint=None if still else _HINT),
         )
         if still:
             return chart.transform_filter(alt.FieldOneOfPredicate(field="e", oneOf=list(chosen)))
@@ -163,7 +163,7 @@ def over_time(
         )
         parts.append(overview)
     chart = alt.vconcat(*parts, spacing=14)
-    return _finished(chart.properties(title=alt.Title(title)) if title else chart)
+    return finished(chart.properties(title=alt.Title(title)) if title else chart)
 
 
 def _zoomed(zoom: alt.Parameter) -> alt.X:
@@ -193,22 +193,22 @@ def errors(
         .encode(
             x=alt.X("x:Q", title="|prediction - sample|, ms")
             .scale(type="log", domain=domain, nice=False)
-            .axis(format=".6~g", values=_ticks(domain)),
+            .axis(format=".6~g", values=ticks(domain)),
             y=alt.Y("y:Q", title="share of samples").scale(domain=[0, 1]).axis(format="%"),
             opacity=alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
-            **_encodings({name: looks[name] for name in seen}, columns=3, hint=None if still else _HINT),
+            **encodings({name: looks[name] for name in seen}, columns=3, hint=None if still else _HINT),
         )
         .properties(
             width=SQUARE_WIDTH,
             height=SQUARE_HEIGHT,
-            title=_title(title, "Prediction error", "the further left and up, the better"),
+            title=heading("Prediction error", "the further left and up, the better", title),
         )
     )
-    return _finished(chart if still else chart.add_params(pick))
+    return finished(chart if still else chart.add_params(pick))
 
 
-def _title(title: str, what: str, hint: str) -> alt.Title:
+def heading(what: str, hint: str, title: str = "") -> alt.Title:
     return alt.Title(what, subtitle=[hint, title] if title else [hint])
 
 
@@ -220,7 +220,7 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     ys = [p["y"] for p in points] or [1]
     x_domain = [min(xs) / 1.25, max(xs) * 1.25]
     y_domain = [floor / 1.8, max(*ys, floor * 30) * 1.6]
-    wide, high = _LogAxis(x_domain, SQUARE_WIDTH), _LogAxis(y_domain, -SQUARE_HEIGHT)
+    wide, high = LogAxis(x_domain, SQUARE_WIDTH), LogAxis(y_domain, -SQUARE_HEIGHT)
     names = [p["e"] for p in points]
     spots = [(wide.pixel(p["x"]), high.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, names, SQUARE_WIDTH, SQUARE_HEIGHT), strict=True):
@@ -230,7 +230,7 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     decades = [10.0**k for k in range(-9, 3) if floor * 2 < 10.0**k < y_domain[1]]
 
     x = alt.X("x:Q", title="mean RTO, ms").scale(type="log", domain=x_domain, nice=False)
-    x = x.axis(format=".6~g", values=_ticks(x_domain))
+    x = x.axis(format=".6~g", values=ticks(x_domain))
     y = (
         alt.Y("y:Q", title="samples above the RTO, %")
         .scale(type="log", domain=y_domain, nice=False)
@@ -239,7 +239,7 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
             labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '.6~g')",
         )
     )
-    colour = _encodings(looks, columns=0)["color"]
+    colour = encodings(looks, columns=0)["color"]
     shape = alt.Shape("e:N", legend=None).scale(
         domain=list(looks),
         range=[look.shape for look in looks.values()],
@@ -277,11 +277,11 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     chart = alt.layer(*layers).properties(
         width=SQUARE_WIDTH,
         height=SQUARE_HEIGHT,
-        title=_title(
-            title, "Retransmission timer", "lower left is better; nothing measured beats the dashed line"
+        title=heading(
+            "Retransmission timer", "lower left is better; nothing measured beats the dashed line", title
         ),
     )
-    spec = _finished(chart)
+    spec = finished(chart)
     spec["datasets"] = {
         "timer": points,
         "frontier": data.frontier(points),
@@ -290,7 +290,7 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     return spec
 
 
-def _ticks(domain: Sequence[float]) -> list[float]:
+def ticks(domain: Sequence[float]) -> list[float]:
     """Powers of ten, with steps of 2 and 5 between them where the axis is short."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
@@ -302,7 +302,7 @@ def _ticks(domain: Sequence[float]) -> list[float]:
     return [t for t in ticks if low <= t <= high]
 
 
-class _LogAxis:
+class LogAxis:
     """A logarithmic axis over so many pixels, downwards where they are negative."""
 
     def __init__(self, domain: Sequence[float], pixels: float) -> None:

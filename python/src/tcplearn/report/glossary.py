@@ -19,7 +19,11 @@ TERMS = (
         "earlier: what a sender has in hand when it arms the timer.",
     ),
     ("RTO", "Retransmission timeout: how long a sender waits for an ACK before it sends again."),
-    ("RTO miss rate", "Share of samples that took longer than the RTO in force when their segment was sent."),
+    (
+        "RTO miss %, before",
+        "Share of samples that took longer than the RTO in force when their segment was sent; and than the "
+        "one that stood just before the sample, which is what a chosen miss rate is about.",
+    ),
     (
         "Spurious timeouts",
         "How often the timer would have fired although nothing was lost, restarted by each ACK as "
@@ -42,6 +46,10 @@ TERMS = (
         "Loss RTO, RACK",
         "Mean time in ms from the sending of a segment that was lost to the moment that a sender knows: by "
         "its retransmission timer alone, and by RACK-TLP (RFC 8985).",
+    ),
+    (
+        "× best switching",
+        "Error over that of the best sequence in hindsight that may change estimators once in 100 samples.",
     ),
     (
         "Judged",

@@ -12,10 +12,10 @@ from typing import Any
 
 import vl_convert
 
-from tcplearn.errors import printable
 from tcplearn.output import plain
-from tcplearn.report import summary
+from tcplearn.report import misses, summary
 from tcplearn.report.glossary import TERMS
+from tcplearn.report.markup import listed, text, view_table
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.pictures import FlowPictures, gather
 from tcplearn.results import Replay, Row
@@ -42,10 +42,6 @@ _POLICY = "; ".join(
 _NO_SNIPPET: Any = None
 
 
-def text(value: object) -> str:
-    return escape(printable(value))
-
-
 def _asset(name: str) -> str:
     return resources.files("tcplearn.report").joinpath(name).read_text(encoding="utf-8")
 
@@ -63,6 +59,7 @@ def page(replay: Replay) -> str:
     body = [_head(replay), _nav(parts)]
     for n, part in enumerate(parts):
         body.append(_flow_section(n, part, pictures))
+    body.append(_misses(replay, look, pictures))
     body.append(_other_tables(replay, parts, look))
     body.append(glossary())
     data = {"pictures": pictures, "flows": [{"series": p.series, "cdf": p.cdf} for p in parts]}
@@ -126,13 +123,33 @@ def _head(replay: Replay) -> str:
     return "\n".join(out)
 
 
-def listed(lines: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
+def _misses(replay: Replay, look: Mapping[str, Look], pictures: list[dict[str, Any]]) -> str:
+    """Only where a timer with a chosen miss rate was compared."""
+    judged = misses.judged(replay)
+    label = misses.timer(row for rows in judged for row in rows)
+    if label is None:
+        return ""
+    out = ['<section id="misses"><h2>Misses and timeouts</h2>', f'<p class="soft">{text(misses.ABOUT)}</p>']
+    out.append(f"<p>{text(misses.sentence(next(r for r in judged[0] if r.estimator == label)))}</p>")
+    spec = misses.chart(judged, label)
+    if spec:
+        spec.pop("$schema", None)
+        pictures.append(
+            {"id": "picture-misses", "kind": "whole", "flow": 0, "file": misses.FILE, "spec": spec}
+        )
+        out.append('<div class="picture waiting" id="picture-misses"></div>')
+    view = misses.view(judged, label, TABLES_MOST)
+    out.append(view_table(view, look))
+    if view.legend:
+        out.append(f'<p class="soft">{text(view.legend)}</p>')
+    return "\n".join([*out, "</section>"])
 
 
 def _nav(parts: Sequence[FlowPictures]) -> str:
     links = [f'<a href="#part{n}">{text(p.name)}</a>' for n, p in enumerate(parts)]
-    return f'<nav>{"".join(links)}<a href="#tables">other flows</a><a href="#glossary">glossary</a></nav>'
+    more = (("misses", "misses and timeouts"), ("tables", "other flows"), ("glossary", "glossary"))
+    links += [f'<a href="#{place}">{name}</a>' for place, name in more]
+    return f"<nav>{''.join(links)}</nav>"
 
 
 _CAPTIONS = {

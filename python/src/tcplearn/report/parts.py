@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tcplearn.output import make_directory, write_atomically
 from tcplearn.report import PNG_SCALE
-from tcplearn.report.page import VEGALITE, listed, shell, text
+from tcplearn.report.markup import listed, text, view_table
+from tcplearn.report.page import VEGALITE, shell
 from tcplearn.report.palette import Look
 from tcplearn.views import View
 
@@ -60,7 +61,7 @@ class Page:
         self.pictures.append(Picture(file, spec, caption))
 
     def table(self, view: View, looks: Mapping[str, Look]) -> None:
-        self.body.append(f"<h3>{text(view.title)}</h3>" + html(view, looks))
+        self.body.append(f"<h3>{text(view.title)}</h3>" + view_table(view, looks))
         if view.legend:
             self.body.append(f'<p class="soft">{text(view.legend)}</p>')
 
@@ -91,33 +92,3 @@ def _write_still(picture: Picture, folder: Path) -> None:
     svg = vl_convert.vegalite_to_svg(picture.spec, vl_version=VEGALITE, allowed_base_urls=[])
     for suffix, content in ((".png", png), (".svg", svg)):
         write_atomically(folder / f"{picture.file}{suffix}", content)
-
-
-def html(view: View, looks: Mapping[str, Look]) -> str:
-    """Sortable, the best of a column in bold; an estimator's line and colour before its name."""
-    out = ['<div class="scroll"><table><thead><tr>']
-    for i, head in enumerate(_heads(view)):
-        kind = ' class="word"' if i in view.words and i else ""
-        out.append(f'<th scope="col"{kind}><button type="button">{text(head)}</button></th>')
-    out.append("</tr></thead><tbody>")
-    for row in view.rows:
-        out.append("<tr>")
-        for i, cell in enumerate(row):
-            look = looks.get(cell.shown) if i in view.words else None
-            line = f'<i style="border-top-color:{look.colour}"></i>' if look else ""
-            value = "" if cell.value is None else cell.value
-            exact = f"{value:.9g}" if isinstance(value, (int, float)) else text(value)
-            kind = ' class="best"' if cell.best else ' class="word"' if i in view.words and i else ""
-            out.append(f'<td{kind} data-value="{exact}">{line}{text(cell.shown)}</td>')
-        out.append("</tr>")
-    out.append("</tbody></table></div>")
-    return "".join(out)
-
-
-def _heads(view: View) -> Iterator[str]:
-    """In one line: a head without a first line stands under that of the columns before it."""
-    group = ""
-    for head in view.heads:
-        above, under, below = head.partition("\n")
-        group = above or group if under else ""
-        yield f"{group} {below}".strip() if under else head

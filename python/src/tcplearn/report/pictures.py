@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.errors import printable
-from tcplearn.report import charts, data
+from tcplearn.report import charts, data, misses
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.summary import chosen
 from tcplearn.results import Distribution, Replay, Row, Series
@@ -82,6 +82,18 @@ def gather(replay: Replay) -> list[FlowPictures]:
             )
         )
     return out
+
+
+def still_pictures(replay: Replay) -> Iterator[tuple[str, Spec]]:
+    """Each picture's file stem and its complete specification."""
+    for part in gather(replay):
+        for kind, spec in part.specs(still=True):
+            yield f"{part.file}-{kind}", spec
+    judged = misses.judged(replay)
+    label = misses.timer(row for rows in judged for row in rows)
+    spec_of_misses = misses.chart(judged, label) if label else None
+    if spec_of_misses:
+        yield misses.FILE, spec_of_misses
 
 
 def _one(

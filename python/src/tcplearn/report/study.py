@@ -161,4 +161,4 @@ def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
     chart = alt.concat(*panels, columns=COLUMNS).properties(
         title=alt.Title(f"{study.options.preset}: {title[:1].lower()}{title[1:]}", subtitle=[hint])
     )
-    return charts._finished(chart)
+    return charts.finished(chart)

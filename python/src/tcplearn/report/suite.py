@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tcplearn import estimators, suite_rows, suite_tables, views
 from tcplearn import suite as suites
-from tcplearn import suite_rows, suite_tables, views
 from tcplearn.errors import printable
 from tcplearn.records import Record
 from tcplearn.report import data, suite_charts
@@ -225,7 +225,7 @@ def _timers(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pa
 def _promise(suite: Suite, look: dict[str, Look], out: Page) -> None:
     order, marks = [], []
     for e in suite.timers:
-        target = suite_rows.target_of(e) or 1.0
+        target = estimators.miss_rate(e) or 1.0
         for when, name in WHEN_SHOWN.items():
             ratios = suite_rows.miss_ratios(suite.series, e, target, when)
             order.append(f"{e}, {name}")

@@ -71,7 +71,7 @@ def strips(
         for i, (name, marks, means) in enumerate(panels)
     ]
     chart = alt.hconcat(*charts_, spacing=18).properties(title=alt.Title(title, subtitle=[hint]))
-    return charts._finished(chart)
+    return charts.finished(chart)
 
 
 def _strip(
@@ -155,7 +155,7 @@ def pareto(
     chart = alt.hconcat(*parts, spacing=16).properties(
         title=alt.Title("Timers: how often too short, against how long they wait", subtitle=[subtitle])
     )
-    return charts._finished(chart)
+    return charts.finished(chart)
 
 
 def _pareto(
@@ -170,7 +170,7 @@ def _pareto(
     first: bool,
 ) -> Any:
     width, height = charts.SQUARE_WIDTH, charts.SQUARE_HEIGHT + 30
-    wide, high = charts._LogAxis(domain, width), charts._LogAxis(heights, -height)
+    wide, high = charts.LogAxis(domain, width), charts.LogAxis(heights, -height)
     spots = [(wide.pixel(p["x"]), high.pixel(p["y"])) for p in points]
     for point, label in zip(
         points, labels.place(spots, [p["e"] for p in points], width, height), strict=True
@@ -180,7 +180,7 @@ def _pareto(
     x_scale = alt.Scale(type="log", domain=domain, nice=False)
     y_scale = alt.Scale(type="log", domain=heights, nice=False)
     x = alt.X("x:Q", title="excess wait, times jacobson's").scale(x_scale)
-    x = x.axis(values=charts._ticks(domain), format="~g")
+    x = x.axis(values=charts.ticks(domain), format="~g")
     decades = [s * 10.0**k for k in range(-5, 3) for s in (1, 3) if s * 10.0**k < heights[1]]
     y = alt.Y("y:Q", title="samples above the RTO, %" if first else None).scale(y_scale)
     y = y.axis(
@@ -237,13 +237,13 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
     chart = alt.layer(
         alt.Chart(alt.InlineData([{"x": 1.0}])).mark_rule(color="#1f2329", strokeWidth=1.2).encode(y=y),
         base.mark_rule(strokeWidth=1, opacity=1).encode(
-            x=x, y=alt.Y("a:Q").scale(scale), y2="b:Q", color=charts._encodings(seen, columns=3)["color"]
+            x=x, y=alt.Y("a:Q").scale(scale), y2="b:Q", color=charts.encodings(seen, columns=3)["color"]
         ),
-        base.mark_line(strokeWidth=1.8).encode(x=x, y=y, **charts._encodings(seen, columns=3)),
+        base.mark_line(strokeWidth=1.8).encode(x=x, y=y, **charts.encodings(seen, columns=3)),
         base.mark_point(filled=True, size=45, opacity=1).encode(
             x=x,
             y=y,
-            color=charts._encodings(seen, columns=3)["color"],
+            color=charts.encodings(seen, columns=3)["color"],
             tooltip=[
                 alt.Tooltip("e:N", title="estimator"),
                 alt.Tooltip("n:Q", title="samples"),
@@ -251,7 +251,7 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
             ],
         ),
     )
-    return charts._finished(
+    return charts.finished(
         chart.properties(
             width=560,
             height=320,
@@ -284,7 +284,7 @@ def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title
                 lines.encode(
                     x=x,
                     y=alt.Y("p:Q").scale(scale),
-                    **charts._encodings(seen, columns=5 if i == 0 else 0),
+                    **charts.encodings(seen, columns=5 if i == 0 else 0),
                 ),
             ).properties(
                 width=charts.WIDTH,
@@ -293,7 +293,7 @@ def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title
             )
         )
     chart = alt.vconcat(*parts, spacing=10)
-    return charts._finished(
+    return charts.finished(
         chart.properties(title=alt.Title(title, subtitle=["samples in grey, predictions in colour"]))
     )
 

@@ -9,26 +9,23 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from .base import ByteStream, Columns, FlowInfo, TraceError
+from .base import Columns, TraceError
 from .csv_header import Header, parse_header, split_fields
-from .samples import Int64s, SampleFlow, empty_batch
+from .samples import Int64s, SampleFlow, SampleTrace, empty_batch
 
 _MOST_US = 1 << 62
 #: The rows of a chunk are held as text for a moment.
 _CHUNK_BYTES = 1 << 22
 
 
-class CsvTrace:
+class CsvTrace(SampleTrace):
     """A trace over a CSV file; batches are in the file's order."""
 
     kind = "csv"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream = ByteStream(path)
-        self._warnings: list[str] = []
+        super().__init__(path)
         self._flows: dict[str, SampleFlow] = {}
-        self._by_id: dict[int, SampleFlow] = {}
         self._line = 0  # lines before the current chunk
         self._first_us: int | None = None
         self._made_us = 0  # the clock of a file without times
@@ -36,24 +33,6 @@ class CsvTrace:
         self._waiting: dict[str, tuple[Int64s, Int64s, npt.NDArray[np.bool_]]] = {}
         self._chunks = self._read_chunks()
         self._header = self._read_header()
-
-    @property
-    def warnings(self) -> list[str]:
-        """One line for each thing left out or made up."""
-        return list(self._warnings)
-
-    @property
-    def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
-        return self._stream.progress
-
-    def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a flow."""
-        return self._by_id[flow_id].info()
-
-    def release(self, flow_id: int) -> None:
-        """Forget an ended flow."""
-        self._by_id.pop(flow_id, None)
 
     def _fail(self, line: int, what: str) -> TraceError:
         return TraceError(f"{self._path}: line {line}: {what}")

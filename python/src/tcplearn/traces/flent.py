@@ -11,43 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from .base import ByteStream, Columns, FlowInfo, TraceError
-from .samples import SampleFlow
+from .base import Columns, TraceError
+from .samples import SampleFlow, SampleTrace
 
 #: Flent reads its files whole, and so do we: they hold minutes of a few hundred values.
 _MOST_BYTES = 1 << 30
 _TCP_RTT = "::tcp_rtt"
 
 
-class FlentTrace:
+class FlentTrace(SampleTrace):
     """A trace over a flent file: each ping or TCP RTT series is a flow."""
 
     kind = "flent"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream = ByteStream(path)
-        self._warnings: list[str] = []
-        self._flows: dict[int, SampleFlow] = {}
+        super().__init__(path)
         self._data = self._load()
-
-    @property
-    def warnings(self) -> list[str]:
-        """One line for each thing left out."""
-        return list(self._warnings)
-
-    @property
-    def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
-        return self._stream.progress
-
-    def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a series."""
-        return self._flows[flow_id].info()
-
-    def release(self, flow_id: int) -> None:
-        """Forget a series."""
-        self._flows.pop(flow_id, None)
 
     def _load(self) -> dict[str, Any]:
         parts: list[bytes] = []
@@ -152,7 +131,7 @@ class FlentTrace:
                 time_us, rtt_us = time_us[order], rtt_us[order]
                 self._warnings.append(f'series "{name}": values were not in order of time: sorted')
             flow = SampleFlow(number, name)
-            self._flows[flow.id] = flow
+            self._by_id[flow.id] = flow
             for start in range(0, len(time_us), max_rows):
                 part = slice(start, start + max_rows)
                 resent = np.zeros(len(time_us[part]), np.bool_)

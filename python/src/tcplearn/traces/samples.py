@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import COLUMNS, Columns, FlowInfo, Reason
+from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason
 
 Int64s = npt.NDArray[np.int64]
 
@@ -105,3 +106,31 @@ def empty_batch() -> Columns:
     batch: Columns = {name: np.empty(0, kind) for name, kind in COLUMNS.items()}
     batch["ended"] = np.empty(0, np.uint32)
     return batch
+
+
+class SampleTrace:
+    """What traces over lists of samples share: the file, its warnings, its flows."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = ByteStream(path)
+        self._warnings: list[str] = []
+        self._by_id: dict[int, SampleFlow] = {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each thing left out or made up."""
+        return list(self._warnings)
+
+    @property
+    def progress(self) -> float:
+        """The share of the file that was read, 0 to 1."""
+        return self._stream.progress
+
+    def flow(self, flow_id: int) -> FlowInfo:
+        """Return what is known of a flow."""
+        return self._by_id[flow_id].info()
+
+    def release(self, flow_id: int) -> None:
+        """Forget an ended flow."""
+        self._by_id.pop(flow_id, None)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Values of qlog's JSON, as its loggers write them: checked, or None."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+MOST_NUMBER = (1 << 62) - 1  # RFC 9000, 12.3
+
+
+def parsed(text: bytes) -> Any:
+    """Return the JSON value; raise ValueError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def whole_events(text: bytes) -> int:
+    """Return where the last whole event of a contained qlog ends, 0 if none does."""
+    stack, good = bytearray(), 0
+    for found in re.finditer(rb'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)|[\[\]{}]', text, re.DOTALL):
+        token = found.group()
+        if token in (b"[", b"{"):
+            stack += token
+        elif token in (b"]", b"}"):
+            if not stack:
+                break
+            stack.pop()
+            if stack == b"{[{[":  # an array of events
+                good = found.end()
+    return good
+
+
+def as_object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def shown(value: object, most: int = 40) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return "".join(c if c.isprintable() else "?" for c in text[:most])
+
+
+def finite(value: object) -> float | None:
+    """Return a finite number; mvfst writes times as strings."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def whole(value: object, most: int) -> int | None:
+    """Return an integer of 0 to `most`; draft-01 wrote those of 64 bits as strings."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= most else None
+
+
+def acked_ranges(given: object) -> list[tuple[int, int]]:
+    """Return the (low, high) of `acked_ranges`, nothing if one of them is none."""
+    ranges = []
+    for pair in given if isinstance(given, list) else ():
+        if not isinstance(pair, list) or len(pair) not in (1, 2):
+            return []
+        low, high = whole(pair[0], MOST_NUMBER), whole(pair[-1], MOST_NUMBER)
+        if low is None or high is None or low > high:
+            return []
+        ranges.append((low, high))
+    return ranges
+
+
+def packet_bytes(data: dict[str, Any], header: dict[str, Any]) -> int:
+    raw = as_object(data.get("raw"))
+    given = (raw.get("length"), header.get("packet_size"), data.get("packet_size"))
+    sizes = (*given, raw.get("payload_length"), header.get("payload_length"))
+    return next((n for size in sizes if (n := whole(size, 65_535)) is not None), 0)
