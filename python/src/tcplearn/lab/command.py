@@ -118,7 +118,7 @@ def _shell(file: _File, profile: _Profile = "") -> Work:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise UserError("lab shell needs a terminal")
         chosen = scenario.load(file, profile)
-        machine.shell(machine.prepare(machine.cache_folder()), chosen)
+        machine.shell(machine.prepare(machine.cache_folder(), chosen.with_programs), chosen)
 
     return work
 
