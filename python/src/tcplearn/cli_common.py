@@ -105,11 +105,11 @@ def write_records(
 
     match format:
         case Format.csv:
-            write(kinds.to_csv(records), output)
+            write(kinds.to_csv(records, made_by), output)
         case Format.parquet:
             write(kinds.to_parquet(records, keys, made_by), output)
         case _:
-            write(kinds.to_json(records), output)
+            write(kinds.to_json(records, made_by), output)
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
