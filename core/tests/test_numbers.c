@@ -71,7 +71,7 @@ static void check_ticks(uint64_t *seed)
 	      "loss_mul(%lld, %lld)", (long long)loss, (long long)ratio);
 }
 
-/* 2^-29 off at most, never rising, and 0 far out. */
+/* 2^-29 off at most, never rising, and 0 far out. Within a piece each step is monotone. */
 static void check_fix_exp(void)
 {
 	uint32_t before = 1u << 30;
@@ -85,13 +85,33 @@ static void check_fix_exp(void)
 		CHECK(e <= before, "2^-x rises at %llu", (unsigned long long)x);
 		before = e;
 	}
-	for (x = 0; x < (uint64_t)40 << 24; x += 101) {
-		long double exact = expl(-(long double)x / (1 << 24)) * (1 << 30);
-		CHECK(fabsl((long double)tl_fix_exp_neg(x) - exact) <= 3, "e^-%.9Lf",
-		      (long double)x / (1 << 24));
+	for (x = 0; x < (uint64_t)31 << 8; x++) { /* where one piece meets the next */
+		uint64_t joint = (x + 1) << 22;
+		CHECK(tl_fix_exp2_neg(joint) <= tl_fix_exp2_neg(joint - 1), "2^-x rises at %llu",
+		      (unsigned long long)joint);
 	}
-	CHECK(tl_fix_exp2_neg(~(uint64_t)0) == 0 && tl_fix_exp_neg(~(uint64_t)0) == 0, "far out");
-	CHECK(tl_fix_exp2_neg(0) == 1u << 30 && tl_fix_exp_neg(0) == 1u << 30, "at 0");
+	CHECK(tl_fix_exp2_neg(~(uint64_t)0) == 0 && tl_fix_exp2_neg((uint64_t)31 << 30) == 0, "far out");
+	CHECK(tl_fix_exp2_neg(0) == 1u << 30, "at 0");
+}
+
+/* e^(-eta loss) up to its limit, which is the last loss within 31 octaves. */
+static void check_decay(int64_t eta)
+{
+	uint64_t rate = tl_fix_decay_rate(eta), limit = tl_fix_decay_limit(rate), k;
+	long double octaves = (long double)rate / (1 << 30) / (1 << 24);
+
+	for (k = 0; k <= 20000; k++) {
+		uint64_t loss = k < 10000 ? k * (limit / 20000000 + 1) : limit / 20000 * k;
+		long double exact = exp2l(-(long double)loss * octaves) * (1 << 30);
+		if (loss > limit)
+			loss = limit;
+		CHECK(fabsl((long double)tl_fix_decay(loss, rate) - exact) <= 3, "e^-(%lld, %llu)",
+		      (long long)eta, (unsigned long long)loss);
+	}
+	CHECK(rate == 0 || ((i128)limit * rate + (1 << 23) < (i128)31 << 54 &&
+			    ((i128)limit + 1) * rate + (1 << 23) >= (i128)31 << 54),
+	      "limit of %lld", (long long)eta);
+	CHECK(tl_fix_decay(0, rate) == 1u << 30, "no loss at %lld", (long long)eta);
 }
 
 /* Every z up to 12.0, and some beyond. An exact value nearer to a half than long double can tell
@@ -222,6 +242,11 @@ int main(void)
 	}
 	check_near_logarithms(&seed);
 	check_fix_exp();
+	check_decay(0);
+	check_decay(1);
+	check_decay((int64_t)1 << 20);
+	check_decay((int64_t)2 << 30);
+	check_decay((int64_t)64 << 30);
 	check_q16_exp();
 	check_f64_exp(&seed);
 	return finish();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Slow, plain twins of the fast paths: nunes2014's Algorithm 1 as it is printed, in long double. */
 #include "check.h"
+#include "tcplearn/estimators.h"
 
 #define N_MAX 100
 
@@ -120,6 +121,115 @@ static void check_experts(enum tl_model model, double loss, double share, double
 	subject_stop(&s);
 }
 
+/* nunes2014's kernel version as the page has it, without the shortcuts: each exponential, each run. */
+struct plain_q16 {
+	uint32_t n, scale, eta, alpha, tick_us, x[N_MAX], w[N_MAX], rtt;
+};
+
+static uint32_t cut(uint64_t v)
+{
+	return v > 0xffffffffu ? 0xffffffffu : (uint32_t)v;
+}
+
+static uint32_t times_q16(uint64_t a, uint64_t b)
+{
+	return cut((a * b) >> 16);
+}
+
+static void plain_q16_mean(struct plain_q16 *t)
+{
+	uint64_t dot = 0, sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		dot += times_q16(t->w[i], t->x[i]);
+		sum += t->w[i];
+	}
+	t->rtt = cut(((uint64_t)cut(dot) << 16) / cut(sum));
+}
+
+static void plain_q16_spread(struct plain_q16 *t, uint32_t y)
+{
+	uint64_t best = ~(uint64_t)0;
+	uint32_t run, i, from = 0, to = t->n;
+
+	for (run = 0; run < 2 * t->n - 1; run++) {
+		uint32_t low = run < t->n ? 0 : run - t->n + 1, high = run < t->n ? t->n - run : t->n;
+		uint64_t sum = 0, gap;
+		for (i = low; i < high; i++)
+			sum += t->x[i];
+		sum /= high - low;
+		gap = sum > y ? sum - y : y - sum;
+		if (gap < best) {
+			best = gap;
+			from = low;
+			to = high;
+		}
+	}
+	for (i = 0; i < t->n; i++)
+		t->w[i] = i >= from && i < to ? 65536 / (to - from) : 0;
+}
+
+static int plain_q16_trial(struct plain_q16 *t, int64_t rtt_us)
+{
+	uint32_t i, y = cut((uint64_t)rtt_us / t->tick_us * 65536) / t->scale;
+	uint64_t pool = 0, sum = 0;
+
+	for (i = 0; i < t->n; i++) {
+		uint32_t d = t->x[i] - y, loss = t->x[i] >= y ? times_q16(d, d) : cut((uint64_t)y * 2);
+		double e = exp(-(double)times_q16(t->eta, loss) / 65536);
+		t->w[i] = times_q16(t->w[i], (uint32_t)floor(e * 65536 + 0.5));
+		pool += times_q16(t->alpha, t->w[i]);
+	}
+	for (i = 0; i < t->n; i++) {
+		t->w[i] = cut((uint64_t)times_q16(65536 - t->alpha, t->w[i]) + pool / t->n);
+		sum += t->w[i];
+	}
+	if (sum == 0)
+		plain_q16_spread(t, y);
+	plain_q16_mean(t);
+	return sum == 0;
+}
+
+/* The RTTs wander over the grid and beyond it on both sides: exactly the same answers. */
+static int check_q16(double n, double scale, double eta, double alpha)
+{
+	struct tl_experts_q16_params_f64 p;
+	static uint64_t room[(sizeof(struct tl_experts_q16_f64) + 2 * N_MAX * sizeof(tl_q16)) / 8 + 1];
+	struct tl_experts_q16_f64 *s = (void *)room;
+	tl_q16 *x, *w;
+	struct plain_q16 t;
+	uint64_t seed = 9;
+	int k, spreads = 0, wrong = 0;
+
+	tl_experts_q16_defaults_f64(&p);
+	p.n = (uint32_t)n;
+	p.scale = (uint32_t)scale;
+	p.eta_q16 = (uint32_t)(eta * 65536);
+	p.alpha_q16 = (uint32_t)(alpha * 65536);
+	tl_experts_q16_init_f64(s, &p);
+	x = tl_experts_q16_grid_f64(s);
+	w = x + p.n;
+	t.n = p.n;
+	t.scale = p.scale;
+	t.eta = p.eta_q16;
+	t.alpha = p.alpha_q16;
+	t.tick_us = (uint32_t)p.tick_us;
+	memcpy(t.x, x, p.n * sizeof(t.x[0]));
+	memcpy(t.w, w, p.n * sizeof(t.w[0]));
+	for (k = 0; k < 4000; k++) {
+		int64_t rtt_us = 1 + random_below(&seed, (int64_t)4000 << random_below(&seed, 18));
+		struct tl_sample in = sample_of(k * 1000, rtt_us, 1);
+
+		tl_experts_q16_update_f64(s, &in);
+		spreads += plain_q16_trial(&t, rtt_us);
+		wrong += s->rtt != t.rtt || memcmp(t.w, w, p.n * sizeof(t.w[0])) != 0;
+	}
+	CHECK(wrong == 0, "Q16.16, n %g, scale %g, eta %g, alpha %g: %d of 4000 differ", n, scale, eta, alpha,
+	      wrong);
+	return spreads;
+}
+
 int main(void)
 {
 	double loss, share;
@@ -132,5 +242,9 @@ int main(void)
 			check_experts(TL_FIX, loss, share, 2, 4000, 100, 1e-4);
 			check_experts(TL_FIX, loss, share, 0.1, 2000, 17, 1e-4);
 		}
+	CHECK(check_q16(100, 125, 2, 0.08) > 100 && check_q16(100, 4, 2, 0.08) > 100, "no weights died out");
+	CHECK(check_q16(17, 8, 2, 0) > 100, "no weights died out");
+	check_q16(100, 2, 0.001, 0.5);
+	check_q16(2, 1, 60000, 1);
 	return finish();
 }

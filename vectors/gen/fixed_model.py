@@ -2,6 +2,7 @@
 """The estimators in fixed point, in Python's unbounded integers, from docs/algorithms/numbers.md.
 A duration is in 2^-8 us, a ratio has 30 fractional bits, ticks 20, losses 24, weights 30."""
 
+import decimal
 from fractions import Fraction
 
 from double_model import RTT_MAX_US, Sampler, clamp, initial_ttl
@@ -38,23 +39,31 @@ def sat62(a):
     return max(min(a, 1 << 62), -(1 << 62))
 
 
+CONTEXT = decimal.Context(prec=40)
+
+
+def power(j):
+    """4122220954 * 2^(-j/256), correctly rounded."""
+    exact = CONTEXT.multiply(4122220954, CONTEXT.power(2, -decimal.Decimal(j) / 256))
+    return int(exact.to_integral_value(decimal.ROUND_HALF_EVEN, CONTEXT))
+
+
+POWERS = [power(j) for j in range(256)]
+
+
 def two_to_minus(x):
     """2^-x, both with 30 fractional bits."""
     whole, frac = divmod(x, ONE)
     if whole > 30:
         return 0
-    t = frac * 2977044472 // ONE
-    p = 1 << 32
-    for k in range(11, 0, -1):
-        p = (1 << 32) - (t * (p // 2) // (1 << 31)) // k
-    return (p + (2 << whole)) >> (whole + 2)
+    j, r = divmod(frac, 1 << 22)
+    parabola = (1550899691 - r) ** 2 + 2399654099552362303
+    return (parabola >> 31) * POWERS[j] >> (33 + whole)
 
 
-def e_to_minus(loss):
-    """e^-loss: 24 fractional bits in, 30 out."""
-    if loss >= 32 << 24:
-        return 0
-    return two_to_minus((loss * 1549082005 + (1 << 23)) >> 24)
+def decay(loss, eta):
+    """e^-(eta loss): 24 fractional bits and 30 in, 30 out."""
+    return two_to_minus((loss * times(eta, 1549082005) + (1 << 23)) >> 24)
 
 
 def bounded(seen, centre, variance, granularity_us, p):
@@ -228,7 +237,7 @@ class Experts:
         if y not in self.decays:
             losses = [self.loss(x, y) for x in self.x]
             least = min(losses)
-            self.decays[y] = [e_to_minus(times(loss - least, self.r["eta"])) for loss in losses]
+            self.decays[y] = [decay(loss - least, self.r["eta"]) for loss in losses]
         return self.decays[y]
 
     def trial(self, y):
@@ -247,9 +256,7 @@ class Experts:
 
     def share_variable(self, w, y):
         alpha, scale = self.r["alpha"], ONE * ONE // sum(w)
-        kept = [
-            over(v * e_to_minus(times(self.loss(x, y), alpha)), ONE) for v, x in zip(w, self.x, strict=True)
-        ]
+        kept = [over(v * decay(self.loss(x, y), alpha), ONE) for v, x in zip(w, self.x, strict=True)]
         share = ((sum(w) - sum(kept)) * scale // ONE) // self.n
         return [over(v * scale, ONE) + share for v in kept]
 

@@ -82,7 +82,7 @@ class Fixed:
 
     @staticmethod
     def decay(w, loss, eta):
-        return fix.over(w * fix.e_to_minus(fix.times(loss, eta)), fix.ONE)
+        return fix.over(w * fix.decay(loss, eta), fix.ONE)
 
     @staticmethod
     def share(w, alpha):

@@ -5,6 +5,7 @@
 #define TCPLEARN_FIX_H
 
 #include "deps.h"
+#include "exp_tables.h"
 
 TL_FN uint64_t tl_fix_mag(int64_t a)
 {
@@ -88,46 +89,39 @@ TL_FN uint64_t tl_fix_loss_mul(uint64_t loss, int64_t ratio)
 	return (uint64_t)tl_fix_mul((int64_t)loss, ratio);
 }
 
-/* 1 - t p / k with 32 fractional bits: a step of the Taylor polynomial of e^-t. Range: t, p <= 2^32. */
-TL_FN uint64_t tl_fix_taylor(uint64_t t, uint64_t p, uint64_t k)
+/* 2^-x from x + 33, both with 30 fractional bits, the result too; cut. At most 2^-29 off and never rising:
+ * 2^-(j/256) from a table, and the rest, r < 2^-8, by the parabola a ((c - r)^2 + k), a within the table.
+ * The 33 is the shift that a product of this size needs. Range: x < 31. */
+TL_FN uint64_t tl_fix_exp2_neg33(uint64_t x_q30)
 {
-	return ((uint64_t)1 << 32) - ((t * (p >> 1)) >> 31) / k;
+	const uint64_t c_q30 = 1550899691u, k_q60 = 2399654099552362303u;
+	uint64_t r = c_q30 - (x_q30 & (((uint64_t)1 << 22) - 1));
+
+	return (((r * r + k_q60) >> 31) * tl_exp2_table((x_q30 >> 22) & 255)) >> (x_q30 >> 30);
 }
 
-/* 2^-x with 30 fractional bits both ways; 0 from x = 31 on. At most 2^-29 off:
- * Taylor to the eleventh order in f * ln 2, with 32 fractional bits. */
+/* 2^-x with 30 fractional bits both ways; 0 from x = 31 on. */
 TL_FN uint32_t tl_fix_exp2_neg(uint64_t x_q30)
 {
-	const uint64_t ln2_q32 = 2977044472u;
-	uint64_t whole = x_q30 >> 30;
-	uint64_t t, p = (uint64_t)1 << 32;
-
-	if (whole > 30)
-		return 0;
-	t = ((x_q30 & (((uint64_t)1 << 30) - 1)) * ln2_q32) >> 30; /* 32 fractional bits, below ln 2 */
-	/* 1 - t(1 - t/2(1 - t/3(... (1 - t/11)))), each factor below 1; written out: constant divisors */
-	p = tl_fix_taylor(t, p, 11);
-	p = tl_fix_taylor(t, p, 10);
-	p = tl_fix_taylor(t, p, 9);
-	p = tl_fix_taylor(t, p, 8);
-	p = tl_fix_taylor(t, p, 7);
-	p = tl_fix_taylor(t, p, 6);
-	p = tl_fix_taylor(t, p, 5);
-	p = tl_fix_taylor(t, p, 4);
-	p = tl_fix_taylor(t, p, 3);
-	p = tl_fix_taylor(t, p, 2);
-	p = tl_fix_taylor(t, p, 1);
-	return (uint32_t)((p + ((uint64_t)2 << whole)) >> (whole + 2));
+	return x_q30 >> 30 > 30 ? 0 : (uint32_t)tl_fix_exp2_neg33(x_q30 + ((uint64_t)33 << 30));
 }
 
-/* e^-l, l with 24 fractional bits, the result with 30. */
-TL_FN uint32_t tl_fix_exp_neg(uint64_t l_q24)
+/* eta log2 e: the rate for the two below. Range: eta <= 2^36. */
+TL_FN uint64_t tl_fix_decay_rate(int64_t eta)
 {
-	const uint64_t log2e_q30 = 1549082005u;
+	return (uint64_t)tl_fix_mul(eta, 1549082005);
+}
 
-	if (l_q24 >= (uint64_t)32 << 24)
-		return 0;
-	return tl_fix_exp2_neg((l_q24 * log2e_q30 + ((uint64_t)1 << 23)) >> 24);
+/* The largest loss at which the decay is computed: 2^-x, x < 31. Beyond it is 0. At most 2^62. */
+TL_FN uint64_t tl_fix_decay_limit(uint64_t rate)
+{
+	return rate == 0 ? (uint64_t)1 << 62 : (((uint64_t)31 << 54) - ((uint64_t)1 << 23) - 1) / rate;
+}
+
+/* e^(-eta loss), loss with 24 fractional bits, the result with 30. Range: loss within the limit. */
+TL_FN uint64_t tl_fix_decay(uint64_t loss, uint64_t rate)
+{
+	return tl_fix_exp2_neg33((loss * rate + ((uint64_t)33 << 54) + ((uint64_t)1 << 23)) >> 24);
 }
 
 /* floor(log2 x), x > 0. By hand: clang 14 loops for ever over a count of leading zeros for BPF, and some

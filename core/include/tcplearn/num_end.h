@@ -28,9 +28,13 @@
 #undef loss_t
 #undef loss_from_tick
 #undef loss_square
+#undef loss_square_less
 #undef loss_mul
 #undef weight_decay
 #undef decay_t
+#undef decay_rate_t
+#undef decay_rate
+#undef decay_limit
 #undef decay_of
 #undef weight_decayed
 #undef weight_sum_t

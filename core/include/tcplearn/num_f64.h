@@ -31,10 +31,14 @@
 #define loss_t              double
 #define loss_from_tick(x)   (x)
 #define loss_square(d)      ((d) * (d))
+#define loss_square_less(d, least) ((d) * (d) - (least))
 #define loss_mul(l, r)      ((l) * (r))
-#define weight_decay(w, l)  ((w) * tl_f64_exp(-(l)))
+#define weight_decay(w, l, rate) ((w) * decay_of((l), (rate)))
 #define decay_t             double
-#define decay_of(l)         tl_f64_exp(-(l))
+#define decay_rate_t        double
+#define decay_rate(eta)     (eta)
+#define decay_limit(rate)   ((rate) > 0 ? 708.0 / (rate) : 1e300) /* e^-708 is the last above 0 */
+#define decay_of(l, rate)   tl_f64_exp(-((l) * (rate)))
 #define weight_decayed(w, e) ((w) * (e))
 #define weight_sum_t        double
 #define weight_dot_t        double

@@ -32,11 +32,16 @@
 #define loss_t              uint64_t
 #define loss_from_tick(x)   ((uint64_t)(x) << 4)
 #define loss_square(d)      ((((uint64_t)(d) * (uint64_t)(d)) + 0x8000u) >> 16)
+#define loss_square_less(d, least) /* loss_square(d) - least */ \
+	((((uint64_t)(d) * (uint64_t)(d)) + (0x8000u - ((uint64_t)(least) << 16))) >> 16)
 #define loss_mul(l, r)      tl_fix_loss_mul((l), (r))
-#define decay_t             uint32_t
-#define decay_of(l)         tl_fix_exp_neg(l)
+#define decay_t             uint64_t
+#define decay_rate_t        uint64_t
+#define decay_rate(eta)     tl_fix_decay_rate(eta)
+#define decay_limit(rate)   tl_fix_decay_limit(rate)
+#define decay_of(l, rate)   tl_fix_decay((l), (rate))
 #define weight_decayed(w, e) ((uint32_t)(((uint64_t)(w) * (e) + ((uint64_t)1 << 29)) >> 30))
-#define weight_decay(w, l)  weight_decayed((w), tl_fix_exp_neg(l))
+#define weight_decay(w, l, rate) weight_decayed((w), tl_fix_decay((l), (rate)))
 #define weight_sum_t        uint64_t
 #define weight_dot_t        uint64_t
 #define weight_sum_least    0u
@@ -44,7 +49,7 @@
 #define weight_uniform(n)   ((uint32_t)((((uint64_t)1 << 30) + (uint64_t)(n) / 2) / (uint64_t)(n)))
 #define weight_keep(alpha, sum) ((uint64_t)(((int64_t)1 << 30) - (alpha)) * ((uint64_t)1 << 30) / (sum))
 #define weight_share(alpha, n) ((uint64_t)(alpha) / (uint64_t)(n))
-#define weight_mix(w, keep, share) ((uint32_t)((((w) * (keep) + ((uint64_t)1 << 29)) >> 30) + (share)))
+#define weight_mix(w, keep, share) ((uint32_t)(((w) * (keep) + (((uint64_t)1 << 29) + ((share) << 30))) >> 30))
 #define weight_one          ((uint64_t)1 << 30)
 #define weight_pool(pool, keep, n) ((((pool) * (keep)) >> 30) / (uint64_t)(n))
 #define weight_past(sum, t, alpha) (((sum) / (t) * (uint64_t)(alpha) + ((uint64_t)1 << 29)) >> 30)

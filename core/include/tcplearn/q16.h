@@ -6,6 +6,7 @@
 #define TCPLEARN_Q16_H
 
 #include "deps.h"
+#include "exp_tables.h"
 
 typedef uint32_t tl_q16; /* 0 to 65535.99998 */
 
@@ -27,23 +28,18 @@ TL_FN tl_q16 tl_q16_div(tl_q16 a, tl_q16 b)
 	return tl_q16_sat(((uint64_t)a << 16) / b);
 }
 
-/* e^-z, correctly rounded for every z (a test tries them all): Taylor to the fourteenth order,
- * 1 - t(1 - t/2(1 - ... t/14)), t with 33 fractional bits, the factors with 31, the last with 34. */
+/* From this z on e^-z is below 1/2 of the last bit. */
+#define TL_Q16_EXP_END 772244u
+
+/* e^-z, correctly rounded for every z (a test tries them all): the product of three powers from tables. */
 TL_FN tl_q16 tl_q16_exp_neg(tl_q16 z)
 {
-	const uint64_t ln2_q48 = 195103586505167u;
-	uint64_t whole, t, p;
-	uint32_t k;
+	uint64_t p;
 
-	if (z >= 12u << 16)
+	if (z >= TL_Q16_EXP_END)
 		return 0;
-	whole = ((uint64_t)z << 32) / ln2_q48;
-	t = (((uint64_t)z << 32) - whole * ln2_q48 + ((uint64_t)1 << 14)) >> 15; /* below ln 2 */
-	p = (uint64_t)1 << 31;
-	for (k = 14; k > 1; k--)
-		p = ((uint64_t)1 << 31) - ((t * p / k + ((uint64_t)1 << 32)) >> 33);
-	p = ((uint64_t)1 << 34) - ((t * p + ((uint64_t)1 << 29)) >> 30);
-	return (tl_q16)((p + ((uint64_t)1 << (17 + whole))) >> (18 + whole));
+	p = (tl_q16_eighths(z >> 13) * tl_q16_1024ths((z >> 6) & 127)) >> 28; /* 35 fractional bits */
+	return (tl_q16)((p * tl_q16_65536ths(z & 63) + ((uint64_t)1 << 46)) >> 47);
 }
 
 #endif

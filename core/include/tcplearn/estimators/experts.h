@@ -155,41 +155,79 @@ TL_FN loss_t TL(experts_loss_under)(const struct TL(experts_params) *p, tick_t d
 					    : loss_from_tick(2 * y);
 }
 
-/* Step 3 for the experts from `from` on, which are too high: w' = w e^(-eta (L - least)). */
-TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, tick_t y, loss_t least)
+/* The first expert that is not below y. */
+TL_FN uint32_t TL(experts_first)(const tick_t *x, uint32_t n, tick_t y)
+{
+	uint32_t from = 0, to = n;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		if (x[middle] < y)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return to;
+}
+
+/* The first expert from `from` on, all of them too high, whose loss is beyond the limit. A loss rises with
+ * the distance, so those above it lose more. */
+TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, tick_t y, loss_t limit)
+{
+	const tick_t *x = TL(experts_grid)(s);
+	uint32_t to = TL(experts_count)(s);
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		if (TL(experts_loss_over)(&s->params, x[middle] - y) <= limit)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return to;
+}
+
+/* Step 3 for the experts from `from` to before `to`, which are too high: w' = w e^(-eta (L - least)). */
+TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_t to, tick_t y, loss_t least,
+				   decay_rate_t rate)
 {
 	const struct TL(experts_params) *p = &s->params;
-	const tick_t *x = TL(experts_grid)(s);
+	const tick_t *x = TL(experts_grid)(s), *end = x + to;
 	weight_t *w = TL(experts_weights)(s);
-	const ratio_t eta = p->eta; /* a copy: stores to w can't change it, so the loops become vector code */
-	uint32_t i, n = TL(experts_count)(s);
+	uint32_t i;
 
 	if (p->loss >= TL_LOSS_LINEAR) {
-		for (i = from; i < n; i++)
-			w[i] = weight_decay(w[i], loss_mul(TL(experts_loss_over)(p, x[i] - y) - least, eta));
+		for (i = from; i < to; i++)
+			w[i] = weight_decay(w[i], TL(experts_loss_over)(p, x[i] - y) - least, rate);
 	} else {
-		for (i = from; i < n; i++)
-			w[i] = weight_decay(w[i], loss_mul(loss_square(x[i] - y) - least, eta));
+		for (x += from, w += from; x + 1 < end; x += 2, w += 2) { /* the loop's own cost is felt */
+			w[0] = weight_decay(w[0], loss_square_less(x[0] - y, least), rate);
+			w[1] = weight_decay(w[1], loss_square_less(x[1] - y, least), rate);
+		}
+		if (x < end)
+			w[0] = weight_decay(w[0], loss_square_less(x[0] - y, least), rate);
 	}
 }
 
 /* Step 3 for the experts before `to`, which are too low. */
-TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least)
+TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, tick_t y, loss_t least,
+				    decay_rate_t rate, loss_t limit)
 {
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
-	const ratio_t eta = p->eta;
 	uint32_t i;
 
 	if (p->loss == TL_LOSS_NUNES2014) { /* the same for all: 2 y */
-		const decay_t e = decay_of(loss_mul(loss_from_tick(2 * y) - least, eta));
+		const loss_t loss = loss_from_tick(2 * y) - least;
+		const decay_t e = loss <= limit ? decay_of(loss, rate) : 0;
 		for (i = 0; i < to; i++)
 			w[i] = weight_decayed(w[i], e);
 	} else {
-		for (i = 0; i < to; i++)
-			w[i] = weight_decay(w[i],
-					    loss_mul(TL(experts_loss_under)(p, y - x[i], y) - least, eta));
+		for (i = 0; i < to; i++) {
+			const loss_t loss = TL(experts_loss_under)(p, y - x[i], y) - least;
+			w[i] = loss <= limit ? weight_decay(w[i], loss, rate) : 0;
+		}
 	}
 }
 
@@ -210,6 +248,17 @@ TL_FN weight_sum_t TL(experts_sum)(const weight_t *w, uint32_t n)
 	return (a + b) + (c + d);
 }
 
+/* Step 4 for one expert, divided by the sum of the w': w = (1 - alpha) w' + alpha pool / N. */
+TL_FN void TL(experts_mix_one)(weight_t *w, tick_t x, weight_ratio_t keep, weight_ratio_t share,
+			       weight_sum_t *sum, weight_dot_t *dot)
+{
+	const weight_t v = weight_mix(*w, keep, share);
+
+	*w = v;
+	*sum += v;
+	*dot += weight_dot(v, x);
+}
+
 TL_FN weight_dot_t TL(experts_dot)(const weight_t *w, const tick_t *x, uint32_t n)
 {
 	weight_dot_t a = 0, b = 0, c = 0, d = 0;
@@ -226,43 +275,62 @@ TL_FN weight_dot_t TL(experts_dot)(const weight_t *w, const tick_t *x, uint32_t 
 	return (a + b) + (c + d);
 }
 
-/* Step 4, divided by the sum: w = (1 - alpha) w' + alpha pool / N. */
-TL_FN void TL(experts_share_fixed)(struct TL(experts) *s, weight_sum_t sum)
+/* Step 4, and in the same pass step 1 of the next trial, in ticks. Here and below: from reach on w' is 0. */
+TL_FN tick_t TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, weight_sum_t total)
 {
+	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
 	uint32_t i, n = TL(experts_count)(s);
-	weight_ratio_t keep = weight_keep(s->params.alpha, sum), share = weight_share(s->params.alpha, n);
+	weight_ratio_t keep = weight_keep(s->params.alpha, total), share = weight_share(s->params.alpha, n);
+	weight_sum_t a = 0, b = 0, c = 0, d = 0;
+	weight_dot_t e = 0, f = 0, g = 0, h = 0;
+	tick_t above = 0;
 
-	for (i = 0; i < n; i++)
-		w[i] = weight_mix(w[i], keep, share);
+	for (i = 0; i + 3 < reach; i += 4) {
+		TL(experts_mix_one)(w + i, x[i], keep, share, &a, &e);
+		TL(experts_mix_one)(w + i + 1, x[i + 1], keep, share, &b, &f);
+		TL(experts_mix_one)(w + i + 2, x[i + 2], keep, share, &c, &g);
+		TL(experts_mix_one)(w + i + 3, x[i + 3], keep, share, &d, &h);
+	}
+	for (; i < reach; i++)
+		TL(experts_mix_one)(w + i, x[i], keep, share, &a, &e);
+	for (; i < n; i++) {
+		w[i] = (weight_t)share;
+		above += x[i];
+	}
+	a += (b + c) + (d + (weight_sum_t)share * (weight_sum_t)(n - reach));
+	e += (f + g) + (h + weight_dot((weight_t)share, above));
+	return weight_mean(e, a);
 }
 
 /* Variable share (Herbster and Warmuth 1998, section 5): who was wrong gives more. The pool is that of
  * (1 - e^(-alpha L)) w', so that the expert without loss keeps all it has. */
-TL_FN void TL(experts_share_variable)(struct TL(experts) *s, weight_sum_t sum, tick_t y)
+TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, weight_sum_t sum, tick_t y)
 {
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
 	uint32_t i, n = TL(experts_count)(s);
+	const decay_rate_t rate = decay_rate(p->alpha);
+	const loss_t limit = decay_limit(rate);
 	weight_ratio_t scale = weight_keep(TL_RATIO(0, 1), sum), share;
 	weight_sum_t pool = 0;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < reach; i++) {
 		loss_t loss = x[i] < y ? TL(experts_loss_under)(p, y - x[i], y)
 				       : TL(experts_loss_over)(p, x[i] - y);
-		weight_t kept = weight_decay(w[i], loss_mul(loss, p->alpha));
+		weight_t kept = loss <= limit ? weight_decay(w[i], loss, rate) : 0;
 		pool += w[i] - kept;
 		w[i] = kept;
 	}
 	share = weight_pool(pool, scale, n);
 	for (i = 0; i < n; i++)
-		w[i] = weight_mix(w[i], scale, share);
+		w[i] = weight_mix(i < reach ? w[i] : 0, scale, share);
 }
 
 /* Mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share of alpha goes to the
  * experts as the mean of all earlier weights before step 4 has it. */
-TL_FN void TL(experts_share_past)(struct TL(experts) *s, weight_sum_t sum)
+TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, weight_sum_t sum)
 {
 	weight_t *w = TL(experts_weights)(s);
 	weight_sum_t *past = TL(experts_past)(s);
@@ -271,7 +339,7 @@ TL_FN void TL(experts_share_past)(struct TL(experts) *s, weight_sum_t sum)
 	uint32_t i, n = TL(experts_count)(s), more = s->trials < 4000000000u;
 
 	for (i = 0; i < n; i++) {
-		weight_t posterior = weight_mix(w[i], scale, 0);
+		weight_t posterior = weight_mix(i < reach ? w[i] : 0, scale, 0);
 		w[i] = weight_mix(posterior, keep, weight_past(past[i], s->trials, alpha));
 		if (more)
 			past[i] += posterior;
@@ -285,12 +353,13 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 	const struct TL(experts_params) *p = &s->params;
 	const tick_t *x = TL(experts_grid)(s);
 	weight_t *w = TL(experts_weights)(s);
-	uint32_t n = TL(experts_count)(s), first = 0;
+	const decay_rate_t rate = decay_rate(p->eta);
+	const loss_t limit = decay_limit(rate);
+	uint32_t n = TL(experts_count)(s), first, reach;
 	weight_sum_t sum;
 	loss_t least;
 
-	while (first < n && x[first] < y)
-		first++;
+	first = TL(experts_first)(x, n, y);
 	/* the nearest expert on either side has the smallest loss of its side */
 	least = first == n ? TL(experts_loss_under)(p, y - x[n - 1], y)
 			   : TL(experts_loss_over)(p, x[first] - y);
@@ -298,19 +367,22 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, tick_t y)
 		loss_t under = TL(experts_loss_under)(p, y - x[first - 1], y);
 		least = under < least ? under : least;
 	}
-	TL(experts_punish_under)(s, first, y, least);
-	TL(experts_punish_over)(s, first, y, least);
-	sum = TL(experts_sum)(w, n);
+	reach = TL(experts_reach)(s, first, y, limit + least);
+	TL(experts_punish_under)(s, first, y, least, rate, limit);
+	TL(experts_punish_over)(s, first, reach, y, least, rate);
+	sum = TL(experts_sum)(w, reach);
 	if (!(sum > weight_sum_least)) { /* only where alpha is 0 or nearly: every weight has died out */
 		TL(experts_uniform)(s);
 		return;
 	}
+	if (p->share == TL_SHARE_FIXED) {
+		s->rtt = tick_to_num(TL(experts_share_fixed)(s, reach, sum), s->unit_us);
+		return;
+	}
 	if (p->share == TL_SHARE_VARIABLE)
-		TL(experts_share_variable)(s, sum, y);
-	else if (p->share == TL_SHARE_PAST)
-		TL(experts_share_past)(s, sum);
+		TL(experts_share_variable)(s, reach, sum, y);
 	else
-		TL(experts_share_fixed)(s, sum);
+		TL(experts_share_past)(s, reach, sum);
 	/* step 1 of the next trial; rounding leaves the sum beside 1 */
 	s->rtt = tick_to_num(weight_mean(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)), s->unit_us);
 }

@@ -46,7 +46,7 @@ TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
 
 TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
 
-/* Step 1. The weights' sum is not 0. */
+/* Step 1. The weights' sum is not 0. No weight is ever above 1, so only the sums can be out of range. */
 TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s), *w = x + TL(experts_q16_count)(s);
@@ -54,7 +54,7 @@ TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
 	uint64_t dot = 0, sum = 0;
 
 	for (i = 0; i < n; i++) {
-		dot += tl_q16_mul(w[i], x[i]);
+		dot += ((uint64_t)w[i] * x[i]) >> 16;
 		sum += w[i];
 	}
 	return tl_q16_div(tl_q16_sat(dot), tl_q16_sat(sum));
@@ -90,31 +90,29 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s);
 	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
-	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = n;
-	uint64_t sum = 0, total = 0, best = ~(uint64_t)0;
+	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = 1;
+	uint64_t sum = x[0], mean = x[0];
 
-	for (i = 0; i < n; i++)
-		total += x[i];
-	for (i = n; i > 0; i--) { /* runs [0, i): longest first */
-		uint64_t mean, gap;
-		sum = i == n ? total : sum - x[i];
-		mean = sum / i;
-		gap = mean > y ? mean - y : y - mean;
-		if (gap < best) {
-			best = gap;
-			to = i;
-		}
+	/* x rises, so the means of the runs [0, i) do: the nearest is the last below y or the first above */
+	for (i = 1; i < n && mean < y; i++) {
+		uint64_t below = mean;
+		sum += x[i];
+		mean = sum / (i + 1);
+		if (mean < y || mean - y <= y - below)
+			to = i + 1;
 	}
-	sum = total;
-	for (i = 1; i < n; i++) { /* runs [i, n) */
-		uint64_t mean, gap;
-		sum -= x[i - 1];
-		mean = sum / (n - i);
-		gap = mean > y ? mean - y : y - mean;
-		if (gap < best) {
-			best = gap;
-			from = i;
-			to = n;
+	for (; i < n && to == i && (sum + x[i]) / (i + 1) == mean; i++) { /* as near, and longer */
+		sum += x[i];
+		to = i + 1;
+	}
+	if (to == n && mean < y) { /* those of [i, n) rise too, from where these end */
+		uint64_t below = mean;
+		for (i = 1; i < n && mean < y; i++) {
+			below = mean;
+			sum -= x[i - 1];
+			mean = sum / (n - i);
+			if (mean > below && (mean < y || mean - y < y - below))
+				from = i;
 		}
 	}
 	for (i = 0; i < n; i++)
@@ -126,23 +124,40 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 	const struct TL(experts_q16_params) *p = &s->params;
 	const tl_q16 *x = TL(experts_q16_grid)(s);
 	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
-	uint32_t i, n = TL(experts_q16_count)(s);
-	tl_q16 keep = TL_Q16_ONE - p->alpha_q16, part;
-	uint64_t pool = 0, sum = 0;
+	const uint64_t alpha = p->alpha_q16, keep = TL_Q16_ONE - p->alpha_q16;
+	uint32_t i, reach, n = TL(experts_q16_count)(s);
+	uint64_t e, pool = 0, sum = 0, dot = 0, part;
 
-	for (i = 0; i < n; i++) { /* steps 2 and 3 */
-		tl_q16 loss = x[i] >= y ? tl_q16_mul(x[i] - y, x[i] - y) : tl_q16_sat((uint64_t)y * 2);
-		w[i] = tl_q16_mul(w[i], tl_q16_exp_neg(tl_q16_mul(p->eta_q16, loss)));
-		pool += tl_q16_mul(p->alpha_q16, w[i]);
+	/* steps 2 and 3: those below y lose alike, and of those above it each loses more than the one before */
+	e = tl_q16_exp_neg(tl_q16_mul(p->eta_q16, tl_q16_sat((uint64_t)y * 2)));
+	for (i = 0; i < n && x[i] < y; i++) {
+		w[i] = (tl_q16)((w[i] * e) >> 16);
+		pool += (alpha * w[i]) >> 16;
 	}
-	part = tl_q16_sat(pool / n); /* step 4 */
+	for (; i < n; i++) {
+		tl_q16 z;
+		if (w[i] == 0)
+			continue;
+		z = tl_q16_mul(p->eta_q16, tl_q16_mul(x[i] - y, x[i] - y));
+		if (z >= TL_Q16_EXP_END)
+			break;
+		w[i] = (tl_q16)(((uint64_t)w[i] * tl_q16_exp_neg(z)) >> 16);
+		pool += (alpha * w[i]) >> 16;
+	}
+	reach = i;       /* from here on the weights are 0 */
+	part = pool / n; /* step 4, and step 1 of the next trial */
 	for (i = 0; i < n; i++) {
-		w[i] = tl_q16_sat((uint64_t)tl_q16_mul(keep, w[i]) + part);
-		sum += w[i];
+		uint64_t v = (i < reach ? (keep * w[i]) >> 16 : 0) + part;
+		w[i] = (tl_q16)v;
+		sum += v;
+		dot += (v * x[i]) >> 16;
 	}
-	if (sum == 0)
+	if (sum == 0) {
 		TL(experts_q16_reinit)(s, y);
-	s->rtt = TL(experts_q16_mean)(s);
+		s->rtt = TL(experts_q16_mean)(s);
+	} else {
+		s->rtt = tl_q16_div(tl_q16_sat(dot), tl_q16_sat(sum));
+	}
 }
 
 TL_FN void TL(experts_q16_update)(struct TL(experts_q16) *s, const struct tl_sample *in)

@@ -88,6 +88,8 @@ TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 	weight_sum_t sum = 0;
 	weight_ratio_t keep, share;
 	weight_t weight;
+	const decay_rate_t rate = decay_rate(s->params.eta);
+	const loss_t limit = decay_limit(rate);
 	uint32_t k, used = 0;
 
 	for (k = 0; k < TL_PREDICTORS; k++) {
@@ -101,7 +103,9 @@ TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 	for (k = 0; k < TL_PREDICTORS; k++) {
 		if (!TL(tracking_uses)(s, k))
 			continue;
-		weight = weight_decay((weight_t)s->credit[k], loss_mul(loss[k] - least, s->params.eta));
+		weight = 0;
+		if (loss[k] - least <= limit)
+			weight = weight_decay((weight_t)s->credit[k], loss[k] - least, rate);
 		s->credit[k] = (num_t)weight;
 		sum += weight;
 	}
