@@ -66,6 +66,8 @@ def check_outputs(
     """Refuse before the long work, not after it."""
     if format is Format.parquet and output is None and sys.stdout.isatty():
         raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
+    if report and str(report) == "-":
+        raise UserError("--report -: a page is for a file; name one, as report.html")
     if output and report and _same(output, report):
         raise UserError(f"{printable(output)}: named for the results and for the report; give two files")
     for path in filter(None, (output, report)):

@@ -56,7 +56,7 @@ METRICS = (
     ("regret_best_ewma_ratio", "regret_best_ewma_ratio", "1"),
     ("regret_best_switching_ratio", "regret_best_switching_ratio", "1"),
     ("rto_miss_rate_asked", "rto_miss_rate_asked", "1"),
-    ("flight_segments", "flight_segments", "1"),
+    ("mean_flight_segments", "mean_flight_segments", "1"),
     ("losses", "losses", "1"),
     ("loss_detect_actual_ms", "loss_detect_actual", "ms"),
     ("loss_detect_rto_ms", "loss_detect_rto", "ms"),
