@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,14 @@ def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     engine.identity.cache_clear()
     yield folder
     engine.identity.cache_clear()
+
+
+def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while len(list(out.glob("runs/*/[!.]*.json"))) < count:
+        assert process.poll() is None, "the sweep ended early"
+        assert time.monotonic() < deadline, "the sweep stands still"
+        time.sleep(0.02)
 
 
 @pytest.fixture
