@@ -17,6 +17,15 @@ from tcplearn.simulate import engine
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "papers" / "nunes2014"
 
+#: A sweep of real runs, a third of a second each.
+REAL_RUNS = 40
+REAL_SWEEP = (
+    f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
+    'set = { duration_s = 10.0, "load.start_s" = [0.0, 2.0], "topology.rate_mbps" = 5.0 }\n'
+    '[[profiles.t.grids]]\nseeds = 10\nalgorithms = ["jacobson", "experts"]\ntimings = ["every-ack"]\n'
+    'variants = []\nvary = { "load.flows" = [3, 30] }\n'
+)
+
 Simulate = Callable[..., list[dict[str, Any]]]
 
 

@@ -15,17 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PAPER, Simulate, until_on_disk
+from conftest import REAL_RUNS, REAL_SWEEP, Simulate, until_on_disk
 
 pytestmark = pytest.mark.usefixtures("ns3")
-
-RUNS = 40
-SWEEP = (
-    f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
-    'set = { duration_s = 10.0, "load.start_s" = [0.0, 2.0], "topology.rate_mbps" = 5.0 }\n'
-    '[[profiles.t.grids]]\nseeds = 10\nalgorithms = ["jacobson", "experts"]\ntimings = ["every-ack"]\n'
-    'variants = []\nvary = { "load.flows" = [3, 30] }\n'
-)
 
 
 class Cluster:
@@ -63,7 +55,7 @@ def test_a_dask_cluster_loses_a_worker_and_its_client(
     cluster: Cluster, tmp_path: Path, simulate: Simulate
 ) -> None:
     file, out = tmp_path / "sweep.toml", tmp_path / "dask"
-    file.write_text(SWEEP)
+    file.write_text(REAL_SWEEP)
     serial = simulate(file, "--profile", "t", "--flows", "--jobs", "1", out=tmp_path / "serial")
     words = ["simulate", file, "--profile", "t", "--out", out, "--scheduler", cluster.address, "-q"]
     client = subprocess.Popen([sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL)
@@ -73,7 +65,7 @@ def test_a_dask_cluster_loses_a_worker_and_its_client(
     client.send_signal(signal.SIGINT)
     assert client.wait(timeout=30) == 130
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/*.json")}
-    assert 14 <= len(kept) < RUNS
+    assert 14 <= len(kept) < REAL_RUNS
     assert cluster.workers[0].wait() == -signal.SIGKILL
     assert cluster.workers[1].poll() is None
 
@@ -81,5 +73,5 @@ def test_a_dask_cluster_loses_a_worker_and_its_client(
     assert resumed == serial
     named = [(r["run"], r["flow"], r["metric"]) for r in resumed]
     assert len(set(named)) == len(named)
-    assert len({r["run"] for r in resumed}) == len(list(out.glob("runs/*/*.json"))) == RUNS
+    assert len({r["run"] for r in resumed}) == len(list(out.glob("runs/*/*.json"))) == REAL_RUNS
     assert {path: path.stat().st_mtime_ns for path in kept} == kept  # none was run again
