@@ -125,7 +125,7 @@ def over_time_rows(found: Sequence[Point]) -> list[Json]:
 def _colour(look: Mapping[str, Look]) -> Any:
     import altair as alt
 
-    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300)
+    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300, columnPadding=16)
     return alt.Color("e:N", legend=legend).scale(domain=list(look), range=[k.colour for k in look.values()])
 
 
@@ -161,7 +161,9 @@ def over_time_chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
             x=alt.X("t:Q", title="time, s"),
             y=alt.Y("y:Q", title=figure.title),
             color=_colour(look),
-            strokeDash=alt.StrokeDash("x:N", legend=alt.Legend(orient="top", title=None, symbolSize=300)),
+            strokeDash=alt.StrokeDash(
+                "x:N", legend=alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
+            ),
         )
     )
     return _faceted(alt.layer(lines), rows, title)

@@ -48,8 +48,8 @@ def page(
         f"{len(found)} of {planned} runs of profile `{profile}` (`tcplearn simulate "
         f"papers/nunes2014/scenario-*.toml`), made at commit {commits}. Intervals are of "
         f"{found[0].confidence:.0%}, over the seeds; a seed gives all algorithms the same network. An error "
-        "is \\|prediction − sample\\|, averaged over a flow, then over flows, in ticks of 500 ms. Sampling: every "
-        "ACK or one a round trip, rounded up to whole ticks.",
+        "is \\|prediction − sample\\|, averaged over a flow, then over flows, in ticks of 500 ms. Sampling: "
+        "every ACK or one a round trip, rounded up to whole ticks.",
         f"## Error of `{BASE}` over that of `{LEARNED}`, scenarios III and V",
         "Above 1 the experts are nearer. The paper prints 2.4 for III (1.54 against 0.63 ticks) and almost 4 "
         "for V; it doesn't say how it sampled, and gives no interval.",
@@ -65,8 +65,8 @@ def page(
         "Errors in ticks, mean over the seeds; the ratio is the geometric mean of pairs.",
         _every(compared),
         "## Figures",
-        "The five that a scenario compares everywhere, all with the paper's bounds of the RTO, 1 s and 32 s. A "
-        "row for each variant, a column for each timing; bars are the intervals, cut at 0 and 100 %. Scales "
+        "The five that a scenario compares everywhere, all with the paper's bounds of the RTO, 1 s and 32 s. "
+        "A row for each variant, a column for each timing; bars are intervals, cut at 0 and 100 %. Scales "
         "differ from panel to panel. A point is missing where no flow had a sample.",
         *(f"![{titles[f.scenario]}: {f.title}](figures/{f.file})" for f in drawn),
         "## The other estimators",
