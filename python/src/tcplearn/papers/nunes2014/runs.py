@@ -115,11 +115,9 @@ class Ratio:
 def ratios(found: Sequence[Point], metric: str = "mean_error_ticks") -> list[Ratio]:
     out = []
     for where, by in by_place(found).items():
-        both = sorted(
-            s
-            for s in by[BASE].keys() & by[LEARNED].keys()
-            if all(metric in by[a][s].metrics for a in (BASE, LEARNED))
-        )
+        needed = {metric, "mean_error_ticks", "mean_rtt_ms"}  # without an error no flow had a sample
+        measured = [{s for s, p in by[a].items() if needed <= p.metrics.keys()} for a in (BASE, LEARNED)]
+        both = sorted(measured[0] & measured[1])
         if not both:
             continue
         base, learned = ([by[a][s] for s in both] for a in (BASE, LEARNED))
