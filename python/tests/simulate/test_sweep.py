@@ -54,6 +54,8 @@ def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path
     sweep.write_text(SWEEP.replace("[profiles.t]\n", '[profiles.t]\nset = { "topology.delay_ms" = 21.0 }\n'))
     other = {r["run"] for r in simulate(sweep, "--profile", "t")}
     assert not first & other
+    sweep.write_text(SWEEP + 'set = { "topology.delay_ms" = 21.0 }\n')  # of the grid, not of its profile
+    assert {r["run"] for r in simulate(sweep, "--profile", "t")} == other
     sweep.write_text(SWEEP + "# a comment is not part of a run\n")
     assert {r["run"] for r in simulate(sweep, "--profile", "t")} == first
 
