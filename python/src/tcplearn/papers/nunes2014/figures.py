@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -129,21 +130,31 @@ def _colour(look: Mapping[str, Look]) -> Any:
     return alt.Color("e:N", legend=legend).scale(domain=list(look), range=[k.colour for k in look.values()])
 
 
+def _side_by_side(rows: Sequence[Json]) -> tuple[list[Json], Any]:
+    """Rows with a place on the x axis, apart where algorithms would hide each other; and that axis."""
+    import altair as alt
+
+    conditions = list(dict.fromkeys(r["x"] for r in rows))
+    algorithms = list(dict.fromkeys(r["e"] for r in rows))
+    numeric = all(c.isdigit() for c in conditions)
+    places = {c: math.log(int(c)) if numeric else float(i) for i, c in enumerate(conditions)}
+    span = max(places.values()) - min(places.values()) or 1.0
+    step = 0.014 * span
+    shift = {e: step * (i - (len(algorithms) - 1) / 2) for i, e in enumerate(algorithms)}
+    values = [{**r, "place": places[r["x"]] + shift[r["e"]]} for r in rows]
+    names = " : ".join(f"abs(datum.value - {at}) < 1e-6 ? '{c}'" for c, at in places.items())
+    axis = alt.Axis(values=list(places.values()), labelExpr=f"{names} : ''", labelAngle=0)
+    domain = [min(places.values()) - 0.08 * span, max(places.values()) + 0.08 * span]
+    title = "flows" if numeric else "speed, m/s"
+    return values, alt.X("place:Q", title=title, axis=axis).scale(domain=domain, nice=False, zero=False)
+
+
 def chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
     look = looks(dict.fromkeys(r["e"] for r in rows))
     colour = _colour(look)
-    numeric = all(r["x"].isdigit() for r in rows)
-    places = sorted({int(r["x"]) for r in rows}) if numeric else []
-    x: Any = (
-        alt.X("x:Q", title="flows", axis=alt.Axis(values=places, format="d")).scale(
-            type="log", nice=False, padding=12
-        )
-        if numeric
-        else alt.X("x:N", title="speed, m/s", sort=None, axis=alt.Axis(labelAngle=0))
-    )
-    values = [{**r, "x": int(r["x"]) if numeric else r["x"]} for r in rows]
+    values, x = _side_by_side(rows)
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x)
     lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=figure.title), color=colour)
     bars = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q", color=colour)
@@ -175,9 +186,11 @@ def _faceted(layers: Any, rows: Sequence[Json], title: str) -> Json:
 
     header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
     has_variants = any(r["variant"] for r in rows)
-    facets: Json = {"column": alt.Column("timing:N", header=header, sort=None)}
+    facets: Json = {"column": alt.Column("timing:N", header=header)}
     if has_variants:
-        facets["row"] = alt.Row("variant:N", header=header, sort=None)
+        facets["row"] = alt.Row(
+            "variant:N", header=header, sort=list(dict.fromkeys(r["variant"] for r in rows))
+        )
     faceted = layers.properties(width=_WIDTH, height=_HEIGHT).facet(**facets).resolve_scale(y="independent")
     spec: Json = (
         faceted.properties(title=alt.Title(title, anchor="start", fontSize=14))

@@ -19,6 +19,7 @@ from tcplearn.papers.nunes2014.runs import (
     Where,
     by_place,
     carried,
+    name,
     ratios,
 )
 
@@ -53,7 +54,7 @@ def page(
         f"## Error of `{BASE}` over that of `{LEARNED}`, scenarios III and V",
         "Above 1 the experts are nearer. The paper prints 2.4 for III (1.54 against 0.63 ticks) and almost 4 "
         "for V; it doesn't say how it sampled, and gives no interval.",
-        _both_samplings(compared),
+        _both_samplings(main, compared),
         notes.strip(),
         "## What the paper's text prints",
         _printed(folder, found, compared),
@@ -63,7 +64,7 @@ def page(
         _carried(main),
         "## Every condition",
         "Errors in ticks, mean over the seeds; the ratio is the geometric mean of pairs.",
-        _every(compared),
+        _every(main, compared),
         "## Figures",
         "The five that a scenario compares everywhere, all with the paper's bounds of the RTO, 1 s and 32 s. "
         "A row for each variant, a column for each timing; bars are intervals, cut at 0 and 100 %. Scales "
@@ -95,19 +96,16 @@ def _ratio(r: Ratio | None) -> str:
     return f"{middle} ({low} to {high})" if r.seeds > 1 else f"{middle} (one seed)"
 
 
-def _both_samplings(compared: Sequence[Ratio]) -> str:
+def _both_samplings(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
     by = {r.where: r for r in compared}
-    places = dict.fromkeys(
-        (r.where[0], r.where[1], r.where[3]) for r in compared if r.where[0] in ("III", "V")
-    )
+    here = [p.where for p in main if p.where[0] in ("III", "V") and p.where[2] in TICKS]
     rows = []
-    for scenario, variant, condition in places:
+    for scenario, variant, condition in dict.fromkeys((s, v, c) for s, v, _, c in here):
         pair = [by.get((scenario, variant, timing, condition)) for timing in TICKS]
-        if not any(pair):
-            continue
-        rtt = statistics.fmean(r.rtt_ms for r in pair if r) / TICK_MS
+        rtts = [r.rtt_ms / TICK_MS for r in pair if r]
         paper = "2.4" if scenario == "III" else "4"
-        rows.append([scenario, variant, condition, _number(rtt), *map(_ratio, pair), paper])
+        rtt = _number(statistics.fmean(rtts) if rtts else None)
+        rows.append([scenario, variant, condition, rtt, *map(_ratio, pair), paper])
     return _table(("scenario", "variant", "flows", "RTT, ticks", *(f"`{t}`" for t in TICKS), "paper"), rows)
 
 
@@ -121,32 +119,18 @@ def _carried(main: Sequence[Point]) -> str:
     return _table(head, rows)
 
 
-def _every(compared: Sequence[Ratio]) -> str:
-    rows = [
-        [
-            *r.where,
-            str(r.seeds),
-            _number(r.base),
-            _number(r.learned),
-            _ratio(r),
-            f"{r.bias_ticks:+.2f}",
-            r.verdict,
-        ]
-        for r in compared
-    ]
-    head = (
-        "scenario",
-        "variant",
-        "timing",
-        "load",
-        "seeds",
-        "jacobson",
-        "experts",
-        "ratio",
-        "bias of experts",
-        "",
-    )
-    return _table(head, rows)
+def _every(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
+    by = by_place(main)
+    others = [a for a in dict.fromkeys(p.algorithm for p in main) if a not in (BASE, LEARNED)]
+    rows = []
+    for r in compared:
+        errors = [_number(r.base), _number(r.learned), _ratio(r), f"{r.bias_ticks:+.2f}"]
+        for algorithm in others:
+            seeds = [p.metrics["mean_error_ticks"] for p in by[r.where].get(algorithm, {}).values()]
+            errors.append(_number(statistics.fmean(seeds) if seeds else None))
+        rows.append([*r.where, str(r.seeds), *errors, r.verdict])
+    names = ("jacobson", "experts", "ratio", "bias of experts", *map(name, others))
+    return _table(("scenario", "variant", "timing", "load", "seeds", *names, ""), rows)
 
 
 def _printed(folder: Path, found: Sequence[Point], compared: Sequence[Ratio]) -> str:
@@ -208,7 +192,7 @@ def _others(found: Sequence[Point]) -> list[str]:
     """A table for each metric: estimators by conditions, of seed 1."""
     wanted = {where: by for where, by in by_place(found).items() if where[2] == UNBOUNDED}
     wanted = {where: by for where, by in wanted.items() if "jacobson/rfc6298" in by}
-    names = list(dict.fromkeys(name for by in wanted.values() for name in by if ":" not in name))
+    names = list(dict.fromkeys(a for by in wanted.values() for a in by if ":" not in a))
     metrics = (
         ("mean_error_ms", "Mean error, ms", 1.0),
         ("retransmitted_share", "Retransmitted packets, %", 100.0),
@@ -218,11 +202,10 @@ def _others(found: Sequence[Point]) -> list[str]:
     out = []
     for metric, title, scale in metrics:
         rows = []
-        for name in names:
-            values = [
-                by[name][1].metrics.get(metric) if 1 in by.get(name, {}) else None for by in wanted.values()
-            ]
-            rows.append([f"`{name}`", *(_number(v * scale if v is not None else None) for v in values)])
+        for algorithm in names:
+            first = [by[algorithm][1].metrics if 1 in by.get(algorithm, {}) else {} for by in wanted.values()]
+            values = [_number(m[metric] * scale) if metric in m else "–" for m in first]
+            rows.append([f"`{algorithm}`", *values])
         head = ("", *(f"{w[0]} {w[1]} {w[3]}".replace("  ", " ") for w in wanted))
         if rows:
             out.append(f"**{title}**\n\n{_table(head, rows)}")

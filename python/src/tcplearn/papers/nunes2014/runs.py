@@ -46,7 +46,7 @@ def name(algorithm: str) -> str:
 
 
 def points(folder: Path, profile: str, store: Store) -> tuple[list[Point], int]:
-    """The runs of the scenarios that are on disk, and how many there should be."""
+    """The runs of the scenarios that are on disk, in the files' order, and how many there should be."""
     files = [folder / f"scenario-{i}.toml" for i in range(1, len(SCENARIOS) + 1)]
     done = sweep.stored(files, profile, store)
     out = []
@@ -68,7 +68,15 @@ def points(folder: Path, profile: str, store: Store) -> tuple[list[Point], int]:
                 result["commit"],
             )
         )
+    rank = {v: i for run, _ in done.runs for i, v in enumerate(run.document.variants)}
+    out.sort(
+        key=lambda p: (SCENARIOS.index(p.where[0]), rank.get(p.where[1], 0), _least(p.where[3]), p.where[2])
+    )
     return out, len(done.runs)
+
+
+def _least(condition: str) -> float:
+    return float(condition.partition("-")[0] or 0)
 
 
 def _condition(value: Any) -> str:
