@@ -48,15 +48,23 @@ find "$work/scenario" -exec touch -hd @0 {} + -exec chmod 755 {} +
 busybox=$image/busybox
 (cd "$work" && find scenario | sort | "$busybox" cpio -o -H newc -R 0:0 --renumber-inodes --ignore-devno) \
 	>"$work/scenario.cpio" 2>/dev/null || die "cpio failed"
-cat "$image/guest.cpio" "$work/scenario.cpio" >"$work/initrd"
+cat "$image/guest.cpio" ${VM_PROGRAMS:+"$VM_PROGRAMS"} "$work/scenario.cpio" >"$work/initrd"
 
+record=,rr=record,rrfile=/dev/null
+[ "${VM_CONSOLE:-}" != stdio ] || record=
+memory_mb=512
+[ -z "${VM_PROGRAMS:-}" ] || memory_mb=1024
 # icount: the guest's clock counts its instructions (2 ns each) and jumps when
 # it sleeps, so the host's speed and load are not in the result, as long as the
 # guest waits for nothing of the host: no disk, no network card, no pipe (the
 # serial ports go to files).
+# Recording (to nowhere) is for its lock alone. QEMU moves the clock on from its
+# main thread when the guest has halted, and without that lock it may look while
+# the guest's thread has yet to count its last instructions: on a busy machine
+# the clock then jumped too far, once in some runs.
 # shellcheck disable=SC2054  # the commas are QEMU's
 qemu=(qemu-system-x86_64
-	-accel tcg -icount shift=1,sleep=off -cpu max -M pc -m 512 -seed "$seed"
+	-accel tcg -icount "shift=1,sleep=off$record" -cpu max -M pc -m "$memory_mb" -seed "$seed"
 	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none
 	-kernel "$image/vmlinuz" -initrd "$work/initrd"
 	-append "console=ttyS0 panic=-1 quiet nokaslr $*")

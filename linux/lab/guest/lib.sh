@@ -48,14 +48,17 @@ counters() { # nstat's source, the module's own, and the queues
 	cat $debug/counters >"$1.module"
 }
 
-# transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES
+send() { in_ns c0 timeout 3600 /scenario/transfer send "$1" 5001 "$2" "$3"; }
+
+# transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
+# its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh)
 transfer() {
 	mkdir -p "/out/$1"
 	in_ns c0 sysctl -qw net.ipv4.tcp_early_retrans="$4" net.tcplearn.set_srtt="$5" net.tcplearn.log=1 \
 		net.tcplearn.measure=1
 	[ "$3" = none ] || in_ns c0 sysctl -qw net.tcplearn.estimator="$3"
 	counters "/out/$1/before"
-	in_ns c0 timeout 3600 /scenario/transfer send "$6" 5001 "$7" "$2" >"/out/$1/info"
+	"${8:-send}" "$6" "$7" "$2" >"/out/$1/info"
 	counters "/out/$1/after"
 	cat $debug/log* >"/out/$1/log"
 	say "$1"

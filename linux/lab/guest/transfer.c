@@ -4,6 +4,7 @@
  *   transfer sink PORT                      takes what comes, closes when its peer has
  *   transfer send ADDRESS PORT BYTES CC     sends, waits until all is acknowledged, prints TCP_INFO
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
+ *   transfer pace PERIOD_MS FILE            prints FILE's lines, "MS TEXT", each TEXT at its time, again and again
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
  *                                           keeps COUNT connections busy: opens, switches their congestion
  *                                           control, closes, resets and disconnects them
@@ -148,6 +149,28 @@ static int send_datagrams(const char *host, const char *port, long long kbit_s, 
 	return 0;
 }
 
+static int pace(int64_t period_ms, const char *path)
+{
+	int64_t start = now_us(), round;
+
+	for (round = 0;; round++) {
+		FILE *file = fopen(path, "r");
+		long long ms;
+
+		if (!file)
+			die(path);
+		while (fscanf(file, "%lld %255[^\n]", &ms, buffer) == 2) {
+			int64_t wait = start + (round * period_ms + ms) * 1000 - now_us();
+
+			if (wait > 0)
+				usleep((useconds_t)wait);
+			if (puts(buffer) < 0 || fflush(stdout))
+				return 0; /* the reader has gone */
+		}
+		fclose(file);
+	}
+}
+
 /* splitmix64: the same storm for the same seed */
 static uint64_t seed;
 static uint32_t pick(uint32_t below)
@@ -258,8 +281,10 @@ int main(int argc, char **argv)
 		return send_all(argv[2], argv[3], atoll(argv[4]), argv[5]);
 	if (argc == 7 && !strcmp(argv[1], "udp"))
 		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
+	if (argc == 4 && !strcmp(argv[1], "pace") && atoll(argv[2]) > 0)
+		return pace(atoll(argv[2]), argv[3]);
 	if (argc == 8 && !strcmp(argv[1], "storm"))
 		return storm(argv + 2);
-	fputs("usage: transfer sink|send|storm ...: see transfer.c\n", stderr);
+	fputs("usage: transfer sink|send|udp|pace|storm ...: see transfer.c\n", stderr);
 	return 2;
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from . import link_trace
 from .scenario import NO_ESTIMATOR, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
@@ -70,7 +71,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     if shell:
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
-    lines += [*_traffic_starts(scenario), *_changes(scenario)]
+    lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
@@ -138,14 +139,42 @@ def _change(command: str) -> str:
     return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 
 
+def _follows(scenario: Scenario) -> Iterator[str]:
+    """Traced links: one tc for each, that is told a rate at its time."""
+    for i, hop in enumerate(scenario.hop):
+        left = _gateway(i)
+        for direction, ns, device in ((hop.forward, left, f"r{left}"), (hop.back, left + 2, f"l{left + 1}")):
+            if not direction.trace:
+                continue
+            trace = direction.followed()
+            yield f"cat >/tmp/{device} <<END"
+            yield from (
+                f"{step.at_ms} qdisc change dev {device} {_bucket(step.rate, limit=direction.queue_packets)}"
+                for step in trace.steps
+            )
+            yield "END"
+            yield (
+                f"(in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device} | "
+                f"in_ns c{ns} tc -batch -) &"
+            )
+
+
+def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:
+    """Its limit is also set on a fifo below it, in the fifo's own unit."""
+    return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
+
+
 def _queue(device: str, d: Direction) -> Iterator[str]:
+    if d.trace:
+        yield f"qdisc {device} {_bucket(d.followed().steps[0].rate, limit=d.queue_packets)}"
+        yield f"qdisc {device} parent 1: handle 10: pfifo limit {d.queue_packets}"
     if d.rate is None:
         return
     if d.queue == "fifo":
         yield f"qdisc {device} root netem rate {d.rate}bit limit {d.queue_packets}"
         return
     burst = max(3028, d.rate // 8 // 250)  # a packet or two, or what a timer tick lets through
-    yield f"qdisc {device} root handle 1: tbf rate {d.rate}bit burst {burst} limit 100000000"
+    yield f"qdisc {device} {_bucket(d.rate, burst)}"
     yield f"qdisc {device} parent 1: handle 10: {d.queue} limit {d.queue_packets}"
 
 

@@ -8,9 +8,20 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from tcplearn.errors import UserError, did_you_mean, printable
+
+from . import link_trace
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
@@ -65,6 +76,8 @@ class Direction(_Strict):
     """One direction of a hop: a queue that drains at `rate`, then delay and loss."""
 
     rate: Rate | None = None
+    trace: str | None = None  # a Mahimahi link trace in place of a rate, beside the scenario's file
+    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # for so long its rate holds
     queue: Literal["fifo", "codel", "fq_codel", "pie"] = "fifo"
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] = 100
     delay_ms: Milliseconds = 0
@@ -75,8 +88,17 @@ class Direction(_Strict):
     loss_percent: Percent = 0
     bursts: Bursts | None = None
 
+    @field_validator("trace")
+    @classmethod
+    def _beside(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return value and str(info.context / value if info.context else value)
+
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.trace:
+            if self.rate is not None or self.queue != "fifo":
+                raise ValueError("a traced link has its rate from the trace, and queue fifo only")
+            self.followed()
         if self.loss_percent and self.bursts:
             raise ValueError("loss_percent and bursts are two loss models; give one")
         if self.jitter_ms and not self.delay_ms:
@@ -85,11 +107,15 @@ class Direction(_Strict):
             raise ValueError(f"queue {self.queue} needs a rate: nothing waits without one")
         return self
 
+    def followed(self) -> link_trace.LinkTrace:
+        """The trace's rates. Raise ValueError."""
+        return link_trace.read(Path(self.trace or ""), self.trace_step_ms)
+
     @property
     def shape(self) -> tuple[object, ...]:
         """Which queueing disciplines it needs: what cannot change under way."""
         path = bool(self.delay_ms or self.loss_percent or self.bursts)
-        return self.rate is not None, self.queue, path
+        return self.rate is not None, self.trace, self.queue, path
 
 
 class Hop(_Strict):
@@ -203,7 +229,7 @@ def load(path: Path, profile: str = "") -> Scenario:
             raise UserError(f"{where}: no profile {profile!r}; {_known_profiles(profiles)}")
         data = _overlay(data, profiles[profile])
     try:
-        return Scenario.model_validate(data)
+        return Scenario.model_validate(data, context=path.parent)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"
