@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# demo: install and replay the capture that is shipped. test: everything in under half an hour.
+# demo: replay the capture that is shipped. install: that and ns-3. test: everything in under half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test ns3-check lab-check dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test lab-check dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev nlohmann-json3-dev
@@ -21,7 +21,7 @@ demo: $(BIN)/tcplearn
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
 	@echo "report: $(CURDIR)/out/demo.html"
 
-install: $(BIN)/tcplearn
+install: $(BIN)/tcplearn ns3
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages
@@ -55,13 +55,10 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test core-fuzz capture-fuzz
-	$(BIN)/pytest -m "not full" --ignore=python/tests/lab --ignore=python/tests/simulate
+test: dev lint core-test core-fuzz capture-fuzz ns3-test
+	$(BIN)/pytest -m "not full" --ignore=python/tests/lab
 
-# of work that is under way: ns-3 (simulate) and the kernel's lab, on their own packages
-ns3-check: dev ns3-test
-	$(BIN)/pytest python/tests/simulate
-
+# of work that is under way: the kernel's lab, on its own packages
 lab-check: dev
 	tools/system-packages $(LAB_PACKAGES)
 	$(BIN)/pytest python/tests/lab

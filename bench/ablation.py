@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What each part of `tracking` and `conformal` contributes, on seeded series: writes docs/ablation.md.
+"""What each part of `tracking` and `conformal` contributes, and what other losses and sharings make of
+`experts`, on seeded series: writes docs/ablation.md.
 
 python bench/ablation.py           writes docs/ablation.md, in a minute or two
 python bench/ablation.py PATH ...  prints the tables for the traces at these paths: files, or folders of them

@@ -32,9 +32,11 @@ std::vector<tl_sample> samples() {
   return out;
 }
 
-void update(benchmark::State& state, const tl_estimator* e) {
+void update(benchmark::State& state, const tl_estimator* e, const char* key = "", double value = 0) {
   std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / 8);
   e->defaults(params.data());
+  for (std::size_t i = 0; i < e->param_count; ++i)
+    if (std::string(e->params[i].key) == key) e->set(params.data(), i, value);
   std::vector<std::uint64_t> memory(e->state_bytes(params.data()) / 8 + 1);
   e->init(memory.data(), params.data());
   const auto in = samples();
@@ -78,6 +80,12 @@ int main(int argc, char** argv) {
       const tl_estimator* e = tl_estimator_at(i, model);
       const std::string name = std::string(model == TL_F64 ? "double/" : "fixed/") + e->name;
       benchmark::RegisterBenchmark(name.c_str(), [e](benchmark::State& s) { update(s, e); });
+    }
+    const tl_estimator* experts = tl_estimator_find("experts", model);
+    for (const auto& [share, value] : {std::pair{"variable", 1}, {"past", 2}}) {
+      const std::string name = std::string(model == TL_F64 ? "double" : "fixed") + "/experts:share=" + share;
+      benchmark::RegisterBenchmark(
+          name.c_str(), [experts, v = value](benchmark::State& s) { update(s, experts, "share", v); });
     }
   }
   benchmark::Initialize(&argc, argv);

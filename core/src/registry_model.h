@@ -33,7 +33,7 @@
 		return TL_BACK_##type(p->TL_MEMBER_##type(name));
 
 #define TL_STATE_FIXED(id) sizeof(struct TL(id))
-#define TL_STATE_BY_N(id) TL(id##_bytes)(params)
+#define TL_STATE_BY_PARAMS(id) TL(id##_bytes)(params)
 
 /* clang-format off */
 #define TL_WRAP(id, label, list, state, timer, summary) \

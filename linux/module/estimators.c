@@ -28,7 +28,7 @@ enum { TL_TIMER_FROM_ACK, TL_TIMER_FROM_HEAD };
 	}
 
 #define TL_STATE_FIXED(id) sizeof(struct TL(id))
-#define TL_STATE_BY_N(id) TL(id##_bytes)(params)
+#define TL_STATE_BY_PARAMS(id) TL(id##_bytes)(params)
 
 #include <tcplearn/num_fix.h>
 

@@ -45,7 +45,7 @@ def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
     words = ("--miss", "0.02", "-e", "conformal", "-e", "jacobson", "--format", "json", "--report", page)
     rows = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
     bulk, thin = (r for r in rows if r["estimator"] == "conformal:miss=0.02" and r["judged"])
-    assert bulk["flight_segments"] > 20 and thin["flight_segments"] == 1
+    assert bulk["mean_flight_segments"] > 20 and thin["mean_flight_segments"] == 1
     assert 0.7 * 0.02 <= bulk["rto_miss_rate_before"] <= 1.3 * 0.02 < bulk["rto_miss_rate"]
     assert bulk["spurious_timeouts"] < 0.1 * bulk["rto_miss_rate_before"] * bulk["samples"]
     assert thin["rto_miss_rate"] == thin["rto_miss_rate_before"]
@@ -57,12 +57,46 @@ def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
 def test_miss_rates_and_seeds_that_cannot_be() -> None:
     for words, problem in (
         ((CAPTURE, "-e", "last", "--miss", "0.1"), "--miss: none of the estimators compared"),
-        (("--suite", CAPTURE.parent, "--miss", "0.9"), "miss=0.9: allowed is"),
+        (("--suite", CAPTURE.parent, "--miss", "0.9"), "--miss 0.9: give a share of the samples"),
         (("--suite", CAPTURE.parent, "--seed", "1"), "--seed: a suite's intervals"),
     ):
         done = tcplearn("replay", *words)
         assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
         assert problem in done.stderr.decode()
+
+
+def test_a_preset_about_a_rate_of_its_own_keeps_it() -> None:
+    words = (
+        "-e",
+        "conformal",
+        "-e",
+        "conformal/thousandth",
+        "-e",
+        "last",
+        "--miss",
+        "0.05",
+        "--format",
+        "json",
+    )
+    rows = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
+    assert {r["estimator"]: r["rto_miss_rate_asked"] for r in rows} == {
+        "conformal:miss=0.05": 0.05,
+        "conformal/thousandth": 0.001,
+        "last": None,
+    }
+
+
+def test_input_problems_name_what_was_given(tmp_path: Path) -> None:
+    done = tcplearn("replay", "-", input=b"")
+    assert (done.returncode, done.stderr) == (2, b"tcplearn: stdin: the file is empty\n")
+    table = tmp_path / "rtts.csv"
+    table.write_text("t_s,rtt_ms,flight_segments\n1,40,3\n2,41,-3\n")
+    done = tcplearn("replay", table)
+    assert done.returncode == 2 and b"line 3: flight_segments: -3 is below zero" in done.stderr
+    done = tcplearn("replay", CAPTURE, "-e", "experts:share=5")
+    assert done.returncode == 2 and b"share=5: it takes one of fixed, variable, past" in done.stderr
+    done = tcplearn("replay", CAPTURE, "--report", "-")
+    assert done.returncode == 2 and b"--report -" in done.stderr
 
 
 def test_a_pipe_is_as_good_as_a_file() -> None:

@@ -206,11 +206,13 @@ class Experts:
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]
             pool = math.fsum(r * v for r, v in zip(rates, w, strict=True))
-            return [((1 - r) * v + pool / n) / total for r, v in zip(rates, w, strict=True)]
+            mixed = [((1 - r) * v + pool / n) / total for r, v in zip(rates, w, strict=True)]
+            return [max(v, 2.0**-30) for v in mixed]
         if self.p["share"] == 2:
             means = [math.fsum(past) / len(past) for past in zip(*self.past, strict=True)]
             self.past.append([v / total for v in w])
-            return [(1 - alpha) * v + alpha * m for v, m in zip(self.past[-1], means, strict=True)]
+            mixed = [(1 - alpha) * v + alpha * m for v, m in zip(self.past[-1], means, strict=True)]
+            return [max(v, 2.0**-30) for v in mixed]
         pool = alpha * total
         return [((1 - alpha) * v + pool / n) / total for v in w]
 

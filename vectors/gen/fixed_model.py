@@ -258,13 +258,13 @@ class Experts:
         alpha, scale = self.r["alpha"], ONE * ONE // sum(w)
         kept = [over(v * decay(self.loss(x, y), alpha), ONE) for v, x in zip(w, self.x, strict=True)]
         share = ((sum(w) - sum(kept)) * scale // ONE) // self.n
-        return [over(v * scale, ONE) + share for v in kept]
+        return [max(over(v * scale, ONE) + share, 1) for v in kept]
 
     def share_past(self, w, _):
         alpha, scale = self.r["alpha"], ONE * ONE // sum(w)
         w = [over(v * scale, ONE) for v in w]
         mixed = [
-            over(v * (ONE - alpha), ONE) + over(total // self.trials * alpha, ONE)
+            max(over(v * (ONE - alpha), ONE) + over(total // self.trials * alpha, ONE), 1)
             for v, total in zip(w, self.past, strict=True)
         ]
         self.past = [total + v for total, v in zip(self.past, w, strict=True)]

@@ -48,6 +48,7 @@
 #undef weight_one
 #undef weight_pool
 #undef weight_past
+#undef weight_alive
 #undef weight_dot
 #undef weight_mean
 #undef num_least

@@ -50,6 +50,7 @@
 #define weight_mix(w, keep, share) ((w) * (keep) + (share))
 #define weight_one          1.0
 #define weight_pool(pool, keep, n) ((pool) * (keep) / (double)(n))
+#define weight_alive(w)     ((w) > 1.0 / 1073741824.0 ? (w) : 1.0 / 1073741824.0)
 #define weight_past(sum, t, alpha) ((sum) / (double)(t) * (alpha))
 #define weight_dot(w, x)    ((w) * (x))
 #define weight_mean(dot, sum) ((dot) / (sum))

@@ -52,6 +52,7 @@
 #define weight_mix(w, keep, share) ((uint32_t)(((w) * (keep) + (((uint64_t)1 << 29) + ((share) << 30))) >> 30))
 #define weight_one          ((uint64_t)1 << 30)
 #define weight_pool(pool, keep, n) ((((pool) * (keep)) >> 30) / (uint64_t)(n))
+#define weight_alive(w)     ((w) > 1u ? (w) : 1u)
 #define weight_past(sum, t, alpha) (((sum) / (t) * (uint64_t)(alpha) + ((uint64_t)1 << 29)) >> 30)
 #define weight_dot(w, x)    ((uint64_t)(w) * (uint64_t)(x))
 #define weight_mean(dot, sum) ((int64_t)(((dot) + (sum) / 2) / (sum)))

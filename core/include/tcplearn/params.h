@@ -8,12 +8,12 @@
 #define TL_EXPERTS_MAX 1000u              /* the largest N: bounds every loop over experts */
 #define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
 
-enum tl_loss { /* from LINEAR on: a rate over, a rate under */
-	       TL_LOSS_NUNES2014,
-	       TL_LOSS_SQUARED,
-	       TL_LOSS_LINEAR,
-	       TL_LOSS_ABSOLUTE,
-	       TL_LOSS_PINBALL
+enum tl_loss {
+	TL_LOSS_NUNES2014 = 0,
+	TL_LOSS_SQUARED = 1,
+	TL_LOSS_LINEAR = 2,
+	TL_LOSS_ABSOLUTE = 3,
+	TL_LOSS_PINBALL = 4
 };
 enum tl_share { TL_SHARE_FIXED = 0, TL_SHARE_VARIABLE = 1, TL_SHARE_PAST = 2 };
 enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };

@@ -3,8 +3,8 @@
 #ifndef TCPLEARN_REGISTRY_H
 #define TCPLEARN_REGISTRY_H
 
-/* X(identifier, name, parameter list, state, timer, summary); state: TL_STATE_FIXED, or TL_STATE_BY_N
- * where arrays of n stand behind it */
+/* X(identifier, name, parameter list, state, timer, summary); state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS
+ * where arrays stand behind it, as many and as long as the parameters say */
 #define TL_ESTIMATORS(X) \
 	X(last, "last", TL_LAST_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, \
 	  "the last sample: the trivial baseline") \
@@ -16,10 +16,10 @@
 	  "QUIC: RFC 9002, the RTO is its PTO") \
 	X(eifel, "eifel", TL_EIFEL_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_HEAD, \
 	  "Eifel timer from secondary sources (the paper was not at hand)") \
-	X(experts, "experts", TL_EXPERTS_PARAMS, TL_STATE_BY_N, TL_TIMER_FROM_ACK, \
+	X(experts, "experts", TL_EXPERTS_PARAMS, TL_STATE_BY_PARAMS, TL_TIMER_FROM_ACK, \
 	  "nunes2014 Algorithm 1, the simulator's preset") \
-	X(experts_q16, "experts/nunes2014-linux", TL_EXPERTS_Q16_PARAMS, TL_STATE_BY_N, TL_TIMER_FROM_ACK, \
-	  "nunes2014's kernel version in Q16.16") \
+	X(experts_q16, "experts/nunes2014-linux", TL_EXPERTS_Q16_PARAMS, TL_STATE_BY_PARAMS, \
+	  TL_TIMER_FROM_ACK, "nunes2014's kernel version in Q16.16") \
 	X(linreg, "linreg", TL_LINREG_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, \
 	  "baddam2018, coefficients of cubic, signed error") \
 	X(tracking, "tracking", TL_TRACKING_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, \

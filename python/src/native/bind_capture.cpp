@@ -101,30 +101,6 @@ nb::dict flow_dict(const CaptureReader& reader, std::uint32_t id) {
   return d;
 }
 
-nb::dict stats_dict(const CaptureReader& reader) {
-  const Stats s = reader.stats();
-  nb::dict d;
-  d["packets"] = s.packets;
-  d["tcp_packets"] = s.tcp_packets;
-  d["other_packets"] = s.other_packets;
-  d["fragments"] = s.fragments;
-  d["short_packets"] = s.short_packets;
-  d["malformed_packets"] = s.malformed_packets;
-  d["clamped_times"] = s.clamped_times;
-  d["connections"] = s.connections;
-  d["connections_alive"] = s.connections_alive;
-  d["connections_alive_most"] = s.connections_alive_most;
-  d["rows"] = s.rows;
-  d["samples"] = s.by_reason[0];
-  d["no_sample_retransmitted"] = s.by_reason[1];
-  d["no_sample_inside_segment"] = s.by_reason[2];
-  d["no_sample_sacked_earlier"] = s.by_reason[3];
-  d["no_sample_not_captured"] = s.by_reason[4];
-  d["bytes_read"] = s.bytes_read;
-  d["bytes_total"] = s.bytes_total;
-  return d;
-}
-
 }  // namespace
 
 void bind_capture(nb::module_& m) {
@@ -151,7 +127,6 @@ void bind_capture(nb::module_& m) {
       .def("flow", &flow_dict, nb::arg("id"), nb::sig("def flow(self, id: int) -> dict[str, object]"),
            "What is known of a flow; near_sender and chosen are final once the flow has ended.")
       .def("release", &CaptureReader::release, nb::arg("id"), "Forget an ended flow.")
-      .def("stats", &stats_dict, nb::sig("def stats(self) -> dict[str, int]"))
       .def("warnings", &CaptureReader::warnings)
       .def(
           "progress",

@@ -66,6 +66,8 @@ def check_outputs(
     """Refuse before the long work, not after it."""
     if format is Format.parquet and output is None and sys.stdout.isatty():
         raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
+    if report and str(report) == "-":
+        raise UserError("--report -: a page is for a file; name one, as report.html")
     if output and report and _same(output, report):
         raise UserError(f"{printable(output)}: named for the results and for the report; give two files")
     for path in filter(None, (output, report)):
@@ -105,11 +107,11 @@ def write_records(
 
     match format:
         case Format.csv:
-            write(kinds.to_csv(records), output)
+            write(kinds.to_csv(records, made_by), output)
         case Format.parquet:
             write(kinds.to_parquet(records, keys, made_by), output)
         case _:
-            write(kinds.to_json(records), output)
+            write(kinds.to_json(records, made_by), output)
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:

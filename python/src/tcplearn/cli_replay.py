@@ -238,9 +238,9 @@ def _write(result: Replay, out: Outputs, *, total: bool) -> None:
 
             print_(lambda console: tables.document(result, console, quiet=out.quiet, total=total), out.output)
         case Format.json:
-            write(output.to_json(rows), out.output)
+            write(output.to_json(rows, result.made_by), out.output)
         case Format.csv:
-            write(output.to_csv(rows), out.output)
+            write(output.to_csv(rows, result.made_by), out.output)
         case Format.parquet:
             write(output.to_parquet(rows, result.made_by), out.output)
 

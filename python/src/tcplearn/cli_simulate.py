@@ -80,7 +80,7 @@ def papers(
         typer.Option("--output", "-o", metavar="DIR", help="Write here.", show_default="out/papers/PAPER"),
     ] = None,
 ) -> Work:
-    """Draw a paper's figures from the runs that exist, beside the numbers it prints."""
+    """Draw a paper's figures from the runs that exist, its printed numbers beside ours: a Markdown page."""
 
     def work(_: str) -> None:
         if paper != "nunes2014":

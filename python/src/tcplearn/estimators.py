@@ -189,6 +189,8 @@ def _value(info: Info, key: str, text: str) -> float:
     except ValueError:
         wanted = f"one of {', '.join(param.choices)}" if param.choices else "a number"
         raise UserError(f"{info.name}: {key}={text}: it takes {wanted}") from None
+    if param.choices and value not in range(len(param.choices)):
+        raise UserError(f"{info.name}: {key}={text}: it takes one of {', '.join(param.choices)}")
     if param.whole and not value.is_integer():
         raise UserError(f"{info.name}: {key}={text}: it takes a whole number")
     if not param.low <= value <= param.high:
@@ -227,21 +229,31 @@ def miss_rate(spec: Spec | str) -> float | None:
     return None if param is None else spec.params.get("miss", param.default)
 
 
+def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
+    """Presets that are about a miss rate of their own keep it."""
+    known = [p for s in specs if (p := parameter(s, "miss"))]
+    if not known:
+        raise UserError("--miss: none of the estimators compared has a miss rate to set; add -e conformal")
+    low, high = max(p.low for p in known), min(p.high for p in known)
+    if not low <= miss <= high:
+        raise UserError(f"--miss {miss:g}: give a share of the samples (1 % is 0.01), {low:.2g} to {high:g}")
+
+    def open_to_it(spec: Spec) -> bool:
+        own, base = parameter(spec, "miss"), _core().get(spec.name.partition("/")[0])
+        usual = next((p.default for p in base.params if p.key == "miss"), None) if base else None
+        return own is not None and "miss" not in spec.params and usual in (None, own.default)
+
+    return [
+        parse(f"{s.text}{',' if s.params else ':'}miss={miss:.12g}") if open_to_it(s) else s for s in specs
+    ]
+
+
 def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
     """What a replay compares; nothing named: the defaults. Every timer that takes a miss rate gets `miss`,
-    unless it names its own. Raises UserError."""
+    unless it or its preset names its own. Raises UserError."""
     specs = [parse(text) for text in texts or DEFAULTS]
     if miss is not None:
-        if not any(parameter(s, "miss") for s in specs):
-            raise UserError(
-                "--miss: none of the estimators compared has a miss rate to set; add -e conformal"
-            )
-        specs = [
-            parse(f"{s.text}{',' if s.params else ':'}miss={miss:g}")
-            if parameter(s, "miss") and "miss" not in s.params
-            else s
-            for s in specs
-        ]
+        specs = _with_miss(specs, miss)
     if len({s.text for s in specs}) < len(specs):
         raise UserError("an estimator is named twice")
     return specs

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
 import io
-import json
 import math
 import os
 import stat
@@ -58,7 +56,7 @@ METRICS = (
     ("regret_best_ewma_ratio", "regret_best_ewma_ratio", "1"),
     ("regret_best_switching_ratio", "regret_best_switching_ratio", "1"),
     ("rto_miss_rate_asked", "rto_miss_rate_asked", "1"),
-    ("flight_segments", "flight_segments", "1"),
+    ("mean_flight_segments", "mean_flight_segments", "1"),
     ("losses", "losses", "1"),
     ("loss_detect_actual_ms", "loss_detect_actual", "ms"),
     ("loss_detect_rto_ms", "loss_detect_rto", "ms"),
@@ -79,21 +77,17 @@ def row_dict(row: Row) -> dict[str, Any]:
     return {key: plain(value) for key, value in dataclasses.asdict(row).items()}
 
 
-def to_json(rows: Iterable[Row]) -> str:
-    """An array of objects, one on a line, so that it is readable and can be compared by line."""
-    lines = [json.dumps(row_dict(row), ensure_ascii=False, allow_nan=False) for row in rows]
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+def to_json(rows: Iterable[Row], made_by: Mapping[str, str]) -> str:
+    from tcplearn import records
+
+    return records.to_json(map(row_dict, rows), made_by)
 
 
-def to_csv(rows: Iterable[Row]) -> str:
+def to_csv(rows: Iterable[Row], made_by: Mapping[str, str]) -> str:
+    from tcplearn import records
     from tcplearn.results import Row
 
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [f.name for f in dataclasses.fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({k: str(v).lower() if isinstance(v, bool) else v for k, v in row_dict(row).items()})
-    return out.getvalue()
+    return records.to_csv(list(map(row_dict, rows)), made_by, [f.name for f in dataclasses.fields(Row)])
 
 
 def to_parquet(rows: Iterable[Row], made_by: Mapping[str, str]) -> bytes:

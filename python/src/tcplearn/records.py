@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tcplearn.output import plain
@@ -14,22 +14,35 @@ from tcplearn.output import plain
 Record = dict[str, Any]
 
 
+#: What every row says of its making; Parquet has all of it.
+STAMP = ("version", "commit", "seed")
+
+
 def _plain(record: Record) -> Record:
     return {key: plain(value) for key, value in record.items()}
 
 
-def to_json(records: Sequence[Record]) -> str:
-    """An array of objects, one on a line."""
-    lines = [json.dumps(_plain(r), ensure_ascii=False, allow_nan=False) for r in records]
+def _stamped(record: Record, made_by: Mapping[str, str]) -> Record:
+    made = {key: made_by[key] for key in STAMP if key in made_by}
+    return _plain(record) | {key: int(value) if key == "seed" else value for key, value in made.items()}
+
+
+def to_json(records: Iterable[Record], made_by: Mapping[str, str]) -> str:
+    """An array of objects, one on a line, so that it is readable and can be compared by line."""
+    lines = [json.dumps(_stamped(r, made_by), ensure_ascii=False, allow_nan=False) for r in records]
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
-def to_csv(records: Sequence[Record]) -> str:
+def to_csv(records: Sequence[Record], made_by: Mapping[str, str], columns: Sequence[str] = ()) -> str:
+    """`columns`: those of the head where there are no records to take them from."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, list(dict.fromkeys(key for r in records for key in r)), lineterminator="\n")
+    names = dict.fromkeys(
+        [*columns, *(key for r in records for key in r), *(k for k in STAMP if k in made_by)]
+    )
+    writer = csv.DictWriter(out, list(names), lineterminator="\n")
     writer.writeheader()
     for record in records:
-        values = _plain(record).items()
+        values = _stamped(record, made_by).items()
         writer.writerow({k: str(v).lower() if isinstance(v, bool) else v for k, v in values})
     return out.getvalue()
 

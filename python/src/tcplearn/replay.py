@@ -25,6 +25,7 @@ BATCH_ROWS = 65_536
 SIDES_NAMED = 3
 BASELINE = "jacobson"
 
+Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
 Batch = Mapping[str, Any]
 
@@ -93,7 +94,7 @@ def _rate(count: int, of: int) -> float | None:
 
 
 def _row(
-    source: str, flow: str, label: str, options: Options, of: Any, m: Mapping[str, Any], *, told: bool
+    source: str, flow: str, label: str, options: Options, of: Measured, m: Mapping[str, Any], *, told: bool
 ) -> Row:
     """`of`: the flow or the totals that m was measured of; `told`: the trace tells of losses."""
     samples = of.samples
@@ -119,7 +120,7 @@ def _row(
         mean_rto_ms=_ms(m["mean_rto_us"]),
         excess_wait_ms=_ms(m["excess_wait_us"]),
         rto_miss_rate_asked=estimators.miss_rate(label),
-        flight_segments=of.flight_segments,
+        mean_flight_segments=of.flight_segments,
         losses=m["losses"] if told else None,
         loss_detect_actual_ms=_ms(m["loss_detect_actual_us"]),
         loss_detect_rto_ms=_ms(m["loss_detect_rto_us"]),

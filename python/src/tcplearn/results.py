@@ -61,7 +61,7 @@ class Row:
     regret_best_ewma_ratio: float | None = None
     regret_best_switching_ratio: float | None = None
     rto_miss_rate_asked: float | None = None  # of a timer with a chosen miss rate
-    flight_segments: float | None = None  # mean, just before the ACK of a sample; None: not known
+    mean_flight_segments: float | None = None  # out just before the ACK of a sample
     losses: int | None = None  # None: the trace does not tell
     loss_detect_actual_ms: float | None = None  # by the sender of the capture, whatever is listed
     loss_detect_rto_ms: float | None = None

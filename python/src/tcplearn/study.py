@@ -129,7 +129,11 @@ class Study:
 
     @property
     def paper(self) -> int | None:
-        return next((i for i, c in enumerate(self.cells) if c.triple == PAPER), None)
+        """The paper's triple, where loss and sharing are the paper's too."""
+        for i, cell in enumerate(self.cells):
+            if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
+                return i
+        return None
 
 
 def cells_of(options: Options) -> list[Cell]:

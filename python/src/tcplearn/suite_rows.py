@@ -160,7 +160,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _promise(series: Sequence[Measured], label: str) -> Record:
     """How well a chosen miss rate was kept."""
     target = estimators.miss_rate(label)
-    out: Record = {"miss_target": target}
+    out: Record = {"rto_miss_rate_asked": target}
     for when in WHEN:
         p = f"miss_{when}"
         names = ("series", "kept", "pooled", "least", "median", "most", "most_series")

@@ -117,14 +117,14 @@ def promises(rows: Sequence[Record]) -> View:
             "RTO in force at the sending is a flight older."
         ),
     )
-    for r, when in itertools.product((r for r in rows if r["miss_target"] is not None), WHEN):
+    for r, when in itertools.product((r for r in rows if r["rto_miss_rate_asked"] is not None), WHEN):
         p = f"miss_{when}"
         kept = "" if r[f"{p}_kept"] is None else f"{r[f'{p}_kept']} of {r[f'{p}_series']}"
         view.rows.append(
             [
                 views.text(r["estimator"]),
                 views.text(WHEN_SHOWN[when]),
-                views.rate(r["miss_target"]),
+                views.rate(r["rto_miss_rate_asked"]),
                 *(views.ratio(r[f"{p}_{key}"]) for key in ("pooled", "least", "median", "most")),
                 views.Cell(kept, r[f"{p}_kept"]),
                 views.text(r[f"{p}_most_series"]),
@@ -155,7 +155,7 @@ def equal_misses(rows: Sequence[Record]) -> View:
             "cannot be set to."
         ),
     )
-    timers = [r for r in rows if r["miss_target"] is not None]
+    timers = [r for r in rows if r["rto_miss_rate_asked"] is not None]
     for r, reference, when in itertools.product(timers, REFERENCES, WHEN):
         p = f"match_{reference}_{when}"
         view.rows.append(

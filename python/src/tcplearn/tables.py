@@ -103,7 +103,7 @@ COLUMNS = (
         "× best\nswitching",
         "regret_best_switching_ratio",
         10,
-        "error over that of the best switching sequence in hindsight",
+        "error over that of the best sequence in hindsight among those listed, one switch in 100 samples",
         rare=True,
     ),
 )
@@ -208,7 +208,13 @@ def block(rows: Sequence[Row], columns: Sequence[Column]) -> Table:
 def measured(rows: Iterable[Row]) -> list[Column]:
     """All columns but the rare ones that would be empty."""
     rows = list(rows)
-    return [c for c in COLUMNS if not c.rare or any(getattr(r, c.field) is not None for r in rows)]
+    several = len({r.estimator for r in rows}) > 1
+    return [
+        c
+        for c in COLUMNS
+        if not c.rare
+        or (any(getattr(r, c.field) is not None for r in rows) and (several or c.name != "regret"))
+    ]
 
 
 def fitting(groups: Sequence[Sequence[Row]], console: Console) -> tuple[list[Column], list[Column]]:

@@ -31,18 +31,20 @@ def replay() -> Replay:
 
 
 def test_json_round_trip(replay: Replay) -> None:
-    back = json.loads(output.to_json(replay.rows), parse_constant=pytest.fail)
+    back = json.loads(output.to_json(replay.rows, replay.made_by), parse_constant=pytest.fail)
     assert len(back) == len(replay.rows)
     assert back[0]["bias_ms"] is None and back[0]["mean_rto_ms"] is None and back[0]["excess_wait_ms"] is None
+    assert all(row.pop("commit") == "7749e64" and row.pop("version") == "0.1.0" for row in back)
     assert [Row(**row) for row in back[1:]] == replay.rows[1:]
-    assert json.loads(output.to_json([])) == []
+    assert json.loads(output.to_json([], {})) == []
 
 
 def test_csv_round_trip(replay: Replay) -> None:
-    text = output.to_csv(replay.rows)
+    text = output.to_csv(replay.rows, {**replay.made_by, "seed": "3"})
     assert "nan" not in text.lower() and "inf" not in text.lower()
     back = list(csv.DictReader(io.StringIO(text)))
-    assert list(back[0]) == [f.name for f in dataclasses.fields(Row)]
+    assert list(back[0]) == [*(f.name for f in dataclasses.fields(Row)), "version", "commit", "seed"]
+    assert {(row["commit"], row["seed"]) for row in back} == {("7749e64", "3")}
     assert back[0]["bias_ms"] == ""
     assert float(back[1]["mean_abs_error_ms"]) == replay.rows[1].mean_abs_error_ms
     assert {row["judged"] for row in back} == {"true", "false"}

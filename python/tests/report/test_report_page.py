@@ -95,6 +95,24 @@ def test_pictures_of_every_flow_and_of_all(html: str) -> None:
     assert all(p["id"] in places for p in Reader(html).page()["pictures"])
 
 
+def chosen_rate(replay: Replay, **values: float) -> Replay:
+    """The same with one timer whose rate was chosen."""
+    timer = {"rto_miss_rate_asked": 0.1, "mean_flight_segments": 12.0, **values}
+    rows = [replace(r, **timer) if r.estimator == "linux" else r for r in replay.rows]
+    return replace(replay, rows=rows)
+
+
+def test_misses_are_told_where_a_rate_was_chosen(replay: Replay, html: str) -> None:
+    assert "#misses" not in html and 'id="misses"' not in html
+    told = page(chosen_rate(replay, rto_miss_rate_before=0.11))
+    assert 'href="#misses"' in told and 'id="misses"' in told
+    assert "linux was asked for 10 %" in told and ": the rate is kept." in told
+    assert {p["id"] for p in Reader(told).page()["pictures"]} >= {"picture-misses0"}
+    assert "too often" in page(chosen_rate(replay, rto_miss_rate_before=0.2))
+    assert "more seldom than asked for" in page(chosen_rate(replay, rto_miss_rate_before=0.01))
+    assert "too few to tell" in page(chosen_rate(replay, rto_miss_rate_asked=1e-5))
+
+
 def test_no_value_is_not_a_number(replay: Replay) -> None:
     broken = replace(
         replay.series[0],
@@ -199,7 +217,7 @@ def test_summary_answers_which_timer() -> None:
     text = " ".join(summary.sentences(Replay(rows=judged)))
     assert f"outlasted, {least.estimator} waits least" in text
     worse = [replace(r, rto_miss_rate=0.5) for r in judged]
-    assert "No timer here was outlasted by" in " ".join(summary.sentences(Replay(rows=worse)))
+    assert "No timer's RTO at the sending was outlasted by" in " ".join(summary.sentences(Replay(rows=worse)))
 
 
 def test_summary_names_the_gain_and_the_price(replay: Replay) -> None:

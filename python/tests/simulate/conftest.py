@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,15 @@ from tcplearn.simulate import engine
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "papers" / "nunes2014"
+
+#: A sweep of real runs, a third of a second each.
+REAL_RUNS = 40
+REAL_SWEEP = (
+    f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
+    'set = { duration_s = 10.0, "load.start_s" = [0.0, 2.0], "topology.rate_mbps" = 5.0 }\n'
+    '[[profiles.t.grids]]\nseeds = 10\nalgorithms = ["jacobson", "experts"]\ntimings = ["every-ack"]\n'
+    'variants = []\nvary = { "load.flows" = [3, 30] }\n'
+)
 
 Simulate = Callable[..., list[dict[str, Any]]]
 
@@ -38,6 +49,14 @@ def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     engine.identity.cache_clear()
     yield folder
     engine.identity.cache_clear()
+
+
+def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while len(list(out.glob("runs/*/[!.]*.json"))) < count:
+        assert process.poll() is None, "the sweep ended early"
+        assert time.monotonic() < deadline, "the sweep stands still"
+        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -75,6 +75,11 @@ BAD = [
     ),
     (
         "scenario-5",
+        '[grid]\nset = {"load.flow" = 1}\n',
+        "load.flow: no such key to set; did you mean load.flows",
+    ),
+    (
+        "scenario-5",
         '[grid]\nvary = {"load.flows" = [0]}\n',
         "scenario.load.flows: should be greater than or equal to 1, not 0",
     ),

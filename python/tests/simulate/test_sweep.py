@@ -8,14 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy import stats
 
-from conftest import PAPER, Simulate
+from conftest import PAPER, Simulate, until_on_disk
 from tcplearn.__main__ import main
 from tcplearn.simulate import interval
 
@@ -34,14 +33,6 @@ def sweep(tmp_path: Path) -> Path:
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
     return file
-
-
-def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while len(list(out.glob("runs/*/[!.]*.json"))) < count:
-        assert process.poll() is None, "the sweep ended early"
-        assert time.monotonic() < deadline, "the sweep stands still"
-        time.sleep(0.02)
 
 
 def asked(engine: Path) -> list[str]:
@@ -63,6 +54,8 @@ def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path
     sweep.write_text(SWEEP.replace("[profiles.t]\n", '[profiles.t]\nset = { "topology.delay_ms" = 21.0 }\n'))
     other = {r["run"] for r in simulate(sweep, "--profile", "t")}
     assert not first & other
+    sweep.write_text(SWEEP + 'set = { "topology.delay_ms" = 21.0 }\n')  # of the grid, not of its profile
+    assert {r["run"] for r in simulate(sweep, "--profile", "t")} == other
     sweep.write_text(SWEEP + "# a comment is not part of a run\n")
     assert {r["run"] for r in simulate(sweep, "--profile", "t")} == first
 
@@ -106,38 +99,6 @@ def test_a_killed_sweep_goes_on(
     assert simulate(sweep, "--profile", "t", out=out) == whole
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert len(asked(fake_engine)) <= RUNS + 4  # what was running, and what a kill cut off
-
-
-def test_a_dask_cluster_loses_a_worker_and_its_client(
-    fake_engine: Path, sweep: Path, tmp_path: Path, simulate: Simulate
-) -> None:
-    distributed = pytest.importorskip("distributed")
-    serial = simulate(sweep, "--profile", "t", out=tmp_path / "serial")
-    (fake_engine / "slow").write_text("0.1")
-    out = tmp_path / "dask"
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        words = [
-            "simulate",
-            str(sweep),
-            "--profile",
-            "t",
-            "--out",
-            str(out),
-            "--scheduler",
-            cluster.scheduler_address,
-        ]
-        client = subprocess.Popen([sys.executable, "-m", "tcplearn", *words, "-q"], stdout=subprocess.DEVNULL)
-        until_on_disk(4, out, client)
-        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
-        until_on_disk(12, out, client)
-        client.send_signal(signal.SIGINT)
-        client.wait(timeout=30)
-        assert 12 <= len(list(out.glob("runs/*/*.json"))) < RUNS
-        resumed = simulate(sweep, "--profile", "t", "--scheduler", cluster.scheduler_address, out=out)
-    assert resumed == serial
-    assert len(list(out.glob("runs/*/*.json"))) == RUNS
 
 
 def test_intervals_are_students() -> None:

@@ -142,7 +142,7 @@ def test_windows(samples: int, length: int, most: int) -> None:
 
 def test_equal_miss_rates(traces: Path, plain_timer: str, capsys: pytest.CaptureFixture[str]) -> None:
     row, *_ = rows_of(capsys, str(traces), "-e", f"{plain_timer}:miss=0.1", "-e", "jacobson")
-    assert row["miss_target"] == 0.1
+    assert row["rto_miss_rate_asked"] == 0.1
     assert row["miss_before_series"] == 3
     # the twin: the timer run at jacobson's own rate, series by series
     ratios, skipped, misses = [], 0, [0, 0]
@@ -175,7 +175,7 @@ def test_no_match_where_nothing_can_be_matched(
 @pytest.mark.skipif("conformal" not in NAMES, reason="no such estimator here")
 def test_conformal_keeps_its_rate(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row, *_ = rows_of(capsys, str(traces), "-e", "conformal:miss=0.1")
-    assert row["miss_target"] == 0.1
+    assert row["rto_miss_rate_asked"] == 0.1
     assert row["miss_before_kept"] == row["miss_before_series"] == 3
     assert row["match_jacobson_before_misses_ratio"] == pytest.approx(1, abs=0.25)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts`: nunes2014's Algorithm 1, fixed-share experts on a grid of fixed RTTs. The weights stand
+/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights stand
  * behind the state: reserve TL(experts_bytes)(params). Weights are kept with sum 1 and each loss is taken
  * less the smallest one; both cancel in the prediction and stand for the paper's "periodic rescaling"
  * (section 3.2). Included once for each number model. */
@@ -16,7 +16,7 @@
 	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
 	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
 	X(ratio, quantile, TL_RATIO(1, 2), 0, 1, \
-	  "of the pinball loss: this a tick too low, the rest of 1 too high") \
+	  "tau of the pinball loss: tau a tick too low, 1 - tau a tick too high") \
 	X(us, tick, 500000, 1, 1000000000, "tick") \
 	X(count, scale, 1, 1, 1000, "ticks to a unit of the grid") \
 	X(ratio, rtt_min, TL_RATIO(1, 1), 0, 2000, "RTTmin in units") \
@@ -127,6 +127,11 @@ TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_param
 	TL(experts_uniform)(s);
 }
 
+TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
+{
+	return p->loss == TL_LOSS_LINEAR || p->loss == TL_LOSS_ABSOLUTE || p->loss == TL_LOSS_PINBALL;
+}
+
 /* What a tick too high costs, and one too low, where the loss is linear on each side. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
@@ -145,12 +150,12 @@ TL_FN ratio_t TL(experts_under)(const struct TL(experts_params) *p)
 /* Step 2 for an expert too high by d units, and for one too low (y is the sample). */
 TL_FN loss_t TL(experts_loss_over)(const struct TL(experts_params) *p, tick_t d)
 {
-	return p->loss >= TL_LOSS_LINEAR ? loss_mul(loss_from_tick(d), TL(experts_over)(p)) : loss_square(d);
+	return TL(experts_linear)(p) ? loss_mul(loss_from_tick(d), TL(experts_over)(p)) : loss_square(d);
 }
 
 TL_FN loss_t TL(experts_loss_under)(const struct TL(experts_params) *p, tick_t d, tick_t y)
 {
-	return p->loss >= TL_LOSS_LINEAR    ? loss_mul(loss_from_tick(d), TL(experts_under)(p))
+	return TL(experts_linear)(p)        ? loss_mul(loss_from_tick(d), TL(experts_under)(p))
 	       : p->loss == TL_LOSS_SQUARED ? loss_square(d)
 					    : loss_from_tick(2 * y);
 }
@@ -196,7 +201,7 @@ TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_
 	weight_t *w = TL(experts_weights)(s);
 	uint32_t i;
 
-	if (p->loss >= TL_LOSS_LINEAR) {
+	if (TL(experts_linear)(p)) {
 		for (i = from; i < to; i++)
 			w[i] = weight_decay(w[i], TL(experts_loss_over)(p, x[i] - y) - least, rate);
 	} else {
@@ -248,7 +253,7 @@ TL_FN weight_sum_t TL(experts_sum)(const weight_t *w, uint32_t n)
 	return (a + b) + (c + d);
 }
 
-/* Step 4 for one expert, divided by the sum of the w': w = (1 - alpha) w' + alpha pool / N. */
+/* Step 4 for one expert, divided by the sum of the w': w = (1 - alpha) w' + pool / N. */
 TL_FN void TL(experts_mix_one)(weight_t *w, tick_t x, weight_ratio_t keep, weight_ratio_t share,
 			       weight_sum_t *sum, weight_dot_t *dot)
 {
@@ -303,8 +308,9 @@ TL_FN tick_t TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, weig
 	return weight_mean(e, a);
 }
 
-/* Variable share (Herbster and Warmuth 1998, section 5): who was wrong gives more. The pool is that of
- * (1 - e^(-alpha L)) w', so that the expert without loss keeps all it has. */
+/* Variable share (Herbster and Warmuth 1998): who was wrong gives more. The pool is that of
+ * (1 - e^(-alpha L)) w', so that the expert without loss keeps all it has. In this sharing and the next no
+ * weight falls below 2^-30: fixed point could not bring it back. */
 TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, weight_sum_t sum, tick_t y)
 {
 	const struct TL(experts_params) *p = &s->params;
@@ -324,8 +330,10 @@ TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, wei
 		w[i] = kept;
 	}
 	share = weight_pool(pool, scale, n);
-	for (i = 0; i < n; i++)
-		w[i] = weight_mix(i < reach ? w[i] : 0, scale, share);
+	for (i = 0; i < n; i++) {
+		weight_t mixed = weight_mix(i < reach ? w[i] : 0, scale, share);
+		w[i] = weight_alive(mixed);
+	}
 }
 
 /* Mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share of alpha goes to the
@@ -340,7 +348,8 @@ TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, weight_
 
 	for (i = 0; i < n; i++) {
 		weight_t posterior = weight_mix(i < reach ? w[i] : 0, scale, 0);
-		w[i] = weight_mix(posterior, keep, weight_past(past[i], s->trials, alpha));
+		weight_t mixed = weight_mix(posterior, keep, weight_past(past[i], s->trials, alpha));
+		w[i] = weight_alive(mixed);
 		if (more)
 			past[i] += posterior;
 	}

@@ -141,7 +141,6 @@ Connection& CaptureReader::State::connection(const Packet& packet, Batch& out) {
   }
   const auto made = table.try_emplace(key, packet, connections, now_us).first;
   alive.emplace(connections++, &made->second);
-  stats.connections_alive_most = std::max<std::uint64_t>(stats.connections_alive_most, alive.size());
   last_key = &made->first;
   last_connection = &made->second;
   return *last_connection;
@@ -200,12 +199,7 @@ void CaptureReader::State::take(const Frame& frame, Batch& out) {
   }
   ++stats.tcp_packets;
   Connection& link = connection(packet, out);
-  const std::size_t before = out.size();
   link.on_packet(packet, now_us, options.every_ack, out);
-  if (out.size() > before) {
-    ++stats.rows;
-    ++stats.by_reason[out.no_sample.back()];
-  }
   if (link.over() && !link.ended) end(link, out);
 }
 
@@ -294,7 +288,6 @@ void CaptureReader::release(std::uint32_t id) { state_->ended.erase(id); }
 
 Stats CaptureReader::stats() const {
   Stats s = state_->stats;
-  s.connections = state_->connections;
   s.connections_alive = state_->alive.size();
   s.bytes_read = state_->file.source().consumed();
   s.bytes_total = state_->file.source().size();

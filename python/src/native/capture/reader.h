@@ -4,7 +4,6 @@
 #ifndef TCPLEARN_CAPTURE_READER_H
 #define TCPLEARN_CAPTURE_READER_H
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -33,9 +32,7 @@ struct Stats {
   std::uint64_t short_packets = 0;  // cut before the TCP header's end
   std::uint64_t malformed_packets = 0;
   std::uint64_t clamped_times = 0;  // up to 1 ms back in time
-  std::uint64_t connections = 0, connections_alive = 0, connections_alive_most = 0;
-  std::uint64_t rows = 0;
-  std::array<std::uint64_t, 5> by_reason{};       // rows by NoSample
+  std::uint64_t connections_alive = 0;
   std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as it lies there; total 0: unknown
 };
 

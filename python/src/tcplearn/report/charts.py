@@ -232,7 +232,7 @@ def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") ->
     x = alt.X("x:Q", title="mean RTO, ms").scale(type="log", domain=x_domain, nice=False)
     x = x.axis(format=".6~g", values=ticks(x_domain))
     y = (
-        alt.Y("y:Q", title="samples above the RTO, %")
+        alt.Y("y:Q", title="samples above the RTO at their sending, %")
         .scale(type="log", domain=y_domain, nice=False)
         .axis(
             values=[floor, *decades],

@@ -49,7 +49,7 @@ TERMS = (
     ),
     (
         "× best switching",
-        "Error over that of the best sequence in hindsight that may change estimators once in 100 samples.",
+        "Error over that of the best sequence in hindsight of those listed, with a change in 100 samples.",
     ),
     (
         "Judged",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Misses and timeouts, flow by flow: a thin flow pays nearly every miss, a bulk flow few of them."""
+"""Misses and timeouts, flow by flow: of one segment in flight a miss is a timeout, of many hardly ever."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from tcplearn.output import plain
 from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE
 from tcplearn.results import Replay, Row
-from tcplearn.tables import counted, flows
+from tcplearn.tables import flows
 from tcplearn.views import Cell, View, count, rate, text
 
 ABOUT = (
     "A timer with a chosen miss rate counts samples above the RTO that stood just before them. That is not "
-    "how often it fires: each ACK restarts it, so in a bulk flow the packets of a flight wait behind one "
-    "another and few misses become timeouts. With one packet in flight every miss is one. At the sending of "
-    "a segment the RTO was a flight older, and more samples outlast that."
+    "how often it fires: each ACK restarts it, so in a bulk flow the segments of a flight wait behind one "
+    "another and few misses become timeouts. With one segment in flight every miss is a timeout, unless the "
+    "sender has tail loss probes: then a probe goes first. At the sending of a segment the RTO was a flight "
+    "older, and more samples outlast that one."
 )
 
-#: Stem of the picture's file.
-FILE = "total-misses"
+#: Fewer expected misses than this don't tell whether a rate was kept.
+EXPECTED_LEAST = 20
+KEPT = (0.7, 1.3)
 
-#: What is counted, as a share of the samples.
-BEFORE, SEND, TIMEOUTS = "above the RTO just before", "above the RTO at send", "spurious timeouts"
-_COLOURS = {BEFORE: "#0072b2", SEND: "#8a9099", TIMEOUTS: "#d55e00"}
-_ASIDE = {BEFORE: 0.95, SEND: 1.0, TIMEOUTS: 1 / 0.95}  # marks of one height stand beside each other
-_SHAPES = {BEFORE: "circle", SEND: "triangle-up", TIMEOUTS: "cross"}
-
-#: A flow of one packet a round trip has this much in flight.
-_THIN = 1.5
+#: What is counted, as a share of the samples; a mark's place beside the others of its flow.
+BEFORE, SEND = "above the RTO just before them", "above the RTO at their sending"
+TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
+_MARKS = {  # colour, shape, place
+    BEFORE: ("#0072b2", "circle", 0.93),
+    SEND: ("#8a9099", "triangle-up", 0.977),
+    TIMEOUTS: ("#d55e00", "cross", 1.024),
+    PROBED: ("#e69f00", "diamond", 1.07),
+}
 
 
 def judged(replay: Replay) -> list[list[Row]]:
@@ -42,66 +45,79 @@ def judged(replay: Replay) -> list[list[Row]]:
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
 
-def timer(rows: Iterable[Row]) -> str | None:
-    """The first estimator whose miss rate was chosen."""
-    return next((r.estimator for r in rows if r.rto_miss_rate_asked), None)
+def timers(rows: Iterable[Row]) -> list[str]:
+    """The estimators whose miss rate was chosen."""
+    return list(dict.fromkeys(r.estimator for r in rows if r.rto_miss_rate_asked))
+
+
+def file(number: int) -> str:
+    """The stem of a picture's file."""
+    return "total-misses" + (f"-{number + 1}" if number else "")
 
 
 def shares(row: Row) -> dict[str, float | None]:
-    timeouts = row.spurious_timeouts / row.samples if row.samples else None
-    return {BEFORE: plain(row.rto_miss_rate_before), SEND: plain(row.rto_miss_rate), TIMEOUTS: timeouts}
+    of = max(row.samples, 1)
+    return {
+        BEFORE: plain(row.rto_miss_rate_before),
+        SEND: plain(row.rto_miss_rate),
+        TIMEOUTS: row.spurious_timeouts / of,
+        PROBED: row.spurious_timeouts_tlp / of,
+    }
 
 
 def sentence(row: Row) -> str:
-    """What the miss rate came to in the flow with most samples."""
+    """What the chosen rate came to in a flow, and whether so many samples can tell."""
     asked, known = row.rto_miss_rate_asked or 0.0, shares(row)
-    kind = "thin" if (row.flight_segments or 0) < _THIN else "bulk"
-    flight = "" if row.flight_segments is None else f", {row.flight_segments:.3g} segments in flight ({kind})"
+    before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
+    expected = asked * row.samples
+    if expected < EXPECTED_LEAST:
+        verdict = "too few to tell whether the rate is kept"
+    elif KEPT[0] * asked <= before <= KEPT[1] * asked:
+        verdict = "the rate is kept"
+    else:
+        verdict = "too often" if before > asked else "more seldom than asked for"
+    times = row.spurious_timeouts
+    fired = "never" if times == 0 else "once" if times == 1 else f"{times:,} times"
     return (
-        f"{row.estimator} was asked for {asked * 100:.3g} %. In {row.flow} "
-        f"({counted(row.samples, 'sample')}{flight}) "
-        f"{(known[BEFORE] or 0) * 100:.3g} % of the samples outlasted the RTO that stood just before them, "
-        f"{(known[SEND] or 0) * 100:.3g} % the one at their sending, and it would have fired for nothing "
-        f"{counted(row.spurious_timeouts, 'time')}."
+        f"{row.estimator} was asked for {asked * 100:.3g} %. In {row.flow}, with "
+        f"{row.mean_flight_segments or 1:.3g} segments in flight, {before * row.samples:,.0f} of "
+        f"{row.samples:,} samples ({before * 100:.3g} %; {expected:,.0f} expected) outlasted the RTO that "
+        f"stood just before them: {verdict}. {send * 100:.3g} % outlasted the RTO at their sending. It would "
+        f"have fired for nothing {fired}."
     )
 
 
-def view(groups: Sequence[Sequence[Row]], label: str, most: int) -> View:
-    """A line for each flow and timer; `label` first, the baseline beside it."""
+def view(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> View:
+    """A line for each flow and timer, the baseline beside them."""
     out = View(
         "Misses and timeouts, % of samples",
-        ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts"),
+        ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP"),
         words=frozenset({0, 1}),
     )
     for rows in groups[:most]:
         for row in rows:
-            if row.estimator in (label, BASELINE):
-                known = shares(row)
-                flight = (
-                    Cell()
-                    if row.flight_segments is None
-                    else Cell(f"{row.flight_segments:.3g}", row.flight_segments)
-                )
-                figures = (rate(known[BEFORE]), rate(known[SEND]), rate(known[TIMEOUTS]))
-                out.rows.append([text(row.flow), text(row.estimator), count(row.samples), flight, *figures])
+            if row.estimator in (*labels, BASELINE):
+                flight = row.mean_flight_segments
+                cells = [text(row.flow), text(row.estimator), count(row.samples)]
+                cells.append(Cell() if flight is None else Cell(f"{flight:.3g}", flight))
+                out.rows.append([*cells, *map(rate, shares(row).values())])
     if len(groups) > most:
         out.legend = f"{len(groups) - most:,} more flows: --format csv lists them."
     return out
 
 
 def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
-    return [r for rows in groups for r in rows if r.estimator == label and r.flight_segments]
+    return [r for rows in groups for r in rows if r.estimator == label and r.mean_flight_segments]
 
 
-def points(groups: Sequence[Sequence[Row]], label: str) -> list[dict[str, Any]]:
-    """Three marks for each flow whose flight is known; none at all stands at the floor and says so."""
-    rows = _drawn(groups, label)
+def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Four marks for each flow, beside each other; none at all stands at the floor and says so."""
     floor = data.miss_floor(rows)
     return [
         {
             "flow": printable(row.flow),
-            "x": data.rounded((row.flight_segments or 0.0) * _ASIDE[kind]),
-            "flight": data.rounded(row.flight_segments or 0.0),
+            "x": data.rounded((row.mean_flight_segments or 0.0) * _MARKS[kind][2]),
+            "flight": data.rounded(row.mean_flight_segments or 0.0),
             "y": data.rounded(max(share * 100, floor)),
             "share": data.rounded(share * 100),
             "kind": kind,
@@ -113,12 +129,12 @@ def points(groups: Sequence[Sequence[Row]], label: str) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Packets in flight against the shares, both logarithmic; a dashed line at the rate asked for."""
-    marks = points(groups, label)
+    """Segments in flight against the shares, both logarithmic; a dashed line at the rate asked for."""
+    rows = _drawn(groups, label)
+    marks = points(rows)
     if not marks:
         return None
-    floor = data.miss_floor(_drawn(groups, label))
-    asked = next(r.rto_miss_rate_asked or 0.0 for r in _drawn(groups, label)) * 100
+    floor, asked = data.miss_floor(rows), (rows[0].rto_miss_rate_asked or 0.0) * 100
     xs = [p["x"] for p in marks]
     x_domain = [min(1.0, *xs) / 1.3, max(10.0, *xs) * 1.3]
     y_domain = [min(floor, asked) / 1.8, max(asked, *(p["y"] for p in marks)) * 2]
@@ -127,22 +143,22 @@ def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
         return alt.X(field, title="segments in flight, mean").scale(type="log", domain=x_domain, nice=False)
 
     y = alt.Y("y:Q", title="% of samples").scale(type="log", domain=y_domain, nice=False)
-    kinds = list(_COLOURS)
-    legend = alt.Legend(title=None, orient="top", columns=3)
+    kinds, (colours, shapes, _) = list(_MARKS), zip(*_MARKS.values(), strict=True)
+    legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=300)
     base = alt.Chart(alt.NamedData("marks"))
     layers = [
         alt.Chart(alt.NamedData("asked")).mark_rule(color="#0072b2", strokeDash=[4, 3]).encode(y=y),
         base.mark_rule(color="#d9dde2").encode(
             x=across("flight:Q"), y="min(y):Q", y2="max(y):Q", detail="flow:N"
         ),
-        base.mark_point(filled=True, size=80, opacity=0.9).encode(
+        base.mark_point(filled=True, size=80 if len(rows) < 20 else 35, opacity=0.9).encode(
             x=across("x:Q").axis(format=".6~g", values=charts.ticks(x_domain)),
             y=y.axis(
                 values=[floor, *(v for v in charts.ticks(y_domain) if v > 2 * floor)],
                 labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '.6~g')",
             ),
-            color=alt.Color("kind:N", legend=legend).scale(domain=kinds, range=list(_COLOURS.values())),
-            shape=alt.Shape("kind:N", legend=legend).scale(domain=kinds, range=list(_SHAPES.values())),
+            color=alt.Color("kind:N", legend=legend).scale(domain=kinds, range=list(colours)),
+            shape=alt.Shape("kind:N", legend=legend).scale(domain=kinds, range=list(shapes)),
             tooltip=[
                 alt.Tooltip("flow:N", title="flow"),
                 alt.Tooltip("kind:N", title="share"),
@@ -151,7 +167,9 @@ def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
             ],
         ),
     ]
-    title = charts.heading(f"{label}: misses and timeouts", "dashed: the rate asked for; a column is a flow")
+    title = charts.heading(
+        f"{label}: misses and timeouts", "dashed: the rate asked for; the marks side by side are a flow's"
+    )
     spec = charts.finished(
         alt.layer(*layers).properties(width=charts.WIDTH // 2 + 80, height=charts.SQUARE_HEIGHT, title=title)
     )

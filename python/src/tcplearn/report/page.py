@@ -56,10 +56,9 @@ def page(replay: Replay) -> str:
     parts = gather(replay)
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     pictures: list[dict[str, Any]] = []
-    body = [_head(replay), _nav(parts)]
-    for n, part in enumerate(parts):
-        body.append(_flow_section(n, part, pictures))
-    body.append(_misses(replay, look, pictures))
+    sections = [_flow_section(n, part, pictures) for n, part in enumerate(parts)]
+    chosen_rates = _misses(replay, look, pictures)
+    body = [_head(replay), _nav(parts, misses=bool(chosen_rates)), *sections, chosen_rates]
     body.append(_other_tables(replay, parts, look))
     body.append(glossary())
     data = {"pictures": pictures, "flows": [{"series": p.series, "cdf": p.cdf} for p in parts]}
@@ -124,30 +123,31 @@ def _head(replay: Replay) -> str:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], pictures: list[dict[str, Any]]) -> str:
-    """Only where a timer with a chosen miss rate was compared."""
+    """Nothing where no timer with a chosen miss rate was compared."""
     judged = misses.judged(replay)
-    label = misses.timer(row for rows in judged for row in rows)
-    if label is None:
+    labels = misses.timers(row for rows in judged for row in rows)
+    if not labels:
         return ""
     out = ['<section id="misses"><h2>Misses and timeouts</h2>', f'<p class="soft">{text(misses.ABOUT)}</p>']
-    out.append(f"<p>{text(misses.sentence(next(r for r in judged[0] if r.estimator == label)))}</p>")
-    spec = misses.chart(judged, label)
-    if spec:
-        spec.pop("$schema", None)
-        pictures.append(
-            {"id": "picture-misses", "kind": "whole", "flow": 0, "file": misses.FILE, "spec": spec}
-        )
-        out.append('<div class="picture waiting" id="picture-misses"></div>')
-    view = misses.view(judged, label, TABLES_MOST)
+    for n, label in enumerate(labels):
+        out.append(f"<p>{text(misses.sentence(next(r for r in judged[0] if r.estimator == label)))}</p>")
+        spec = misses.chart(judged, label)
+        if spec:
+            spec.pop("$schema", None)
+            place = f"picture-misses{n}"
+            pictures.append({"id": place, "kind": "whole", "flow": 0, "file": misses.file(n), "spec": spec})
+            out.append(f'<div class="picture waiting" id="{place}"></div>')
+    view = misses.view(judged, labels, TABLES_MOST)
     out.append(view_table(view, look))
     if view.legend:
         out.append(f'<p class="soft">{text(view.legend)}</p>')
     return "\n".join([*out, "</section>"])
 
 
-def _nav(parts: Sequence[FlowPictures]) -> str:
+def _nav(parts: Sequence[FlowPictures], *, misses: bool) -> str:
     links = [f'<a href="#part{n}">{text(p.name)}</a>' for n, p in enumerate(parts)]
-    more = (("misses", "misses and timeouts"), ("tables", "other flows"), ("glossary", "glossary"))
+    more = [("misses", "misses and timeouts")] if misses else []
+    more += [("tables", "other flows"), ("glossary", "glossary")]
     links += [f'<a href="#{place}">{name}</a>' for place, name in more]
     return f"<nav>{''.join(links)}</nav>"
 

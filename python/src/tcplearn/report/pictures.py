@@ -90,10 +90,9 @@ def still_pictures(replay: Replay) -> Iterator[tuple[str, Spec]]:
         for kind, spec in part.specs(still=True):
             yield f"{part.file}-{kind}", spec
     judged = misses.judged(replay)
-    label = misses.timer(row for rows in judged for row in rows)
-    spec_of_misses = misses.chart(judged, label) if label else None
-    if spec_of_misses:
-        yield misses.FILE, spec_of_misses
+    for n, label in enumerate(misses.timers(row for rows in judged for row in rows)):
+        if spec_of_misses := misses.chart(judged, label):
+            yield misses.file(n), spec_of_misses
 
 
 def _one(

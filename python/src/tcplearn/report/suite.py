@@ -330,7 +330,7 @@ def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
                 f"its worst is {views.short(best['at_send_worst'])}."
             )
     for r in long:
-        if r["miss_target"] is not None:
+        if r["rto_miss_rate_asked"] is not None:
             out += _timer_sentences(suite, r, len(series))
     return out
 
@@ -344,8 +344,8 @@ def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
     out = []
     if kept:
         out.append(
-            f"{r['estimator']} was asked to miss {percent(r['miss_target'])} of the samples; series where it "
-            f"kept within 0.7 to 1.3 of that: {', '.join(kept)}."
+            f"{r['estimator']} was asked to miss {percent(r['rto_miss_rate_asked'])} of the samples; series "
+            f"where it kept within 0.7 to 1.3 of that: {', '.join(kept)}."
         )
     if not suite.matching:
         return out

@@ -86,10 +86,11 @@ def _timer(rows: Sequence[Row], most: float = 0.01) -> list[str]:
     """Which timer, in one sentence: the shortest of those that few samples outlast."""
     fit = [r for r in rows if r.rto_miss_rate is not None and r.rto_miss_rate <= most and r.mean_rto_ms]
     if not fit:
-        return [f"No timer here was outlasted by {percent(most)} of the samples or fewer."]
+        return [f"No timer's RTO at the sending was outlasted by {percent(most)} of the samples or fewer."]
     least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
     return [
-        f"Of the timers that {percent(most)} of the samples or fewer outlasted, {least.estimator} waits "
+        f"Of the timers whose RTO at the sending {percent(most)} of the samples or fewer outlasted, "
+        f"{least.estimator} waits "
         f"least: {number(least.mean_rto_ms or 0.0)} ms in the mean, with "
         f"{counted(least.spurious_timeouts, 'spurious timeout')}."
     ]
@@ -122,7 +123,8 @@ def _price(best: Row, base: Row) -> list[str]:
         return []
     miss, base_miss, wait, base_wait = (float(v) for v in values)
     text = (
-        f"Its timer was too short for {percent(miss)} of the samples (jacobson: {percent(base_miss)}) "
+        f"Its RTO at the sending was too short for {percent(miss)} of the samples (jacobson: "
+        f"{percent(base_miss)}) "
         f"at a mean RTO of {number(wait)} ms (jacobson: {number(base_wait)} ms)"
     )
     more_misses, longer = miss > base_miss * (1 + SAME), wait > base_wait * (1 + SAME)

@@ -58,7 +58,9 @@ def simulate(
     if options.plan_only:
         return None
     with progress_bar(options.quiet) as progress:
-        sweep.run(planned, jobs, store, _pool(options), fresh=options.fresh, progress=progress, say=say)
+        sweep.run(
+            planned, jobs, store, _pool(options, store), fresh=options.fresh, progress=progress, say=say
+        )
     text = _rendered(planned, options)
     if options.output:
         files.write_atomically(options.output, text)
@@ -69,11 +71,11 @@ def simulate(
     return None
 
 
-def _pool(options: Options) -> pool.Pool:
+def _pool(options: Options, store: Store) -> pool.Pool:
     if options.scheduler:
         return pool.dask(options.scheduler)
     if options.slurm:
-        return pool.slurm(options.slurm)
+        return pool.slurm(options.slurm, store.folder / "slurm")
     return pool.local(options.jobs)
 
 

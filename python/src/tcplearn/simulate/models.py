@@ -132,6 +132,7 @@ class Grid(Table):
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
     variants: list[str] = []  # of those the file defines; none: as the file stands
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
+    set: dict[str, Any] = {}  # over the profile's own, below what a variant and `vary` set
 
 
 class Profile(Table):

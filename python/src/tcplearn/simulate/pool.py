@@ -7,6 +7,7 @@ import concurrent.futures
 import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError, UserError
@@ -49,8 +50,8 @@ def dask(address: str) -> Pool:
     return pool
 
 
-def slurm(workers: int) -> Pool:
-    """Partition, memory and time come from dask-jobqueue's own jobqueue.yaml."""
+def slurm(jobs_at_once: int, logs: Path) -> Pool:
+    """That many Slurm jobs, another for each that ends early: sweeps outlast a job's time limit."""
 
     def pool(jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
         try:
@@ -58,14 +59,21 @@ def slurm(workers: int) -> Pool:
         except ImportError as error:
             raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
         try:
-            cluster = slurm_cluster(cores=1, processes=1, memory="1GiB")
-            cluster.scale(jobs=workers)
+            cluster = slurm_cluster(**_unless_configured(logs))
+            cluster.adapt(minimum_jobs=jobs_at_once, maximum_jobs=jobs_at_once)
         except Exception as error:
             raise FailedError(f"--slurm: {error}") from error
         with cluster:
             yield from dask(cluster.scheduler_address)(jobs)
 
     return pool
+
+
+def _unless_configured(logs: Path) -> Json:
+    """What a job asks for; dask-jobqueue's own jobqueue.yaml goes before it, and has partition and time."""
+    configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
+    ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
+    return {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
 
 
 def _client(address: str) -> Any:

@@ -164,7 +164,7 @@ def _unfold(path: Path, document: Document, profile: Profile, grid: Grid) -> Ite
                 variant, document.variants, "it has " + (", ".join(document.variants) or "none")
             )
             raise UserError(f"{printable(path)}: no variant {variant!r}; {todo}")
-        fixed = {**profile.set, **document.variants.get(variant, {})}
+        fixed = {**profile.set, **grid.set, **document.variants.get(variant, {})}
         for values in itertools.product(*grid.vary.values()):
             varied = dict(zip(grid.vary, values, strict=True))
             scenario = _with(path, document, {**fixed, **varied})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.simulate import engine, scenario
-from tcplearn.simulate.models import Bursts, Manet
+from tcplearn.simulate.models import Ftp, Manet
 from tcplearn.simulate.pool import Pool
 from tcplearn.simulate.scenario import Run
 from tcplearn.simulate.store import Store
@@ -88,9 +88,10 @@ def cost_s(run: Run) -> float:
     """CPU seconds, roughly: measured rates for each simulated second on a machine of 2024."""
     s = run.scenario
     if isinstance(s.topology, Manet):
-        flows = s.topology.nodes if isinstance(s.load, Bursts) else s.load.flows
-        connected = min(1.0, (s.topology.range_m / 250) ** 4)
-        rate = connected * (0.15 + 0.006 * flows)
+        steady, flows = (1.0, s.load.flows) if isinstance(s.load, Ftp) else (0.5, s.topology.nodes)
+        connected = min(1.0, (s.topology.range_m / 250) ** 2)
+        slow = 1.0 if s.topology.data_mode == "DsssRate11Mbps" else 0.35
+        rate = connected * slow * (0.17 + 0.003 * flows) * steady
     else:
         rate = 0.007 * s.topology.rate_mbps
     return s.duration_s * rate

@@ -54,7 +54,11 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
     if str(path) == "-" or (path.exists() and not path.is_file()):
         with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
             # unlinked with its folder once the reader has it open
-            return _open(_spooled(path, Path(folder)), options)
+            copy = _spooled(path, Path(folder))
+            try:
+                return _open(copy, options)
+            except TraceError as error:  # told by the name the user knows
+                raise TraceError(str(error).replace(str(copy), copy.name)) from None
     return _open(path, options)
 
 
@@ -91,6 +95,6 @@ def _open(path: Path, options: TraceOptions | None) -> Trace:
         return FlentTrace(path)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(
-            f"{path}: not a trace: neither a capture (pcap, pcapng) nor flent nor CSV nor a kernel log"
+            f"{path}: not a trace: neither a capture (pcap, pcapng) nor qlog, flent, CSV or a kernel log"
         )
     return CsvTrace(path)

@@ -32,11 +32,6 @@ class CaptureTrace:
         """The share of the file that was read, 0 to 1."""
         return float(self._reader.progress())
 
-    @property
-    def stats(self) -> dict[str, int]:
-        """Packets by kind, rows by kind, connections."""
-        return self._reader.stats()
-
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches; some are empty, so that a progress bar can move over packets without rows."""
         while (batch := self._reader.next(max_rows)) is not None:

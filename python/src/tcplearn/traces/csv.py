@@ -175,6 +175,11 @@ class CsvTrace(SampleTrace):
                 int(numbers[row]), f"{self._header.names[column]}: {table[row, column]:g} is too large"
             )
 
+        for name, (index, _) in self._header.extras.items():
+            below = np.flatnonzero(table[:, index] < 0)
+            if len(below):
+                raise self._fail(int(numbers[below[0]]), f"{name}: {table[below[0], index]:g} is below zero")
+
     def _microseconds(self, table: npt.NDArray[np.float64], column: int) -> Int64s:
         scaled: Int64s = np.rint(table[:, column] * self._header.to_us[column]).astype(np.int64)
         return scaled

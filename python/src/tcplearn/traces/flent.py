@@ -49,7 +49,9 @@ class FlentTrace(SampleTrace):
         if self._stream.damage:
             self._warnings.append(self._stream.damage)
         if not isinstance(data, dict) or not isinstance(data.get("results"), dict):
-            raise TraceError(f'{self._path}: JSON, but not from flent: there is no "results" object')
+            raise TraceError(
+                f'{self._path}: JSON, but neither qlog nor from flent: there is no "results" object'
+            )
         return data
 
     def _raw_values(self) -> dict[str, Any]:

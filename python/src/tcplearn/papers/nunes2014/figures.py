@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""nunes2014: figures 2 to 20 and 22 to 25, and three each of the scenarios beyond the paper."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tcplearn.papers.nunes2014.runs import BASE, LEARNED, Point, by_place, name
+from tcplearn.report.palette import Look, looks
+from tcplearn.simulate.interval import mean_interval
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    label: str  # the paper's number, or ours
+    scenario: str
+    metric: str
+    title: str
+    scale: float = 1.0
+
+    @property
+    def file(self) -> str:
+        return f"figure-{self.label.zfill(2)}.svg"
+
+
+_SHARE, _RATIO = "retransmitted packets, %", "delivery ratio, %"
+_ERROR, _CWND, _GOODPUT = "mean error, ticks", "mean cwnd, bytes", "goodput, packets/s"
+_MANET = {"I": (2, 3, 4, 5, 7), "II": (8, 9, 12, 11, 10)}  # error, retransmitted, goodput, cwnd, delivery
+
+OVER_TIME = Figure("6", "I", "cwnd_bytes", _CWND)
+_PAPERS = (
+    OVER_TIME,
+    *(Figure(str(n[0]), s, "mean_error_ticks", _ERROR) for s, n in _MANET.items()),
+    *(Figure(str(n[1]), s, "retransmitted_share", _SHARE, 100) for s, n in _MANET.items()),
+    *(Figure(str(n[2]), s, "goodput_pps", _GOODPUT) for s, n in _MANET.items()),
+    *(Figure(str(n[3]), s, "cwnd_bytes", _CWND) for s, n in _MANET.items()),
+    *(Figure(str(n[4]), s, "delivery_ratio", _RATIO, 100) for s, n in _MANET.items()),
+    Figure("13", "III", "mean_error_ticks", _ERROR),
+    Figure("14", "III", "queue_bytes", "mean queue, bytes"),
+    Figure("14-mobile", "I", "queue_bytes", "mean queue, bytes"),
+    Figure("15", "III", "retransmitted_share", _SHARE, 100),
+    Figure("16", "III", "cwnd_bytes", _CWND),
+    Figure("17", "IV", "mean_error_ticks", _ERROR),
+    Figure("18", "IV", "retransmitted_share", _SHARE, 100),
+    Figure("19", "IV", "goodput_pps", _GOODPUT),
+    Figure("20", "IV", "delivery_ratio", _RATIO, 100),
+    Figure("22", "V", "mean_error_ticks", _ERROR),
+    Figure("23", "V", "retransmitted_share", _SHARE, 100),
+    Figure("24", "V", "delivery_ratio", _RATIO, 100),
+    Figure("25", "V", "goodput_pps", _GOODPUT),
+)
+BEYOND = tuple(
+    Figure(f"{s}-{word}", s, metric, title, scale)
+    for s in ("VI", "VII")
+    for word, metric, title, scale in (
+        ("error", "mean_error_ms", "mean error, ms", 1.0),
+        ("retransmitted", "retransmitted_share", _SHARE, 100),
+        ("goodput", "goodput_pps", _GOODPUT, 1.0),
+    )
+)
+FIGURES = (*sorted(_PAPERS, key=lambda f: (int(f.label.partition("-")[0]), f.label)), *BEYOND)
+
+_WIDTH, _HEIGHT = 210, 120
+
+
+def comparable(found: Sequence[Point]) -> list[Point]:
+    """Of the conditions under which all of the main algorithms ran, their runs."""
+    out = []
+    for by in by_place(p for p in found if p.is_main).values():
+        if by.keys() >= {BASE, LEARNED} and len(by) > 2:
+            out += [p for seeds in by.values() for p in seeds.values()]
+    return out
+
+
+def rows_of(figure: Figure, found: Sequence[Point]) -> list[Json]:
+    rows = []
+    for (_, variant, timing, condition), by in by_place(found).items():
+        for algorithm, seeds in by.items():
+            values = [
+                p.metrics[figure.metric] * figure.scale for p in seeds.values() if figure.metric in p.metrics
+            ]
+            if not values:
+                continue
+            mean, half = mean_interval(values, next(iter(seeds.values())).confidence)
+            row = {"variant": variant, "timing": timing, "x": condition, "e": name(algorithm), "y": mean}
+            # a share or a size is not below zero, nor a percentage above a hundred
+            high = mean + (half or 0)
+            rows.append(
+                {
+                    **row,
+                    "low": max(0.0, mean - (half or 0)),
+                    "high": min(high, 100) if figure.scale == 100 else high,
+                }
+            )
+    return rows
+
+
+def over_time_rows(found: Sequence[Point]) -> list[Json]:
+    bins: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    width = 20.0
+    for p in found:
+        width = p.bin_s
+        for i, value in enumerate(p.cwnd):
+            if value is not None and p.algorithm in (BASE, LEARNED):
+                bins[*p.where[1:], name(p.algorithm), str(i)].append(value)
+    return [
+        {
+            "variant": v,
+            "timing": t,
+            "x": f"{x} flows",
+            "e": e,
+            "t": (int(i) + 0.5) * width,
+            "y": statistics.fmean(y),
+        }
+        for (v, t, x, e, i), y in bins.items()
+    ]
+
+
+def _colour(look: Mapping[str, Look]) -> Any:
+    import altair as alt
+
+    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300, columnPadding=16)
+    return alt.Color("e:N", legend=legend).scale(domain=list(look), range=[k.colour for k in look.values()])
+
+
+def _side_by_side(rows: Sequence[Json]) -> tuple[list[Json], Any]:
+    """Rows with a place on the x axis, apart where algorithms would hide each other; and that axis."""
+    import altair as alt
+
+    conditions = list(dict.fromkeys(r["x"] for r in rows))
+    algorithms = list(dict.fromkeys(r["e"] for r in rows))
+    numeric = all(c.isdigit() for c in conditions)
+    places = {c: math.log(int(c)) if numeric else float(i) for i, c in enumerate(conditions)}
+    span = max(places.values()) - min(places.values()) or 1.0
+    step = 0.014 * span
+    shift = {e: step * (i - (len(algorithms) - 1) / 2) for i, e in enumerate(algorithms)}
+    values = [{**r, "place": places[r["x"]] + shift[r["e"]]} for r in rows]
+    names = " : ".join(f"abs(datum.value - {at}) < 1e-6 ? '{c}'" for c, at in places.items())
+    axis = alt.Axis(values=list(places.values()), labelExpr=f"{names} : ''", labelAngle=0)
+    domain = [min(places.values()) - 0.08 * span, max(places.values()) + 0.08 * span]
+    title = "flows" if numeric else "speed, m/s"
+    return values, alt.X("place:Q", title=title, axis=axis).scale(domain=domain, nice=False, zero=False)
+
+
+def chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
+    import altair as alt
+
+    look = looks(dict.fromkeys(r["e"] for r in rows))
+    colour = _colour(look)
+    values, x = _side_by_side(rows)
+    base = alt.Chart(alt.InlineData(values=values)).encode(x=x)
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=figure.title), color=colour)
+    bars = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q", color=colour)
+    return _faceted(alt.layer(bars, lines), rows, title)
+
+
+def over_time_chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
+    import altair as alt
+
+    look = looks(dict.fromkeys(r["e"] for r in rows))
+    lines = (
+        alt.Chart(alt.InlineData(values=list(rows)))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("t:Q", title="time, s"),
+            y=alt.Y("y:Q", title=figure.title),
+            color=_colour(look),
+            strokeDash=alt.StrokeDash(
+                "x:N", legend=alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
+            ),
+        )
+    )
+    return _faceted(alt.layer(lines), rows, title)
+
+
+def _faceted(layers: Any, rows: Sequence[Json], title: str) -> Json:
+    """A row of panels for each variant, each with a scale of its own: they differ by orders of magnitude."""
+    import altair as alt
+
+    header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
+    has_variants = any(r["variant"] for r in rows)
+    facets: Json = {"column": alt.Column("timing:N", header=header)}
+    if has_variants:
+        facets["row"] = alt.Row(
+            "variant:N", header=header, sort=list(dict.fromkeys(r["variant"] for r in rows))
+        )
+    faceted = layers.properties(width=_WIDTH, height=_HEIGHT).facet(**facets).resolve_scale(y="independent")
+    spec: Json = (
+        faceted.properties(title=alt.Title(title, anchor="start", fontSize=14))
+        .configure_view(stroke="#ddd")
+        .to_dict()
+    )
+    return spec
+
+
+def draw(found: Sequence[Point], titles: Mapping[str, str]) -> Iterator[tuple[Figure, str]]:
+    """Each figure that there are runs for, as SVG, in the paper's order."""
+    import vl_convert
+
+    main = comparable(found)
+    for figure in FIGURES:
+        here = [p for p in main if p.where[0] == figure.scenario]
+        over_time = figure is OVER_TIME
+        rows = over_time_rows(here) if over_time else rows_of(figure, here)
+        if rows:
+            spec = (over_time_chart if over_time else chart)(figure, rows, _headline(figure, titles))
+            yield figure, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+
+
+def _headline(figure: Figure, titles: Mapping[str, str]) -> str:
+    number = f"Figure {figure.label.partition('-')[0]}: " if figure.label[0].isdigit() else ""
+    return f"{number}{figure.title}. {figure.scenario}: {titles[figure.scenario]}"
