@@ -14,7 +14,7 @@ import pytest
 
 from samples import ROOT
 from tcplearn.errors import FailedError
-from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.lab import check, figure, machine, run, scenario, vectors
 from tcplearn.traces import open_trace
 
 LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
@@ -89,6 +89,9 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
         "reno+stock",
         "reno+experts/nunes2014-linux",
     }
+    values = list(figure.rows(scenario.load(LIVE, "smoke"), next(tmp_path.glob("live-1-000-*"))))
+    assert {v["e"] for v in values} == {figure.MEASURED, figure.STOCK, figure.OF, *figure.REPLAYED}
+    assert figure.draw(values).startswith("<svg")
 
 
 def test_the_timer_is_armed_for_what_the_module_wrote(

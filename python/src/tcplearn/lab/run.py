@@ -68,6 +68,13 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
     return [row for w in work for row in w.rows()]
 
 
+def folder(scenario: Scenario, options: Options, number: int = 0) -> Path:
+    """Of a finished run."""
+    machine = prepare(cache_folder(), scenario.with_programs)
+    seed = seed_of(scenario, number)
+    return _Work(scenario, number, seed, machine, _folder(options), options.pcap).folder
+
+
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
