@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# demo: replay the capture that is shipped. install: that and ns-3. test: everything in under half an hour.
+# demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
+# half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test lab-check dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev nlohmann-json3-dev
 BENCH_PACKAGES := libbenchmark-dev
-# of tcplearn lab: its machine, and the compiler of the guest's kernel
+# tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
 TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
 
@@ -23,7 +24,7 @@ demo: $(BIN)/tcplearn
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
 	@echo "report: $(CURDIR)/out/demo.html"
 
-install: $(BIN)/tcplearn ns3
+install: $(BIN)/tcplearn ns3 $(VENV)/.lab
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages
@@ -45,6 +46,10 @@ $(VENV)/.packages: python/requirements.txt
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
 	@touch $@
 
+$(VENV)/.lab: $(VENV)/.packages Makefile
+	tools/system-packages $(LAB_PACKAGES)
+	@touch $@
+
 $(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE) $(MODULES)
 	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.TCPLEARN_WERROR=ON -e .
@@ -63,12 +68,7 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	@touch $@
 
 test: dev lint core-test core-fuzz capture-fuzz ns3-test
-	$(BIN)/pytest -m "not full" --ignore=python/tests/lab
-
-# of work that is under way: the kernel's lab, on its own packages
-lab-check: dev
-	tools/system-packages $(LAB_PACKAGES)
-	$(BIN)/pytest python/tests/lab
+	$(BIN)/pytest -m "not full"
 
 test-full: test
 	$(MAKE) core-fuzz capture-fuzz FUZZ_SECONDS=300

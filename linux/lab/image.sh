@@ -20,10 +20,9 @@ dir=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 shift
 modules=(veth sch_netem "$@")
 
-# The packages' names are those of Debian 12, and the guest is amd64.
-# shellcheck source=/dev/null
-system=$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-} $(dpkg --print-architecture)") || true
-[ "$system" = "debian 12 amd64" ] || die "this needs Debian 12 on amd64, not ${system:-this}"
+# shellcheck source=linux/lab/packages.sh
+. "$here/packages.sh"
+debian_12
 
 exec 9>"$dir/lock"
 flock 9
@@ -47,21 +46,8 @@ work=$(mktemp -d "$dir/unpack.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
-mkdir -p "$dir/packages"
-(cd "$dir/packages" && timeout 600 apt-get download "${packages[@]}") >"$dir/apt.log" 2>&1 ||
-	die "apt-get download failed: $(grep -m 1 '^E:' "$dir/apt.log" || echo "no answer") (log: $dir/apt.log)"
-
 root=$work/root
-mkdir -p "$root"
-while read -r package version arch; do
-	# apt-get writes the colon of an epoch as %3a in a file's name.
-	dpkg-deb -x "$dir/packages/${package}_${version//:/%3a}_$arch.deb" "$root" ||
-		die "cannot unpack $package $version"
-	echo "$package $version"
-done < <(apt-cache --no-all-versions show "${packages[@]}" |
-	awk '/^Package:/ { p = $2 } /^Version:/ { v = $2 } /^Architecture:/ { a = $2 }
-		/^$/ { print p, v, a }') >"$work/versions"
-[ "$(wc -l <"$work/versions")" = "${#packages[@]}" ] || die "apt-cache does not know every package"
+unpack "$dir" "$root" "$work/versions" "${packages[@]}"
 
 guest=$work/guest
 mkdir -p "$guest"/{bin,dev,etc,lib64,out,proc,run,scenario,sys,tmp,usr/lib,lib/modules/"$release"}
@@ -72,22 +58,9 @@ chmod 755 "$guest/init"
 echo root:x:0:0:root:/:/bin/sh >"$guest/etc/passwd"  # tcpdump looks its user up
 echo root:x:0: >"$guest/etc/group"
 
-# Programs and the libraries they load, found by the guest's own loader.
-loader=$root/lib64/ld-linux-x86-64.so.2
-libraries=$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu
-cp -L "$loader" "$guest/lib64/"
+cp -L "$root/lib64/ld-linux-x86-64.so.2" "$guest/lib64/"
 for program in "${programs[@]}"; do
-	file=$(find "$root" -path "*bin/$program" -type f | head -n 1)
-	[ -n "$file" ] || die "no package brings $program"
-	cp "$file" "$guest/bin/"
-	"$loader" --library-path "$libraries" --list "$file" >"$work/list" ||
-		die "no package brings a library of $program"
-	while read -r library; do
-		case $library in
-		"$root"/*) cp -L "$library" "$guest/usr/lib/" ;;
-		*) die "$program would load $library from this machine: name its package here" ;;
-		esac
-	done < <(awk '$2 == "=>" && $1 !~ /ld-linux/ { print $3 }' "$work/list")
+	take "$root" "$guest" "$program"
 done
 cp -r "$root/usr/lib/x86_64-linux-gnu/tc" "$guest/usr/lib/tc"  # netem's distributions
 
@@ -107,9 +80,7 @@ for module in "${modules[@]}"; do
 done
 "$busybox" depmod -b "$guest" "$release"
 
-find "$guest" -exec touch -hd @0 {} +
-(cd "$guest" && find . | sort | "$busybox" cpio -o -H newc -R 0:0 --renumber-inodes --ignore-devno) \
-	>"$work/guest.cpio" 2>/dev/null || die "cpio failed"
+archive "$guest" "$busybox" >"$work/guest.cpio"
 cp "$busybox" "$work/busybox"
 cp "$root/boot/vmlinuz-$release" "$work/vmlinuz"
 mv "$work/busybox" "$work/vmlinuz" "$work/guest.cpio" "$work/versions" "$dir/"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 
 from samples import ROOT
 from tcplearn.errors import FailedError
-from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.lab import check, figure, machine, run, scenario, vectors
 from tcplearn.traces import open_trace
 
 LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
@@ -52,15 +53,22 @@ def test_golden_vectors_in_the_kernel(ready: machine.Machine) -> None:
 
 
 def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path) -> None:
+    """The second time on a busy machine: the host's load must not be in the guest's clock."""
     options = ["--profile", "smoke", "--fresh", "--format", "json", "--out", str(tmp_path)]
     outputs = []
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-m", "tcplearn", "lab", "run", str(LIVE), *options],
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+    for load in (0, 2 * len(os.sched_getaffinity(0))):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "tcplearn", "lab", "run", str(LIVE), *options],
+                capture_output=True,
+                text=True,
+                timeout=600,
+            )
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
@@ -81,6 +89,9 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
         "reno+stock",
         "reno+experts/nunes2014-linux",
     }
+    values = list(figure.rows(scenario.load(LIVE, "smoke"), next(tmp_path.glob("live-1-000-*"))))
+    assert {v["e"] for v in values} == {figure.MEASURED, figure.STOCK, figure.OF, *figure.REPLAYED}
+    assert figure.draw(values).startswith("<svg")
 
 
 def test_the_timer_is_armed_for_what_the_module_wrote(
@@ -113,6 +124,36 @@ def test_finished_runs_are_kept_and_replay_reads_their_logs(
     assert trace.kind == "kernel log" and trace.warnings == []
     assert sum(int((batch["rtt_us"] >= 0).sum()) for batch in batches) == samples
     assert trace.flow(0)["name"].endswith(":5001 (eifel)")
+
+
+@pytest.mark.parametrize("by", ["nginx", "iperf3"])
+def test_real_programs_under_the_module(ready: machine.Machine, tmp_path: Path, by: str) -> None:
+    text = (ROOT / "linux" / "lab" / "scenarios" / "programs.toml").read_text()
+    text = text.replace('"none", "stock", "experts/fitted", "conformal"', '"none", "conformal"')
+    (tmp_path / "p.toml").write_text(text.replace('"nginx"', f'"{by}"').replace('"4MB"', '"600kB"'))
+    rows = run.run(scenario.load(tmp_path / "p.toml", "smoke"), run.Options(out=tmp_path / "runs"))
+    value = {(row.algorithm, row.metric): row.value or 0.0 for row in rows}
+    assert all(f",{by}=" in row.parameters for row in rows)  # its version
+    assert value["cubic+none", "module.connections"] == 0
+    assert value["cubic+conformal", "replay_differences"] == 0
+    assert value["cubic+conformal", "samples"] > 30
+    for algorithm in ("cubic+none", "cubic+conformal"):
+        assert 1 < value[algorithm, "goodput"] < 10.1
+        assert value[algorithm, f"{by}.bytes"] > 100_000
+
+
+def test_a_traced_link_passes_what_its_trace_has(ready: machine.Machine, tmp_path: Path) -> None:
+    (tmp_path / "link").write_text(
+        "".join(f"{ms}\n" for ms in range(10, 2001, 10) if ms <= 1000 or ms == 2000)
+    )
+    text = SMALL.replace('rate = "10mbit", queue_packets = 60', 'trace = "link", queue_packets = 60')
+    text = text.replace("loss_percent = 1 ", "").replace(", jitter_ms = 1,", "").replace('"300kB"', '"600kB"')
+    text = text.replace('["last", "experts/fitted", "eifel", "none"]', '["none"]').replace(', "vegas"', "")
+    (tmp_path / "t.toml").write_text(text)
+    rows = run.run(scenario.load(tmp_path / "t.toml"), run.Options(out=tmp_path / "runs"))
+    goodput = next(row.value for row in rows if row.metric == "goodput")
+    # a packet each 10 ms for a second, none for another: 0.6 Mbit/s of packets on average
+    assert goodput is not None and 0.45 < goodput < 0.65
 
 
 def test_a_machine_that_hangs_is_ended_and_finished_runs_stay(ready: machine.Machine, tmp_path: Path) -> None:

@@ -32,6 +32,6 @@ def test_a_counter_without_a_row_is_zero() -> None:
 def test_the_papers_figures_stand_beside_ours() -> None:
     part = paper.Part(scenario.load(FOLDER / "live-1.toml"), rows())
     page = paper.page([part], paper.read_published(FOLDER / "published-live.csv"), "command", "## Why\n")
-    assert "| `stock` | off | 2 | 2.50 ± 0.71; paper 8.19 |" in page
+    assert "| `stock` | off | 2 | 2.50 ± 0.71; paper 8.19 ± 0.97 |" in page
     assert "`experts/nunes2014-linux`, TLP off: 0.60 times stock's error; in the paper 0.62" in page
     assert page.endswith("## Why\n") and "`command`" in page

@@ -9,7 +9,7 @@ import pytest
 
 from samples import ROOT
 from tcplearn.errors import UserError
-from tcplearn.lab import guest, run, scenario
+from tcplearn.lab import guest, link_trace, run, scenario
 
 GOOD = """
 name = "x"
@@ -46,6 +46,22 @@ def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
         ('leaves = "b"', 'leaves = "c"', r"traffic names the hop 'c'; there are a, b"),
         ('name = "b"', 'name = "a"', r"two hops have one name"),
         ("count = 3", "count = 0", r"runs\.count: it should be greater than or equal to 1"),
+        (
+            '"10mbit", queue',
+            '"10mbit", trace = "x.toml", queue',
+            r"hop\.0\.forward: a traced link has its rate",
+        ),
+        (
+            'rate = "10mbit", queue = "codel"',
+            'trace = "x.toml"',
+            r"hop\.0\.forward: .*x\.toml: not a Mahimahi link trace",
+        ),
+        ('rate = "10mbit", queue = "codel"', 'trace = "none"', r"none: no such file"),
+        (
+            "[runs]",
+            '[transfer]\nby = "wget"\n[runs]',
+            r"transfer\.by: it should be 'send', 'nginx' or 'iperf3'",
+        ),
         ("[runs]", "[run]", r"run: no such key; did you mean runs"),
         (
             "[runs]",
@@ -97,3 +113,30 @@ def test_changes_come_again(tmp_path: Path) -> None:
     text = guest.script(load(tmp_path, GOOD.replace("[runs]", change)), 0)
     assert "(sleep 2; while :; do in_ns c1 tc qdisc change dev r1 root handle 1: tbf rate 5000000bit" in text
     assert "in_ns c2 tc qdisc change dev r2 root netem limit 100000 delay 9ms; sleep 15; done) &" in text
+
+
+def test_a_trace_becomes_rates_that_hold_for_a_step(tmp_path: Path) -> None:
+    """Twenty packets in 100 ms, then none, then four; the trace starts again at its last time."""
+    times = [*range(5, 101, 5), 210, 220, 230, 300]
+    (tmp_path / "t").write_text("\n".join(map(str, times)))
+    trace = link_trace.read(tmp_path / "t", 100)
+    assert trace.period_ms == 300
+    burst = link_trace.BURST_BYTES
+    first = (
+        20 * 1500 - burst
+    ) * 80  # the packet at 300 is the first of the next round, that at 100 of its step
+    assert [(s.at_ms, s.rate) for s in trace.steps] == [
+        (0, first),
+        (100, link_trace.LOWEST_RATE),
+        (200, (3 * 1500 - burst) * 80),
+    ]
+
+
+def test_a_traced_link_is_a_bucket_that_is_told_its_rates(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("50\n150\n160\n170\n200\n")
+    text = guest.script(
+        load(tmp_path, GOOD.replace('rate = "10mbit", queue = "codel"', 'trace = "t", queue_packets = 7')), 0
+    )
+    assert "qdisc c1 r1 parent 1: handle 10: pfifo limit 7\n" in text
+    assert "transfer pace 200 /tmp/r1 | in_ns c1 tc -batch -" in text
+    assert "\n100 qdisc change dev r1 root handle 1: tbf rate" in text

@@ -118,7 +118,7 @@ def _shell(file: _File, profile: _Profile = "") -> Work:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise UserError("lab shell needs a terminal")
         chosen = scenario.load(file, profile)
-        machine.shell(machine.prepare(machine.cache_folder()), chosen)
+        machine.shell(machine.prepare(machine.cache_folder(), chosen.with_programs), chosen)
 
     return work
 
@@ -165,7 +165,7 @@ def _paper(
 
     def work(command: str) -> None:
         from tcplearn import cli_common
-        from tcplearn.lab import paper, scenario
+        from tcplearn.lab import figure, paper, scenario
         from tcplearn.lab import run as runs
         from tcplearn.output import check_writable, write_atomically
 
@@ -176,15 +176,26 @@ def _paper(
             raise UserError(f"{folder}: there is no live-*.toml in it")
         published = paper.read_published(folder / "published-live.csv")
         options = runs.Options(jobs=jobs or cli_common.processors())
-        parts = []
+        parts: list[paper.Part] = []
+        picture: list[figure.Json] = []
         for file in files:
             chosen = [scenario.load(file, name) for name in (profile, *(also or ()))]
             with cli_common.progress_bar(quiet) as progress:
                 rows = [row for one in chosen for row in runs.run(one, options, progress)]
             parts.append(paper.Part(chosen[0], rows))
+            picture += figure.rows(chosen[0], runs.folder(chosen[0], options))
         notes = folder / "live-notes.md"
-        page = paper.page(parts, published, command, notes.read_text() if notes.exists() else "")
+        beside = output.with_name(f"{output.stem}-figure-26.svg") if output and picture else None
+        page = paper.page(
+            parts,
+            published,
+            command,
+            notes.read_text() if notes.exists() else "",
+            beside.name if beside else "",
+        )
         if output:
+            if beside:
+                write_atomically(beside, figure.draw(picture))
             write_atomically(output, page)
         else:
             sys.stdout.write(page)

@@ -49,6 +49,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     lines = [
         f"# {scenario.name}, run {run}",
         ". /scenario/lib.sh",
+        *([f". /scenario/programs.sh; receiver=c{last}"] if scenario.with_programs else []),
         f"kernel_modules {' '.join(KERNEL_MODULES)}",
         "load",
         "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
@@ -71,11 +72,15 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     if shell:
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
+    by = scenario.transfer.by
+    if by != "send":
+        lines.append(f"start_{by} {scenario.transfer.bytes}")
     lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
+            + (f" send_{by}" if by != "send" else "")
         )
     lines += [
         f"in_ns c{_gateway(i)} tc -s qdisc show dev r{_gateway(i)} >/out/queue-{hop.name}"
@@ -143,7 +148,11 @@ def _follows(scenario: Scenario) -> Iterator[str]:
     """Traced links: one tc for each, that is told a rate at its time."""
     for i, hop in enumerate(scenario.hop):
         left = _gateway(i)
-        for direction, ns, device in ((hop.forward, left, f"r{left}"), (hop.back, left + 2, f"l{left + 1}")):
+        ends = (
+            (hop.forward, left, f"r{left}", f"10.0.{left}.2"),
+            (hop.back, left + 2, f"l{left + 1}", f"10.0.{left + 1}.1"),
+        )
+        for direction, ns, device, peer in ends:
             if not direction.trace:
                 continue
             trace = direction.followed()
@@ -153,10 +162,10 @@ def _follows(scenario: Scenario) -> Iterator[str]:
                 for step in trace.steps
             )
             yield "END"
-            yield (
-                f"(in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device} | "
-                f"in_ns c{ns} tc -batch -) &"
-            )
+            pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
+            yield f"({pace} | in_ns c{ns} tc -batch -) &"
+            # a bucket that waits looks at its new rate when the next packet comes: one each 64 ms, 7 kbit/s
+            yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
 
 
 def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
@@ -24,6 +24,7 @@ from .scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[4]
 LAB = ROOT / "linux" / "lab"
+PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 
 
@@ -40,10 +41,12 @@ class Machine:
     built: Path
     fingerprint: str
     kernel: str
+    programs: Path | None = None  # the second archive
+    versions: dict[str, str] = field(default_factory=dict)  # of its packages
 
 
-def prepare(folder: Path) -> Machine:
-    """Image and module, from what is kept where nothing has changed. Raise UserError, FailedError."""
+def prepare(folder: Path, programs: bool = False) -> Machine:
+    """Image, module, programs if wanted: kept where nothing has changed. Raise UserError, FailedError."""
     if not (LAB / "vm.sh").exists():
         raise UserError(f"the lab needs a checkout of tcplearn: there is no {LAB}")
     qemu = shutil.which("qemu-system-x86_64")
@@ -55,6 +58,7 @@ def prepare(folder: Path) -> Machine:
     with _locked(folder / "lock"):
         image = _image(folder)
         built = _module(folder, image)
+        more = _programs(folder, image) if programs else None
     version = subprocess.run([qemu, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     kernel = (image / "versions").read_text().split("\n", 1)[0]
     fingerprint = _hash(
@@ -63,7 +67,16 @@ def prepare(folder: Path) -> Machine:
         *((built / name).read_bytes() for name in BUILT),
         (LAB / "guest" / "lib.sh").read_bytes(),
     )
-    return Machine(image, built, fingerprint, kernel.removeprefix("linux-image-"))
+    machine = Machine(image, built, fingerprint, kernel.removeprefix("linux-image-"))
+    if more is None:
+        return machine
+    versions = (more / "versions").read_text()
+    return replace(
+        machine,
+        programs=more / "programs.cpio",
+        versions=dict(line.split(" ", 1) for line in versions.splitlines()),
+        fingerprint=_hash(fingerprint.encode(), versions.encode(), *(p.read_bytes() for p in PROGRAM_FILES)),
+    )
 
 
 def _hash(*parts: bytes) -> str:
@@ -92,6 +105,7 @@ def _image(folder: Path) -> Path:
     )
     made_of = _hash(
         (LAB / "image.sh").read_bytes(),
+        (LAB / "packages.sh").read_bytes(),
         (LAB / "guest-init").read_bytes(),
         " ".join(KERNEL_MODULES).encode(),
         (os.environ.get("TCPLEARN_KERNEL") or wanted).encode(),
@@ -101,6 +115,21 @@ def _image(folder: Path) -> Path:
         _step([LAB / "image.sh", image, *KERNEL_MODULES])
         stamp.write_text(made_of)
     return image
+
+
+def _programs(folder: Path, image: Path) -> Path:
+    """Kept while its scripts and the guest are the same; apt is not asked again."""
+    programs = folder / "programs"
+    made_of = _hash(
+        (LAB / "programs.sh").read_bytes(),
+        (LAB / "packages.sh").read_bytes(),
+        (image / "versions").read_bytes(),
+    )
+    stamp = programs / "made-of"
+    if not (stamp.exists() and stamp.read_text() == made_of):
+        _step([LAB / "programs.sh", image, programs])
+        stamp.write_text(made_of)
+    return programs
 
 
 def _module(folder: Path, image: Path) -> Path:
@@ -129,17 +158,22 @@ def _step(command: Sequence[str | Path]) -> None:
 @contextlib.contextmanager
 def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
-        for path in (LAB / "guest" / "lib.sh", *(machine.built / n for n in BUILT), *files):
+        ours = (LAB / "guest" / "lib.sh", *(PROGRAM_FILES if machine.programs else ()))
+        for path in (*ours, *(machine.built / n for n in BUILT), *files):
             shutil.copyfile(path, Path(name) / path.name)
         (Path(name) / "run").write_text(script)
         yield name
+
+
+def _environment(machine: Machine) -> dict[str, str]:
+    return {**os.environ, "VM_PROGRAMS": str(machine.programs or "")}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
     """The guest's console on this terminal."""
     with _scenario(machine, guest_script(scenario, 0, shell=True)) as name:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
-        subprocess.run(command, env={**os.environ, "VM_CONSOLE": "stdio"}, check=False)
+        subprocess.run(command, env={**_environment(machine), "VM_CONSOLE": "stdio"}, check=False)
 
 
 class Stopped(Exception):
@@ -177,7 +211,7 @@ class Boots:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
                     text=True,
-                    env={**os.environ, "VM_TIME_LIMIT": str(limit_s)},
+                    env={**_environment(machine), "VM_TIME_LIMIT": str(limit_s)},
                     start_new_session=True,  # a ^C comes to us first, and goes on by stop()
                 )
                 self._running.add(process)

@@ -32,7 +32,15 @@ OURS = (
     ("instructions_per_ack", "instructions an ACK", 0),
 )
 
-Published = dict[tuple[str, str, str], float]
+#: (scenario, algorithm, metric) -> mean, standard deviation.
+Published = dict[tuple[str, str, str], tuple[float, float]]
+
+
+FIGURE = (
+    "200 samples from the middle of each scenario's first transfer under the experts, TLP off; each "
+    "prediction stood before its sample. Left, as the paper's figure: the kernel's experts, and its own SRTT "
+    "(`linux`) over the same samples. Right: others of the core's estimators on those samples, replayed."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +52,30 @@ class Part:
 
 
 def read_published(path: Path) -> Published:
-    """(scenario, algorithm, metric) -> mean."""
     try:
         lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     except OSError as error:
         raise UserError(f"{printable(path)}: cannot be read: {error.strerror}") from error
-    return {(r["scenario"], r["algorithm"], r["metric"]): float(r["mean"]) for r in csv.DictReader(lines)}
+    return {
+        (r["scenario"], r["algorithm"], r["metric"]): (float(r["mean"]), float(r["sigma"]))
+        for r in csv.DictReader(lines)
+    }
 
 
-def page(parts: Sequence[Part], published: Published, command: str, notes: str = "") -> str:
-    """The whole page: `command` made it but for `notes`, which are a person's."""
+def page(parts: Sequence[Part], published: Published, command: str, notes: str = "", figure: str = "") -> str:
+    """The whole page: `command` made it but for `notes`, which are a person's; `figure` stands beside it."""
     lines = ["# Live experiments: ours beside the paper's", "", f"Made by `{command}`; do not edit.", ""]
     kernels = sorted({row.kernel for part in parts for row in part.rows})
     lines += [
-        f"Kernel {', '.join(kernels)}. Ours: mean ± standard deviation over the runs, then the paper's mean. "
+        f"Kernel {', '.join(kernels)}. Mean ± standard deviation over the runs; the paper's 10 after ours. "
         "`stock` is Linux's own estimator, which the paper calls Jacobson; TLP: tail loss probes (RFC 8985), "
         "on as shipped today, off as in 2009.",
         "",
     ]
     for part in parts:
         lines += _part(part, published)
+    if figure:
+        lines += ["## Figure 26", "", f"![RTTs and predictions, sample by sample]({figure})", "", FIGURE, ""]
     return "\n".join([*lines, notes]).rstrip("\n") + "\n"
 
 
@@ -78,9 +90,8 @@ def _part(part: Part, published: Published) -> list[str]:
         cells = [f"`{name}`", tlp, str(metrics["duration"][2])]
         for metric, _, digits in METRICS:
             theirs = published.get((s.name, NAMES.get(name, name), metric))
-            cells.append(
-                _cell(metrics.get(metric), digits) + ("" if theirs is None else f"; paper {theirs:g}")
-            )
+            paper = "" if theirs is None else f"; paper {theirs[0]:.{digits}f} ± {theirs[1]:.{digits}f}"
+            cells.append(_cell(metrics.get(metric), digits) + paper)
         cells += [_cell(metrics.get(metric), digits) for metric, _, digits in OURS]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, "", *_relative(part, published), ""]
@@ -99,7 +110,7 @@ def _relative(part: Part, published: Published) -> list[str]:
         key = (part.scenario.name, NAMES.get(name, name), "mean_abs_error_ticks")
         theirs = ""
         if key in published:
-            ratio = published[key] / published[(part.scenario.name, "jacobson", "mean_abs_error_ticks")]
+            ratio = published[key][0] / published[(part.scenario.name, "jacobson", "mean_abs_error_ticks")][0]
             theirs = f"; in the paper {ratio:.2f}"
         tlp = "on" if "tlp=on" in parameters else "off"
         lines.append(f"- `{name}`, TLP {tlp}: {ours:.2f} times stock's error{theirs}")

@@ -16,12 +16,15 @@ from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog
 
 from .guest import Arm, arms
+from .machine import Machine
 from .scenario import NO_ESTIMATOR, STOCK, Scenario
 
 #: HZ of Debian's kernels is 250: the tick in which nunes2014 gives its errors.
 TICK_US = 4000
 #: QEMU's -icount shift=1: an instruction takes 2 ns of the guest's clock, and its TSC runs at 1 GHz.
 CYCLES_PER_INSTRUCTION = 2
+#: Whose versions matter, by the transfer's program.
+PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), "iperf3": ("iperf3",)}
 
 Figures = Iterator[tuple[str, float, str]]
 
@@ -44,15 +47,17 @@ class Row:
     kernel: str
 
 
-def rows(scenario: Scenario, run: int, seed: int, out: Path, kernel: str) -> list[Row]:
+def rows(scenario: Scenario, run: int, seed: int, out: Path, machine: Machine) -> list[Row]:
     """All rows of one run, an arm after the other in the scenario's own order."""
     found: list[Row] = []
     for arm in arms(scenario, 0):
         parameters = f"tlp={'on' if arm.tlp else 'off'},bytes={scenario.transfer.bytes}"
         if scenario.algorithms.set_srtt:
             parameters += ",set_srtt=1"
+        for name in PACKAGES[scenario.transfer.by]:
+            parameters += f",{name}={machine.versions[name]}"
         try:
-            figures = list(_figures(arm, out / arm.folder))
+            figures = list(_figures(arm, out / arm.folder, scenario.transfer.by))
         except (OSError, ValueError) as error:
             raise FailedError(f"{out / arm.folder}: what the guest left cannot be read: {error}") from error
         found += [
@@ -68,26 +73,30 @@ def rows(scenario: Scenario, run: int, seed: int, out: Path, kernel: str) -> lis
                 value,
                 unit,
                 provenance.commit(),
-                kernel,
+                machine.kernel,
             )
             for metric, value, unit in figures
         ]
     return found
 
 
-def _figures(arm: Arm, folder: Path) -> Figures:
+def _figures(arm: Arm, folder: Path, by: str) -> Figures:
     info = _pairs(folder / "info")
     yield "duration", info["elapsed_us"] / 1e6, "s"
     yield "goodput", 8 * info["bytes"] / info["elapsed_us"], "Mbit/s"
-    yield "retransmissions", info["retrans"], "1"
-    yield "retransmitted_share", info["retrans"] / max(info["data_segs_out"], 1), "1"
+    nstat = _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+    # curl does not see the sender's socket: the namespace's counters, of which it is the only user
+    resent = info.get("retrans", nstat["TcpRetransSegs"])
+    yield "retransmissions", resent, "1"
+    yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1), "1"
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
     if arm.estimator != NO_ESTIMATOR:
         yield from _of_log(arm, folder / "log")
         yield from _of_module(module)
     yield from ((f"module.{name}", value, "1") for name, value in module.items())
-    yield from ((f"ss.{name}", value, _unit(name)) for name, value in info.items())
-    nstat = _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+    yield from (
+        (f"{'ss' if by == 'send' else by}.{name}", value, _unit(name)) for name, value in info.items()
+    )
     yield from ((f"nstat.{name}", value, "1") for name, value in nstat.items() if value)
 
 

@@ -42,7 +42,7 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
     """Every run of the scenario, as rows. Raise UserError, FailedError."""
     if progress:
         progress(0.0, "guest and module")
-    machine = prepare(cache_folder())
+    machine = prepare(cache_folder(), scenario.with_programs)
     kept = _folder(options)
     count = scenario.runs.count
     work = [_Work(scenario, n, seed_of(scenario, n), machine, kept, options.pcap) for n in range(count)]
@@ -66,6 +66,13 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
     finally:
         signal.signal(signal.SIGTERM, before)
     return [row for w in work for row in w.rows()]
+
+
+def folder(scenario: Scenario, options: Options, number: int = 0) -> Path:
+    """Of a finished run."""
+    machine = prepare(cache_folder(), scenario.with_programs)
+    seed = seed_of(scenario, number)
+    return _Work(scenario, number, seed, machine, _folder(options), options.pcap).folder
 
 
 def _interrupt(*_: object) -> None:
@@ -142,4 +149,4 @@ class _Work:
         return str(error).replace(str(console), str(kept))
 
     def rows(self) -> list[results.Row]:
-        return results.rows(self.scenario, self.number, self.seed, self.folder, self.machine.kernel)
+        return results.rows(self.scenario, self.number, self.seed, self.folder, self.machine)

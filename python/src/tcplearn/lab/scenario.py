@@ -149,6 +149,7 @@ class Change(_Strict):
 
 class Transfer(_Strict):
     bytes: Bytes = 16_000_000
+    by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
 
 
 class Algorithms(_Strict):
@@ -185,6 +186,11 @@ class Scenario(_Strict):
     transfer: Transfer = Transfer()
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
+    programs: bool = False  # Python, curl, nginx and iperf3 in the guest, as for lab shell
+
+    @property
+    def with_programs(self) -> bool:
+        return self.programs or self.transfer.by != "send"
 
     @model_validator(mode="after")
     def _hops(self) -> Self:

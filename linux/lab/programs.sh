@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Makes the guest's second archive, with real programs: Python and its standard
+# library, curl, nginx and iperf3 (tcpdump is in the first). vm.sh lays it over
+# image.sh's where VM_PROGRAMS names it.
+#
+#   programs.sh IMAGE_DIR DIR
+#
+# DIR gets programs.cpio and versions. Not a disk: a virtual one costs the runs
+# their repeatability (guest-init says why).
+set -euo pipefail
+export LC_ALL=C
+umask 022
+
+die() { echo "programs: $*" >&2; exit 1; }
+[ $# = 2 ] || { echo "usage: programs.sh IMAGE_DIR DIR" >&2; exit 2; }
+mkdir -p "$2"
+image=$(cd "$1" && pwd) dir=$(cd "$2" && pwd) here=$(cd "$(dirname "$0")" && pwd)
+[ -r "$image/busybox" ] || die "no guest in $image: run image.sh first"
+# shellcheck source=linux/lab/packages.sh
+. "$here/packages.sh"
+debian_12
+
+packages=(libc6 zlib1g
+	libpython3.11-minimal libpython3.11-stdlib python3.11-minimal libexpat1 libssl3 libffi8 libbz2-1.0 liblzma5 libuuid1
+	iperf3 libiperf0 libsctp1 nginx libcrypt1 libpcre2-8-0
+	curl libcurl4 libbrotli1 libcom-err2 libgmp10 libgnutls30 libgssapi-krb5-2 libhogweed6 libidn2-0 libk5crypto3
+	libkeyutils1 libkrb5-3 libkrb5support0 libldap-2.5-0 libnettle8 libnghttp2-14 libp11-kit0 libpsl5 librtmp1
+	libsasl2-2 libssh2-1 libtasn1-6 libunistring2 libzstd1)
+
+work=$(mktemp -d "$dir/unpack.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+root=$work/root guest=$work/guest
+unpack "$dir" "$root" "$work/versions" "${packages[@]}"
+
+mkdir -p "$guest"/{bin,usr/lib}
+for program in python3.11 curl nginx iperf3; do
+	take "$root" "$guest" "$program"
+done
+ln -s python3.11 "$guest/bin/python3"
+
+# The standard library, without what a scenario has no use for.
+cp -r "$root/usr/lib/python3.11" "$guest/usr/lib/"
+library=$guest/usr/lib/python3.11
+rm -rf "$library"/{ensurepip,idlelib,lib2to3,pydoc_data,test,tkinter,turtledemo,unittest/test}
+find "$library" -name __pycache__ -prune -exec rm -rf {} +
+for extension in "$library"/lib-dynload/*.so; do
+	# terminals and databases: their libraries stay away, and they with them
+	if libraries "$root" "$extension" | grep -v "^$root/" >/dev/null; then
+		rm "$extension"
+	else
+		take_libraries "$root" "$guest" "$extension"
+	fi
+done
+
+archive "$guest" "$image/busybox" >"$work/programs.cpio"
+mv "$work/programs.cpio" "$work/versions" "$dir/"
