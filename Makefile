@@ -15,6 +15,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
+# an editable installation knows the modules that there were: others, and it is done again
+MODULES := build/.modules-$(firstword $(shell find python/src/tcplearn -name '*.py' | LC_ALL=C sort | cksum))
 FUZZ_SECONDS ?= 15
 
 demo: $(BIN)/tcplearn
@@ -48,9 +50,14 @@ $(VENV)/.lab: $(VENV)/.packages Makefile
 	tools/system-packages $(LAB_PACKAGES)
 	@touch $@
 
-$(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE)
+$(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE) $(MODULES)
 	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.TCPLEARN_WERROR=ON -e .
+	@touch $@
+
+$(MODULES):
+	@mkdir -p $(@D)
+	@rm -f build/.modules-*
 	@touch $@
 
 dev: install $(VENV)/.dev

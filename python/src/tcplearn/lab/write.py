@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import io
-import json
 import statistics
 from collections.abc import Sequence
 from typing import Any
+
+from tcplearn import records
 
 from .results import Row
 
@@ -27,16 +27,12 @@ SHOWN = (
 
 def to_json(rows: Sequence[Row]) -> str:
     """An array of tidy rows, one on a line."""
-    lines = [json.dumps(dataclasses.asdict(row), ensure_ascii=False, allow_nan=False) for row in rows]
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+    return records.to_json(map(dataclasses.asdict, rows), {})
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [f.name for f in dataclasses.fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(dataclasses.asdict(row) for row in rows)
-    return out.getvalue()
+    names = [f.name for f in dataclasses.fields(Row)]
+    return records.to_csv(list(map(dataclasses.asdict, rows)), {}, names)
 
 
 def to_parquet(rows: Sequence[Row]) -> bytes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn import output as files
+from tcplearn.cli_common import write
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.simulate import engine, pool, rows, sweep
 from tcplearn.simulate.store import Store
@@ -62,10 +63,7 @@ def simulate(
             planned, jobs, store, _pool(options, store), fresh=options.fresh, progress=progress, say=say
         )
     text = _rendered(planned, options)
-    if options.output:
-        files.write_atomically(options.output, text)
-    else:
-        _print(text)
+    write(text, options.output)
     if planned.failures:
         raise FailedError(f"{len(planned.failures)} of {len(jobs)} runs failed; the others are on disk")
     return None
@@ -92,11 +90,3 @@ def _rendered(done: sweep.Sweep, options: Options) -> str | bytes:
             return rows.to_csv(tidy)
         case _:
             return rows.to_parquet(tidy)
-
-
-def _print(text: str | bytes) -> None:
-    if isinstance(text, bytes):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text)
-    else:
-        sys.stdout.write(text)

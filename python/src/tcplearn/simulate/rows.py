@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tcplearn import records
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:
@@ -92,16 +92,11 @@ def tidy(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]
 
 
 def to_json(rows: Sequence[Json]) -> str:
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+    return records.to_json(rows, {})
 
 
 def to_csv(rows: Sequence[Json]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    return records.to_csv(rows, {}, FIELDS)
 
 
 def to_parquet(rows: Sequence[Json]) -> bytes:
