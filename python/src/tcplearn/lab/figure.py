@@ -41,7 +41,7 @@ def rows(scenario: Scenario, folder: Path) -> Iterator[Json]:
         stood[name] = core.run(rtt_us, time_us, time_us - rtt_us, flight_segments=flight)[0]
     first = max(1, (len(s) - SAMPLES) // 2)
     for k in range(first, min(first + SAMPLES, len(s))):
-        place = {"scenario": f"{scenario.name}: {scenario.title}", "k": k - first + 1}
+        place = {"scenario": scenario.name, "k": k - first + 1}
         for side, names in zip(_SIDES, ((OF, STOCK), REPLAYED), strict=True):
             yield {**place, "side": side, "e": MEASURED, "y": float(rtt_us[k]) / 1000}
             for name in names:
