@@ -44,7 +44,7 @@ def check_vectors(machine: Machine) -> list[str]:
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
     """Lines that say what the storm did. Raise FailedError for a warning, a leak or a stuck connection."""
-    left = run_check(machine, "stress", seed)
+    left = run_check(machine, "stress", seed, limit_s=3600)  # minutes of an idle machine
     problems = list(_stress_problems(left))
     if problems:
         raise FailedError("stress: " + "; ".join(problems))
