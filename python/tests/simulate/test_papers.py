@@ -99,6 +99,8 @@ def test_a_network_that_carries_nothing_is_told(folder: Path, tmp_path: Path) ->
     def error(run: Run) -> float | None:
         if run.labels.get("variant") == "paper":
             return None
+        if run.algorithm.startswith("tracking") and run.seed == 1:
+            return None  # only here no flow got through
         return 0.0 if run.algorithm == "jacobson/nunes2014" else 1.0
 
     stored(folder, Store(tmp_path / "runs"), error)

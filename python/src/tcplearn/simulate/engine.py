@@ -24,7 +24,7 @@ from tcplearn.simulate.scenario import Run
 ROOT = Path(__file__).resolve().parents[4]
 BUILD = ROOT / "build" / "ns3"
 PROGRAM = "tcplearn-ns3"
-PACKAGES = "libns3-dev ns3 libgsl-dev nlohmann-json3-dev cmake ninja-build g++"
+PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
 
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
 STOCK = "ns3"

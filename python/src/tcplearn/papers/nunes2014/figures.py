@@ -149,19 +149,19 @@ def _side_by_side(rows: Sequence[Json]) -> tuple[list[Json], Any]:
     return values, alt.X("place:Q", title=title, axis=axis).scale(domain=domain, nice=False, zero=False)
 
 
-def chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
+def chart(rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
     look = looks(dict.fromkeys(r["e"] for r in rows))
     colour = _colour(look)
     values, x = _side_by_side(rows)
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x)
-    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=figure.title), color=colour)
-    bars = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q", color=colour)
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), color=colour)
+    bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q", color=colour)
     return _faceted(alt.layer(bars, lines), rows, title)
 
 
-def over_time_chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
+def over_time_chart(rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
     look = looks(dict.fromkeys(r["e"] for r in rows))
@@ -170,7 +170,7 @@ def over_time_chart(figure: Figure, rows: Sequence[Json], title: str) -> Json:
         .mark_line(point=True)
         .encode(
             x=alt.X("t:Q", title="time, s"),
-            y=alt.Y("y:Q", title=figure.title),
+            y=alt.Y("y:Q", title=None),
             color=_colour(look),
             strokeDash=alt.StrokeDash(
                 "x:N", legend=alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
@@ -210,7 +210,7 @@ def draw(found: Sequence[Point], titles: Mapping[str, str]) -> Iterator[tuple[Fi
         over_time = figure is OVER_TIME
         rows = over_time_rows(here) if over_time else rows_of(figure, here)
         if rows:
-            spec = (over_time_chart if over_time else chart)(figure, rows, _headline(figure, titles))
+            spec = (over_time_chart if over_time else chart)(rows, _headline(figure, titles))
             yield figure, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 

@@ -150,7 +150,8 @@ def _every(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
     for r in compared:
         errors = [_number(r.base), _number(r.learned), _ratio(r), f"{r.bias_ticks:+.2f}"]
         for algorithm in others:
-            seeds = [p.metrics["mean_error_ticks"] for p in by[r.where].get(algorithm, {}).values()]
+            metrics = [p.metrics for p in by[r.where].get(algorithm, {}).values()]
+            seeds = [m["mean_error_ticks"] for m in metrics if "mean_error_ticks" in m]
             errors.append(_number(statistics.fmean(seeds) if seeds else None))
         rows.append([*r.where, str(r.seeds), *errors, r.verdict])
     names = ("jacobson", "experts", "ratio", "bias of experts", *map(name, others))
