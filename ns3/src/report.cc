@@ -3,6 +3,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ns3/simulator.h"
 
@@ -90,13 +91,14 @@ Metrics averaged(const std::vector<Metrics>& flows) {
   return out;
 }
 
-double error_by_trial_ticks(const Recorder& recorder, double tick_s) {
+std::optional<double> error_by_trial_ticks(const Recorder& recorder, double tick_s) {
   double sum = 0, trials = 0;
   for (const FlowRecord& f : recorder.flows) {
     sum += f.error_us.mean() * static_cast<double>(f.error_us.count());
     trials += static_cast<double>(f.error_us.count());
   }
-  return trials > 0 ? sum / trials / (tick_s * 1e6) : 0;
+  if (trials == 0) return std::nullopt;
+  return sum / trials / (tick_s * 1e6);
 }
 
 Json series_of(const Recorder& recorder) {
@@ -123,7 +125,8 @@ void write_report(std::ostream& out, const Scenario& s, const Recorder& recorder
     out << line << '\n';
   }
   Metrics run = averaged(all);
-  run.emplace_back("mean_error_by_trial_ticks", error_by_trial_ticks(recorder, s.tick_s));
+  if (const auto error = error_by_trial_ticks(recorder, s.tick_s))
+    run.emplace_back("mean_error_by_trial_ticks", *error);
   run.emplace_back("queue_bytes", totals.queued_bytes.mean());
   run.emplace_back("flows", static_cast<double>(all.size()));
   for (const char* state : {"finished", "running", "connecting", "died"})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from samples import ROOT
-from tcplearn.errors import FailedError
+from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import check, figure, machine, run, scenario, vectors
 from tcplearn.traces import open_trace
 
@@ -159,9 +159,10 @@ def test_a_traced_link_passes_what_its_trace_has(ready: machine.Machine, tmp_pat
 def test_a_machine_that_hangs_is_ended_and_finished_runs_stay(ready: machine.Machine, tmp_path: Path) -> None:
     boots = machine.Boots()
     with pytest.raises(FailedError, match=r"the guest ran longer than 10 s"):
-        boots.run(ready, "while :; do :; done\n", tmp_path / "out", seed=1, limit_s=10)
-    left = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
-    assert f"{tmp_path}" not in left
+        boots.run(ready, "while :; do :; done\n", tmp_path / "out", seed=987654321, limit_s=10)
+    left = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True).stdout
+    mine = [line for line in left.splitlines() if "-seed 987654321 " in line and not line.startswith("Z")]
+    assert mine == []
 
 
 def test_a_scenario_that_fails_says_so(ready: machine.Machine, tmp_path: Path) -> None:
@@ -176,5 +177,5 @@ def test_storm_of_connections(ready: machine.Machine) -> None:
 
 def test_missing_qemu_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine.shutil, "which", lambda _: None)
-    with pytest.raises(Exception, match=r"QEMU is missing: apt-get install"):
+    with pytest.raises(UserError, match=r"QEMU is missing: apt-get install"):
         machine.prepare(machine.cache_folder())

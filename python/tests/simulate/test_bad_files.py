@@ -45,7 +45,11 @@ BAD = [
         "[scenario.topology]\nspeed_mps = [0.0, 1.0]\n",
         "scenario.topology: speed_mps: the lowest must be above 0",
     ),
-    ("scenario-1", '[scenario.topology]\nkind = "mesh"\n', "scenario.topology: "),
+    (
+        "scenario-1",
+        '[scenario.topology]\nkind = "manets"\n',
+        "scenario.topology.kind: no 'manets'; did you mean manet",
+    ),
     (
         "scenario-6",
         '[scenario.topology]\ntrace = "nowhere.trace"\n',
@@ -66,7 +70,26 @@ BAD = [
         '[grid]\nalgorithms = ["jacobson:alpha=2"]\n',
         "grid.algorithms: jacobson: alpha=2: allowed is 0 to 1",
     ),
-    ("scenario-5", '[grid]\ntimings = ["each-ack"]\n', "grid.timings.0: should be like"),
+    (
+        "scenario-5",
+        '[grid]\ntimings = ["each-ack"]\n',
+        "grid.timings.0: 'each-ack': give every-ack or one-per-rtt",
+    ),
+    (
+        "scenario-5",
+        "[scenario.load]\npackets = [0, 10]\n",
+        "load.packets.0: should be greater than or equal to 1",
+    ),
+    (
+        "scenario-5",
+        "[scenario.tcp]\nsegment_bytes = 2000\nbuffer_bytes = 1500\n",
+        "buffer_bytes: at least a segment",
+    ),
+    (
+        "scenario-6",
+        '[scenario.topology]\ntrace = "falling.trace"\n',
+        "falling.trace: not a Mahimahi link trace: its times fall",
+    ),
     ("scenario-5", '[grid]\nvariants = ["1mbps"]\n', "no variant '1mbps'; did you mean 1Mbps"),
     (
         "scenario-5",
@@ -94,6 +117,7 @@ def test_one_line(
     base: str, more: str, told: str, fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bad.toml"
+    (tmp_path / "falling.trace").write_text("5\n3\n")
     file.write_text(GOOD.format(base=PAPER / f"{base}.toml") + more)
     assert main(["simulate", str(file), "--profile", "t", "--out", str(tmp_path / "o")]) == 2
     lines = capsys.readouterr().err.splitlines()

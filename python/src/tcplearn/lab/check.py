@@ -34,7 +34,9 @@ def run_check(machine: Machine, name: str, seed: int = 1, limit_s: int = 900) ->
 def check_vectors(machine: Machine) -> list[str]:
     """Lines that say what was compared. Raise FailedError for an answer that differs."""
     out = run_check(machine, "vectors")["vectors"].splitlines()
-    total = next(line for line in out if line.startswith("all "))
+    total = next((line for line in out if line.startswith("all ")), None)
+    if total is None:
+        raise FailedError("the guest ended before it had compared all vectors")
     words = total.split()
     found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
     if found["wrong"] or found["untried"] or found["bad_lines"] or not found["answers"]:
@@ -45,6 +47,8 @@ def check_vectors(machine: Machine) -> list[str]:
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
     """Lines that say what the storm did. Raise FailedError for a warning, a leak or a stuck connection."""
     left = run_check(machine, "stress", seed, limit_s=3600)  # minutes of an idle machine
+    if missing := {"storm", "counters", "left", "warnings"} - set(left):
+        raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
     problems = list(_stress_problems(left))
     if problems:
         raise FailedError("stress: " + "; ".join(problems))

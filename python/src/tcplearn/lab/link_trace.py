@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKET_BYTES = 1500
+from tcplearn import link_trace
+
 #: Of the token bucket: one packet with its Ethernet header. Each change of its rate fills it.
 BURST_BYTES = 1540
 #: The least that a token bucket is given: an outage lets a packet a second through.
@@ -33,17 +33,9 @@ class LinkTrace:
 def read(path: Path, step_ms: int) -> LinkTrace:
     """Lines of times in ms, at each of which 1,500 bytes may leave. Raise ValueError."""
     try:
-        data = path.read_bytes()
-        if path.suffix == ".gz":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        raise ValueError(f"{path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from error
-    words = data.split()
-    if not words or not all(word.isdigit() for word in words):
-        raise ValueError(f"{path}: not a Mahimahi link trace: one time in ms on each line")
-    times = [int(word) for word in words]
-    if times != sorted(times) or times[-1] == 0:
-        raise ValueError(f"{path}: not a Mahimahi link trace: its times fall, or end at 0")
+        times = link_trace.times_ms(link_trace.unpacked(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
     return LinkTrace(times[-1], _steps(times, step_ms))
 
 
@@ -60,6 +52,6 @@ def _steps(times_ms: list[int], step_ms: int) -> tuple[Step, ...]:
             continue
         before = count
         # the bucket that the change fills is a packet of the step's already
-        bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8
+        bits = max(count * link_trace.PACKET_BYTES - BURST_BYTES, 0) * 8
         steps.append(Step(k * step_ms, max(LOWEST_RATE, bits * 1000 // length_ms)))
     return tuple(steps)

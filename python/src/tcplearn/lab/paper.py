@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,8 +91,8 @@ def _part(part: Part, published: Published) -> list[str]:
         for metric, _, digits in METRICS:
             theirs = published.get((s.name, NAMES.get(name, name), metric))
             paper = "" if theirs is None else f"; paper {theirs[0]:.{digits}f} ± {theirs[1]:.{digits}f}"
-            cells.append(_cell(metrics.get(metric), digits) + paper)
-        cells += [_cell(metrics.get(metric), digits) for metric, _, digits in OURS]
+            cells.append(_cell(metrics, metric, digits) + paper)
+        cells += [_cell(metrics, metric, digits) for metric, _, digits in OURS]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, "", *_relative(part, published), ""]
 
@@ -117,7 +117,9 @@ def _relative(part: Part, published: Published) -> list[str]:
     return lines
 
 
-def _cell(value: tuple[float, float, int] | None, digits: int) -> str:
+def _cell(metrics: Mapping[str, tuple[float, float, int]], metric: str, digits: int) -> str:
+    """A kernel counter that is absent is 0; what was not measured is left out."""
+    value = metrics.get(metric)
     if value is None:
-        return "0"
+        return "0" if metric.startswith("nstat.") else ""
     return f"{value[0]:.{digits}f}" + (f" ± {value[1]:.{digits}f}" if value[2] > 1 else "")

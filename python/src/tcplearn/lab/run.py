@@ -102,6 +102,12 @@ def _folder(options: Options) -> Path:
     return folder
 
 
+def _warned(folder: Path) -> str:
+    """The first warning of the guest's kernel log."""
+    told = folder / "warnings"
+    return told.read_text(errors="replace").partition("\n")[0].strip() if told.exists() else ""
+
+
 class _Work:
     """One run: its key, its folder and its rows."""
 
@@ -128,6 +134,8 @@ class _Work:
                 raise FailedError(
                     f"{self.scenario.name}, run {self.number}: {self._kept_log(partial, error)}"
                 ) from error
+            if warned := _warned(partial):
+                raise FailedError(f"{self.scenario.name}, run {self.number}: the kernel warned: {warned}")
             for log in partial.glob("*/log"):
                 log.with_name("log.gz").write_bytes(gzip.compress(log.read_bytes(), 6, mtime=0))
                 log.unlink()

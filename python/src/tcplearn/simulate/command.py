@@ -48,7 +48,6 @@ def simulate(
     if options.output:
         files.check_writable(options.output)
     store = Store(options.out or engine.cache_folder())
-    engine.build()
     planned, jobs = sweep.plan(scenario_files, options.profile)
     if not options.fresh:
         planned.results = {key: found for key in jobs if (found := store.get(key))}
@@ -58,6 +57,7 @@ def simulate(
         say(f"{len(jobs)} runs, {left} to simulate, about {hours:.1f} CPU hours; results in {where}")
     if options.plan_only:
         return None
+    engine.build()
     with progress_bar(options.quiet) as progress:
         sweep.run(
             planned, jobs, store, _pool(options, store), fresh=options.fresh, progress=progress, say=say

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import inspect
 import json
@@ -17,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tcplearn import estimators
+from tcplearn import estimators, link_trace
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.simulate.scenario import Run
 
@@ -145,21 +144,12 @@ def _user_code(algorithm: str) -> str:
 def _plain_trace(file: Path, trace: Path) -> Path:
     """Checked, and unpacked where it is gzipped."""
     try:
-        data = trace.read_bytes()
-        if trace.suffix == ".gz":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        what = getattr(error, "strerror", None) or str(error)
+        data = link_trace.unpacked(trace)
+        link_trace.times_ms(data)
+    except ValueError as error:
         raise UserError(
-            f"{printable(file)}: topology.trace: {printable(trace)}: {what.lower()}; "
-            "give a Mahimahi link trace"
+            f"{printable(file)}: topology.trace: {printable(trace)}: {error}; give a Mahimahi link trace"
         ) from error
-    lines = data.split()
-    if not lines or not all(line.isdigit() for line in lines) or int(lines[-1]) == 0:
-        raise UserError(
-            f"{printable(file)}: topology.trace: {printable(trace)}: not a Mahimahi link trace: "
-            "one time in ms on each line"
-        )
     if trace.suffix != ".gz":
         return trace
     out = cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
@@ -12,15 +13,24 @@ NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
 Flag = Annotated[bool, Strict()]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
-Timing = Annotated[str, StringConstraints(pattern=r"^(every-ack|one-per-rtt)(/[1-9][0-9]{0,4}ms)?$")]
 
 
-def _rising(pair: list[float]) -> list[float]:
+def _rising(pair: list[Any]) -> list[Any]:
     if pair[0] > pair[1]:
         raise ValueError("give [lowest, highest]")
     return pair
 
 
+def _timing(text: str) -> str:
+    if not re.fullmatch(r"(every-ack|one-per-rtt)(/[1-9][0-9]{0,4}ms)?", text):
+        raise ValueError(
+            f"'{text[:40]}': give every-ack or one-per-rtt, and a clock or none: one-per-rtt/500ms"
+        )
+    return text
+
+
+Timing = Annotated[str, AfterValidator(_timing)]
+Packets = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 Span = Annotated[list[NotNegative], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 
 
@@ -79,13 +89,13 @@ class Dumbbell(Table):
 class Ftp(Table):
     kind: Literal["ftp"]
     flows: Annotated[int, Strict(), Field(ge=1, le=20_000)]
-    packets: Span
+    packets: Packets
     start_s: Span
 
 
 class Bursts(Table):
     kind: Literal["bursts"]
-    packets: Span
+    packets: Packets
     start_s: Span  # when, within its period, each node starts
     every_s: Positive
 
@@ -105,6 +115,12 @@ class Tcp(Table):
     max_segment_lifetime_s: Positive
     sack: Flag
     keep_backoff: Flag
+
+    @model_validator(mode="after")
+    def _a_segment_fits(self) -> Tcp:
+        if self.buffer_bytes < self.segment_bytes:
+            raise ValueError(f"buffer_bytes: at least a segment, {self.segment_bytes}")
+        return self
 
 
 class Scenario(Table):

@@ -100,9 +100,10 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{place}: no such key; {did_you_mean(key, fields, 'allowed: ' + ', '.join(fields))}"
     if first["type"] == "missing":
         return f"{place}: is missing"
-    message = message.replace("Input should be", "should be").replace(
-        "String should match pattern", "should be like"
-    )
+    if first["type"] == "union_tag_invalid":
+        tag, known = str(first["ctx"]["tag"]), str(first["ctx"]["expected_tags"]).replace("'", "").split(", ")
+        return f"{place}.kind: no {tag!r}; {did_you_mean(tag, known, 'there are ' + ' and '.join(known))}"
+    message = message.replace("Input should be", "should be")
     got = first.get("input")
     shown = f", not {got!r}" if isinstance(got, (str, int, float, bool)) else ""
     return f"{place}: {message[:1].lower()}{message[1:]}{shown}" if place else message
@@ -138,7 +139,7 @@ def profile_of(document: Document, name: str, path: Path) -> Profile:
         return document.profiles[name]
     if name == FULL:
         return Profile()
-    known = [*document.profiles, FULL]
+    known = list(dict.fromkeys((*document.profiles, FULL)))
     raise UserError(
         f"{printable(path)}: no profile {name!r}; {did_you_mean(name, known, 'it has ' + ', '.join(known))}"
     )
