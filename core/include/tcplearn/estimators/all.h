@@ -7,6 +7,8 @@
 #include "linux_tcp.h"
 #include "rfc9002.h"
 #include "eifel.h"
+#include "experts_grid.h"
+#include "experts_steps.h"
 #include "experts.h"
 #include "experts_q16.h"
 #include "linreg.h"

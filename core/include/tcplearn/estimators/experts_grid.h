@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights stand
+ * behind the state: reserve TL(experts_bytes)(params). Weights are kept with sum 1 and each loss is taken
+ * less the smallest one; both cancel in the prediction and stand for the paper's "periodic rescaling"
+ * (section 3.2). Included once for each number model. */
+
+#define TL_EXPERTS_PARAMS(X) \
+	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
+	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate, per unit of loss") \
+	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, \
+	  "share of weight given round at each trial; share = variable: for a loss of one") \
+	X(choice, share, TL_SHARE_FIXED, "fixed|variable|past", 2, \
+	  "step 4: to all alike, by each one's loss, or as the weights were in the past") \
+	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
+	  "step 2 of Algorithm 1, another loss in its place") \
+	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
+	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
+	X(ratio, quantile, TL_RATIO(1, 2), 0, 1, \
+	  "tau of the pinball loss: tau a tick too low, 1 - tau a tick too high") \
+	X(us, tick, 500000, 1, 1000000000, "tick") \
+	X(count, scale, 1, 1, 1000, "ticks to a unit of the grid") \
+	X(ratio, rtt_min, TL_RATIO(1, 1), 0, 2000, "RTTmin in units") \
+	X(ratio, rtt_max, TL_RATIO(128, 1), 0.001, 2000, "RTTmax in units") \
+	X(count, per_octave, 4, 1, 256, "experts to a factor of two: x_i = RTTmin + RTTmax 2^((i-N)/this)") \
+	X(count, fit, 0, 0, 1024, "not 0: unit = first RTT / this, again whenever an RTT leaves the grid") \
+	X(choice, variance, TL_VARIANCE_EQ2, "eq2|eq4", 1, "RTTVAR by equation 2 or 4") \
+	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of RTTVAR") \
+	X(ratio, k, TL_RATIO(4, 1), 0, 64, "RTTVARs added to the prediction (equation 3)") \
+	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
+	X(us, rto_min, 1000000, 0, 4294967296, "floor of the RTO: 2 ticks of 500 ms (section 2.1)") \
+	X(us, rto_max, 32000000, 1, 4294967296, "cap of the RTO: 64 ticks of 500 ms") \
+	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to; 0: none") \
+	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt", 1, "which ACKs are timed")
+
+struct TL(experts_params) {
+	TL_EXPERTS_PARAMS(TL_FIELD)
+};
+
+struct TL(experts) {
+	struct TL(experts_params) params;
+	struct tl_sampler sampler;
+	num_t rtt, rttvar;
+	num_t last;
+	int64_t unit_us; /* what one unit of the grid lasts */
+	uint32_t samples;
+	uint32_t trials; /* of share = past: posteriors in the sums */
+	/* x[n] in units, rising; of share = past the sums of the weights before step 4; then w[n] */
+};
+
+TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)
+{
+	uint32_t each = sizeof(tick_t) + sizeof(weight_t);
+
+	if (p->share == TL_SHARE_PAST)
+		each += sizeof(weight_sum_t);
+	return (uint32_t)sizeof(struct TL(experts)) + p->n * each;
+}
+
+TL_FN tick_t *TL(experts_grid)(const struct TL(experts) *s)
+{
+	return (tick_t *)(s + 1);
+}
+
+TL_FN weight_sum_t *TL(experts_past)(const struct TL(experts) *s)
+{
+	return (weight_sum_t *)(TL(experts_grid)(s) + s->params.n);
+}
+
+TL_FN weight_t *TL(experts_weights)(const struct TL(experts) *s)
+{
+	return (weight_t *)(TL(experts_past)(s) + (s->params.share == TL_SHARE_PAST ? s->params.n : 0));
+}
+
+TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
+{
+	return s->params.n < TL_EXPERTS_MAX ? s->params.n : TL_EXPERTS_MAX;
+}
+
+/* section 3.2: x_i = RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N */
+TL_FN tick_t TL(experts_x)(const struct TL(experts_params) *p, uint32_t i)
+{
+	return tick_from_ratio(p->rtt_min + ratio_mul(p->rtt_max, ratio_exp2_neg(p->n - i, p->per_octave)));
+}
+
+TL_FN void TL(experts_defaults)(struct TL(experts_params) *p) { TL_EXPERTS_PARAMS(TL_DEFAULT) }
+
+/* The same algorithm on a grid fitted to the path: the first RTT is 16 units, the experts reach from
+ * 1/6 to 8 of it in steps of 4 %, and the RTO is bounded as in RFC 6298's other estimators here. */
+TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
+{
+	p->fit = 16;
+	p->per_octave = 16;
+	p->rto_min_us = 0;
+	p->rto_max_us = 60000000;
+}
+
+TL_FN void TL(experts_uniform)(struct TL(experts) *s)
+{
+	const tick_t *x = TL(experts_grid)(s);
+	weight_t *w = TL(experts_weights)(s);
+	uint32_t i, n = TL(experts_count)(s);
+	tick_t sum = 0;
+
+	for (i = 0; i < n; i++) { /* w_1,i = 1/N */
+		w[i] = weight_uniform(n);
+		if (s->params.share == TL_SHARE_PAST)
+			TL(experts_past)(s)[i] = weight_uniform(n);
+		sum += x[i];
+	}
+	s->trials = 1;
+	s->rtt = tick_to_num(tick_mean(sum, n), s->unit_us);
+}
+
+TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_params) *p)
+{
+	tick_t *x;
+	uint32_t i;
+
+	s->params = *p;
+	tl_sampler_init(&s->sampler);
+	s->unit_us = tl_clamp_us(p->tick_us * (int64_t)p->scale, 1, TL_UNIT_MAX_US);
+	s->rttvar = s->last = num_from_us(0);
+	s->samples = 0;
+	x = TL(experts_grid)(s);
+	for (i = 0; i < TL(experts_count)(s); i++)
+		x[i] = TL(experts_x)(p, i + 1);
+	TL(experts_uniform)(s);
+}
