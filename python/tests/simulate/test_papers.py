@@ -85,7 +85,7 @@ def test_every_figure_and_ratio(folder: Path, tmp_path: Path) -> None:
     told = "| 4.5 | 2.25 | 2 (2 to 2) | -0.10 | 1.5 | 1.5 | 1.5 | experts nearer |"
     assert f"| III | paper | one-per-rtt/500ms | 130 | 2 {told}" in text
     assert "| experts | 0.5 | 0.5 | 0 of " in text and "| tracking | 0.333 | 0.333 | " in text
-    told = "2 to 2 over 8 conditions, 8 surely above 1, 0 surely below"
+    told = "2 to 2 over 8 conditions, 8 intervals above 1, 0 below"
     assert re.search(rf"\| 22 \| V .* \| 4 ratio \| {told} \|", text)
     assert "| – | I | rtt_variance_ticks2 | load.flows=34 | – | 0.4763 ticks | 0.25 to 0.25 |" in text
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.papers.nunes2014.runs import BASE, LEARNED, Point, by_place, name
-from tcplearn.report.palette import Look, looks
+from tcplearn.report.palette import DASHES, Look, looks
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
@@ -164,17 +164,16 @@ def chart(rows: Sequence[Json], title: str) -> Json:
 def over_time_chart(rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
-    look = looks(dict.fromkeys(r["e"] for r in rows))
+    loads = sorted({r["x"] for r in rows}, key=lambda x: int(x.split()[0]))
+    legend = alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
     lines = (
         alt.Chart(alt.InlineData(values=list(rows)))
-        .mark_line(point=True)
+        .mark_line()
         .encode(
-            x=alt.X("t:Q", title="time, s"),
+            x=alt.X("t:Q", title="time, s").scale(zero=True),
             y=alt.Y("y:Q", title=None),
-            color=_colour(look),
-            strokeDash=alt.StrokeDash(
-                "x:N", legend=alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
-            ),
+            color=_colour(looks(dict.fromkeys(r["e"] for r in rows))),
+            strokeDash=alt.StrokeDash("x:N", legend=legend).scale(domain=loads, range=DASHES[: len(loads)]),
         )
     )
     return _faceted(alt.layer(lines), rows, title)

@@ -47,10 +47,10 @@ def page(
         "# Simulations: ours beside the paper's",
         f"Made by `{command}`; do not edit.",
         f"{len(found)} of {planned} runs of profile `{profile}` (`tcplearn simulate "
-        f"papers/nunes2014/scenario-*.toml`), made at commit {commits}. Intervals are of "
-        f"{found[0].confidence:.0%}, over the seeds; a seed gives all algorithms the same network. An error "
-        "is \\|prediction − sample\\|, averaged over a flow, then over flows, in ticks of 500 ms. Sampling: "
-        "every ACK or one a round trip, rounded up to whole ticks.",
+        f"papers/nunes2014/scenario-*.toml`), made at {commits}, with the same core and ns-3 host. "
+        f"Intervals are of {found[0].confidence:.0%}, over the seeds; a seed gives all algorithms the same "
+        "network. An error is \\|prediction − sample\\|, averaged over a flow, then over flows, in ticks of "
+        "500 ms. Sampling: every ACK or one a round trip, rounded up to whole ticks.",
         f"## Error of `{BASE}` over that of `{LEARNED}`, scenarios III and V",
         "Above 1 the experts are nearer. The paper prints 2.4 for III (1.54 against 0.63 ticks) and almost 4 "
         "for V; it doesn't say how it sampled, and gives no interval.",
@@ -209,7 +209,7 @@ def _span(of: Sequence[Ratio], *, turned: bool = False) -> str:
     middles = [m for m, _, _ in known]
     return (
         f"{_number(min(middles))} to {_number(max(middles))} over {len(known)} conditions, "
-        f"{above} surely above 1, {below} surely below"
+        f"{above} intervals above 1, {below} below"
     )
 
 

@@ -110,14 +110,14 @@ class Ratio:
         """What the runs themselves show; not tested against another explanation."""
         few = self.rtt_ms < FEW_TICKS * TICK_MS
         if self.interval is None:
-            return "no error at all: every sample is one tick" if self.base == 0 else "an error of zero"
+            return "no error at all: every sample is one tick" if self.base == 0 else "a seed without error"
         if self.seeds < 2:
             return "one seed"
         if self.interval[1] > 1:
             return "experts nearer"
         if self.interval[2] < 1:
             return "jacobson nearer" + ("; RTTs under two ticks, no expert under one" if few else "")
-        return "level"
+        return "undecided"
 
 
 def ratios(found: Sequence[Point], metric: str = "mean_error_ticks") -> list[Ratio]:
