@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn import _native, provenance
+from tcplearn import _native
 from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog
 
@@ -50,6 +50,7 @@ class Row:
 def rows(scenario: Scenario, run: int, seed: int, out: Path, machine: Machine) -> list[Row]:
     """All rows of one run, an arm after the other in the scenario's own order."""
     found: list[Row] = []
+    made_at = (out / "complete").read_text().strip()
     for arm in arms(scenario, 0):
         parameters = f"tlp={'on' if arm.tlp else 'off'},bytes={scenario.transfer.bytes}"
         if scenario.algorithms.set_srtt:
@@ -72,7 +73,7 @@ def rows(scenario: Scenario, run: int, seed: int, out: Path, machine: Machine) -
                 metric,
                 value,
                 unit,
-                provenance.commit(),
+                made_at,
                 machine.kernel,
             )
             for metric, value, unit in figures
@@ -113,7 +114,8 @@ def _of_log(arm: Arm, path: Path) -> Figures:
     yield "log_records_lost", float(c.lost), "1"
     acks = c.acks
     s = acks[acks["rtt_us"] >= 0]
-    yield "mean_cwnd", _mean(acks["cwnd"]), "segments"
+    if len(acks):
+        yield "mean_cwnd", _mean(acks["cwnd"]), "segments"
     yield "samples", float(len(s)), "1"
     if len(s) < 2:
         return
@@ -161,7 +163,7 @@ def _of_module(counts: dict[str, float]) -> Figures:
 
 
 def _mean(values: Any) -> float:
-    return float(np.mean(values)) if len(values) else 0.0
+    return float(np.mean(values))
 
 
 def _pairs(path: Path) -> dict[str, float]:

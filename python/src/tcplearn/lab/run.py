@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcplearn import provenance
 from tcplearn.errors import FailedError, UserError, printable
 
 from . import guest, results
@@ -140,7 +141,7 @@ class _Work:
                 log.with_name("log.gz").write_bytes(gzip.compress(log.read_bytes(), 6, mtime=0))
                 log.unlink()
             partial.chmod(0o755)
-            (partial / "complete").touch()
+            (partial / "complete").write_text(provenance.commit() + "\n")
             if self.folder.exists():
                 shutil.rmtree(self.folder)
             partial.rename(self.folder)
