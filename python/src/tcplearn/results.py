@@ -12,6 +12,10 @@ Floats = NDArray[np.float64]
 
 #: Flows with fewer samples are measured but not judged.
 TOO_SHORT = 30
+#: Fewer misses than this give no rate to match, and fewer expected ones none to judge.
+MISSES_LEAST = 20
+#: Achieved miss rate to the target: within these is called kept.
+KEPT = (0.7, 1.3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tcplearn import estimators, provenance
 from tcplearn.errors import FailedError, UserError, printable
-from tcplearn.results import TOO_SHORT, Series
+from tcplearn.results import MISSES_LEAST, TOO_SHORT, Series
 from tcplearn.series import Candidate, Figures, Flow, Judge, Reader, Timer, samples_only, windows
 from tcplearn.series import with_parameter as varied
 from tcplearn.traces import TraceError, TraceOptions
@@ -32,8 +32,6 @@ REFERENCES = ("jacobson", "linux")
 #: Which RTO a sample is held against: the one in force when its segment was sent, as `replay` has it, or the
 #: one that stood just before the sample, which is what a timer that counts its misses can steer.
 WHEN = ("send", "before")
-#: Fewer misses than this give no rate to match, and fewer expected ones none to judge.
-MISSES_LEAST = 20
 
 #: The timer curves of the report: jacobson by its factor on RTTVAR, the others by their miss rate.
 FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)

@@ -13,9 +13,9 @@ import numpy as np
 
 from tcplearn import estimators
 from tcplearn.records import Record
-from tcplearn.results import Floats
+from tcplearn.results import KEPT, MISSES_LEAST, Floats
 from tcplearn.series import Figures
-from tcplearn.suite import MISSES_LEAST, REFERENCES, WHEN, Measured, Suite
+from tcplearn.suite import REFERENCES, WHEN, Measured, Suite
 
 #: Resamples of a bootstrap, and its seed: the same input gives the same interval.
 RESAMPLES, SEED = 2000, 20140047
@@ -23,8 +23,6 @@ _BLOCK = 2_000_000  # indices at a time
 
 #: A ratio up to this is called as good.
 AS_GOOD = 1.03
-#: Achieved miss rate to the target: within these is called kept.
-KEPT = (0.7, 1.3)
 
 KEYS = ("group", "estimator", "model")
 

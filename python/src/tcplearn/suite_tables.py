@@ -12,8 +12,9 @@ from rich.text import Text
 from tcplearn import views
 from tcplearn.errors import printable
 from tcplearn.records import Record
-from tcplearn.suite import MISSES_LEAST, REFERENCES, WHEN, Suite
-from tcplearn.suite_rows import AS_GOOD, KEPT
+from tcplearn.results import KEPT, MISSES_LEAST
+from tcplearn.suite import REFERENCES, WHEN, Suite
+from tcplearn.suite_rows import AS_GOOD
 from tcplearn.tables import counted
 from tcplearn.views import View
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -19,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from tcplearn import toml_file
 from tcplearn.errors import UserError, did_you_mean, printable
 
 from . import link_trace
@@ -219,14 +219,7 @@ class Scenario(_Strict):
 def load(path: Path, profile: str = "") -> Scenario:
     """Read a scenario, with a profile's values laid over it. Raise UserError: file, key, what is allowed."""
     where = printable(path)
-    try:
-        data = tomllib.loads(path.read_text())
-    except FileNotFoundError as error:
-        raise UserError(f"{where}: no such file; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{where}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where}: not TOML: {error}") from error
+    data = toml_file.read(path)
     profiles = data.pop("profile", {})
     if not isinstance(profiles, dict):
         raise UserError(f"{where}: profile: a table of tables, as [profile.smoke]")

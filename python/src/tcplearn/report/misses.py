@@ -12,7 +12,7 @@ from tcplearn.errors import printable
 from tcplearn.output import plain
 from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE
-from tcplearn.results import Replay, Row
+from tcplearn.results import KEPT, MISSES_LEAST, Replay, Row
 from tcplearn.tables import flows
 from tcplearn.views import Cell, View, count, rate, text
 
@@ -23,10 +23,6 @@ ABOUT = (
     "sender has tail loss probes: then a probe goes first. At the sending of a segment the RTO was a flight "
     "older, and more samples outlast that one."
 )
-
-#: Fewer expected misses than this don't tell whether a rate was kept.
-EXPECTED_LEAST = 20
-KEPT = (0.7, 1.3)
 
 #: What is counted, as a share of the samples; a mark's place beside the others of its flow.
 BEFORE, SEND = "above the RTO just before them", "above the RTO at their sending"
@@ -70,7 +66,7 @@ def sentence(row: Row) -> str:
     asked, known = row.rto_miss_rate_asked or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = asked * row.samples
-    if expected < EXPECTED_LEAST:
+    if expected < MISSES_LEAST:
         verdict = "too few to tell whether the rate is kept"
     elif KEPT[0] * asked <= before <= KEPT[1] * asked:
         verdict = "the rate is kept"

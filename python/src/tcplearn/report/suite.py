@@ -18,6 +18,7 @@ from tcplearn.report.page import glossary
 from tcplearn.report.palette import Look, learned, looks
 from tcplearn.report.parts import Page
 from tcplearn.report.summary import percent
+from tcplearn.results import KEPT
 from tcplearn.suite import Measured, Suite
 from tcplearn.suite_tables import WHEN_SHOWN
 
@@ -240,7 +241,7 @@ def _promise(suite: Suite, look: dict[str, Look], out: Page) -> None:
             title="Miss rate achieved, times the one asked for",
             hint="at 1 the promise was kept; the band is from 0.7 to 1.3",
             axis="achieved / asked",
-            band=suite_rows.KEPT,
+            band=KEPT,
         )
         out.picture("miss-rates", spec)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from tcplearn import toml_file
 from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.simulate.models import Document, Grid, Profile, Scenario
 
@@ -42,14 +42,7 @@ def load(path: Path) -> Document:
 def read_tree(path: Path, seen: tuple[Path, ...] = ()) -> Tree:
     """The file over the one it extends; a trace's path is taken from the file that names it."""
     name = printable(path)
-    try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{name}: no such file; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{name}: cannot read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{name}: not TOML: {error}") from error
+    tree = toml_file.read(path)
     _resolve_traces(tree, path.parent)
     base = tree.pop("extends", None)
     if base is None:
