@@ -13,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python" / "tests"))
 
-from tcplearn import bootstrap
+from tcplearn.replay import bootstrap
 from test_bootstrap import autoregressive, blocks_of
 
 PHIS = (0.0, 0.5, 0.9, 0.98)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tcplearn/estimators.h"
-#include "tcplearn/registry.h"
+#include "tcplearn/estimators/list.h"
 #include "tcplearn/tcplearn.h"
 
 #define TL_INFO(type, name, value, low, high, text) TL_INFO_##type(#name, low, high, text)
@@ -29,34 +29,34 @@ static struct tl_sample tl_sample_of_row(const struct tl_columns *c, size_t k)
 	return in;
 }
 
-#define TL_MODEL TL_F64
-#include "tcplearn/num_f64.h"
-#include "registry_model.h"
-#include "tcplearn/num_end.h"
+#define TL_ARITHMETIC TL_F64
+#include "tcplearn/arithmetic/double.h"
+#include "registry_arithmetic.h"
+#include "tcplearn/arithmetic/end.h"
 
-#define TL_MODEL TL_FIX
-#include "tcplearn/num_fix.h"
-#include "registry_model.h"
-#include "tcplearn/num_end.h"
+#define TL_ARITHMETIC TL_FIX
+#include "tcplearn/arithmetic/fixed.h"
+#include "registry_arithmetic.h"
+#include "tcplearn/arithmetic/end.h"
 
 size_t tl_estimator_count(void)
 {
 	return sizeof(tl_registry_f64) / sizeof(tl_registry_f64[0]);
 }
 
-const struct tl_estimator *tl_estimator_at(size_t index, enum tl_model model)
+const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic)
 {
 	if (index >= tl_estimator_count())
 		return NULL;
-	return model == TL_FIX ? &tl_registry_fix[index] : &tl_registry_f64[index];
+	return arithmetic == TL_FIX ? &tl_registry_fix[index] : &tl_registry_f64[index];
 }
 
-const struct tl_estimator *tl_estimator_find(const char *name, enum tl_model model)
+const struct tl_estimator *tl_estimator_find(const char *name, enum tl_arithmetic arithmetic)
 {
 	size_t i;
 
 	for (i = 0; i < tl_estimator_count(); i++)
 		if (strcmp(tl_registry_f64[i].name, name) == 0)
-			return tl_estimator_at(i, model);
+			return tl_estimator_at(i, arithmetic);
 	return NULL;
 }

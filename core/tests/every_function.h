@@ -4,7 +4,7 @@
 #define TCPLEARN_TESTS_EVERY_FUNCTION_H
 
 #include "tcplearn/estimators.h"
-#include "tcplearn/registry.h"
+#include "tcplearn/estimators/list.h"
 
 #define TOUCH(model, id) \
 	int64_t touch_##id##_##model(void *state, void *params, const struct tl_sample *in, void *answer); \

@@ -70,13 +70,13 @@ static int64_t whole(double y)
 
 static double budget_share, excess_share, excess_most, excess_end;
 
-#include "tcplearn/num_f64.h"
+#include "tcplearn/arithmetic/double.h"
 #include "guarantees.h"
-#include "tcplearn/num_end.h"
+#include "tcplearn/arithmetic/end.h"
 
-#include "tcplearn/num_fix.h"
+#include "tcplearn/arithmetic/fixed.h"
 #include "guarantees.h"
-#include "tcplearn/num_end.h"
+#include "tcplearn/arithmetic/end.h"
 
 static void check_budgets(void)
 {
@@ -172,7 +172,7 @@ static void check_sizes(void)
 	for (i = 0; i < 2; i++) {
 		for (model = 0; model < 2; model++) {
 			struct subject s;
-			subject_defaults(&s, tl_estimator_find(names[i], (enum tl_model)model));
+			subject_defaults(&s, tl_estimator_find(names[i], (enum tl_arithmetic)model));
 			CHECK(s.e->state_bytes(s.params) <= 1024, "%s: %zu bytes", names[i],
 			      s.e->state_bytes(s.params));
 			printf("%s, %s: %zu bytes\n", names[i], model == TL_F64 ? "double" : "fixed",

@@ -3,9 +3,9 @@
 #include <float.h>
 
 #include "check.h"
-#include "tcplearn/f64.h"
-#include "tcplearn/fix.h"
-#include "tcplearn/q16.h"
+#include "tcplearn/arithmetic/f64.h"
+#include "tcplearn/arithmetic/fix.h"
+#include "tcplearn/estimators/experts_q16_arithmetic.h"
 
 __extension__ typedef __int128 i128;
 

@@ -87,7 +87,7 @@ static void check_params(const struct tl_estimator *e, const struct tl_estimator
 	CHECK(strcmp(e->name, other->name) == 0 && e->param_count == other->param_count &&
 		      e->timer == other->timer,
 	      "%s: models differ", e->name);
-	CHECK(tl_estimator_find(e->name, e->model) == e, "%s: not found by name", e->name);
+	CHECK(tl_estimator_find(e->name, e->arithmetic) == e, "%s: not found by name", e->name);
 	subject_defaults(&s, e);
 	subject_defaults(&twin, other);
 	for (i = 0; i < e->param_count; i++) {
@@ -159,7 +159,7 @@ static void check_streams(const struct tl_estimator *e, int hostile, uint64_t se
 
 static void check_range(const struct tl_estimator *e)
 {
-	double low = 1e18, high = 0, slack = e->model == TL_FIX ? 1.0 / 128 : 1e-6;
+	double low = 1e18, high = 0, slack = e->arithmetic == TL_FIX ? 1.0 / 128 : 1e-6;
 	uint64_t seed = 11;
 	struct subject s;
 	int64_t k;
@@ -192,7 +192,7 @@ static void check_range(const struct tl_estimator *e)
 /* Of two samples after the same past, the larger gives no smaller prediction. */
 static void check_monotone(const struct tl_estimator *e, int squared)
 {
-	double slack = e->model == TL_FIX ? 0.5 : 1e-6, before;
+	double slack = e->arithmetic == TL_FIX ? 0.5 : 1e-6, before;
 	uint64_t seed = 12;
 	struct subject s;
 	void *saved;
@@ -228,7 +228,7 @@ static void check_scaling(const struct tl_estimator *e)
 {
 	static const char *const units[] = { "granularity_us", "tick_us", "variance_floor_us",
 					     "max_ack_delay_us", "rto_min_us" };
-	double slack = e->model == TL_FIX ? 0.5 : 0; /* rounding; where it is divided by a gain, more */
+	double slack = e->arithmetic == TL_FIX ? 0.5 : 0; /* rounding; where it is divided by a gain, more */
 	uint64_t seed = 13;
 	struct subject one, two;
 	int64_t k;
@@ -349,7 +349,7 @@ int main(void)
 			check_monotone(e, strcmp(e->name, "experts") == 0);
 		if (averages(e) || strcmp(e->name, "experts/fitted") == 0)
 			check_scaling(e);
-		if (e->model == TL_F64)
+		if (e->arithmetic == TL_F64)
 			check_models_agree(i / 2);
 	}
 	return finish();

@@ -88,7 +88,7 @@ static void plain_trial(struct plain *t, int64_t rtt_us)
 	t->trials++;
 }
 
-static void check_experts(enum tl_model model, double loss, double share, double alpha, double eta,
+static void check_experts(enum tl_arithmetic model, double loss, double share, double alpha, double eta,
 			  double tick_us, double n, double tolerance)
 {
 	struct subject s;

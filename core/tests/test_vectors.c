@@ -134,7 +134,7 @@ static void replay(const char *folder, size_t index)
 		memmove(slash + 1, slash, strlen(slash) + 1);
 		slash[0] = slash[1] = '-';
 	}
-	f = open_file(folder, "expected", name);
+	f = open_file(folder, "expected/estimators", name);
 	if (!f)
 		return;
 	worst = 0;

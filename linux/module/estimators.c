@@ -9,7 +9,7 @@
 #endif
 
 #include <tcplearn/estimators.h>
-#include <tcplearn/registry.h>
+#include <tcplearn/estimators/list.h>
 
 #include "estimators.h"
 
@@ -30,7 +30,7 @@ enum { TL_TIMER_FROM_ACK, TL_TIMER_FROM_HEAD };
 #define TL_STATE_FIXED(id) sizeof(struct TL(id))
 #define TL_STATE_BY_PARAMS(id) TL(id##_bytes)(params)
 
-#include <tcplearn/num_fix.h>
+#include <tcplearn/arithmetic/fixed.h>
 
 #define TL_WRAP(id, label, list, state, timer, summary) \
 	static void id##_wrap_defaults(void *params) \

@@ -15,7 +15,7 @@ namespace {
 class CoreEstimator final : public Estimator {
  public:
   explicit CoreEstimator(const EstimatorSpec& spec)
-      : info_(tl_estimator_find(spec.name.c_str(), spec.model)) {
+      : info_(tl_estimator_find(spec.name.c_str(), spec.arithmetic)) {
     if (!info_) refuse("no estimator '" + spec.name + "'");
     alignas(std::int64_t) unsigned char params[TL_PARAMS_BYTES_MAX];
     info_->defaults(params);

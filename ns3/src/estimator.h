@@ -16,7 +16,7 @@ namespace tcplearn {
 struct EstimatorSpec {
   std::string name = "jacobson";  // as in the registry; or "pipe", see PipeEstimator
   std::vector<std::pair<std::string, double>> params;
-  tl_model model = TL_F64;
+  tl_arithmetic arithmetic = TL_F64;
   std::string command;  // of "pipe"
 };
 

@@ -29,7 +29,7 @@ ns3::TypeId CoreRttEstimator::GetTypeId() {
                         ns3::MakeStringAccessor(&CoreRttEstimator::name_), ns3::MakeStringChecker())
           .AddAttribute("Parameters", "key=value,...", ns3::StringValue(""),
                         ns3::MakeStringAccessor(&CoreRttEstimator::params_), ns3::MakeStringChecker())
-          .AddAttribute("FixedPoint", "The kernel's number model", ns3::BooleanValue(false),
+          .AddAttribute("FixedPoint", "The kernel's arithmetic", ns3::BooleanValue(false),
                         ns3::MakeBooleanAccessor(&CoreRttEstimator::fixed_), ns3::MakeBooleanChecker())
           .AddAttribute("RtoFloor", "A timer can't fire at once: an RTO of zero would stop the clock",
                         ns3::TimeValue(ns3::MilliSeconds(1)),
@@ -49,10 +49,10 @@ CoreRttEstimator::CoreRttEstimator(const CoreRttEstimator& other)
 
 void CoreRttEstimator::NotifyConstructionCompleted() {
   ns3::RttEstimator::NotifyConstructionCompleted();
-  const tl_model model = fixed_ ? TL_FIX : TL_F64;
-  const tl_estimator* info = tl_estimator_find(name_.c_str(), model);
+  const tl_arithmetic arithmetic = fixed_ ? TL_FIX : TL_F64;
+  const tl_estimator* info = tl_estimator_find(name_.c_str(), arithmetic);
   if (!info) throw std::invalid_argument("no estimator '" + name_ + "'");
-  choose({name_, parse_params(*info, params_), model, ""});
+  choose({name_, parse_params(*info, params_), arithmetic, ""});
 }
 
 void CoreRttEstimator::choose(const EstimatorSpec& spec) {

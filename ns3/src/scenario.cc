@@ -94,7 +94,7 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
   take(e, "command", s.estimator.command);
   for (const auto& [key, value] : e.at("params").items())
     s.estimator.params.emplace_back(key, value.get<double>());
-  s.estimator.model = e.at("model") == "fixed" ? TL_FIX : TL_F64;
+  s.estimator.arithmetic = e.at("arithmetic") == "fixed" ? TL_FIX : TL_F64;
   s.stock = s.estimator.name == "ns3";
   s.sampling = j.at("sampling") == "one-per-rtt" ? TL_ONE_PER_RTT : TL_EVERY_ACK;
   s.quantum_us = j.at("quantum_us").get<std::int64_t>();

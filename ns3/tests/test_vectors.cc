@@ -79,7 +79,7 @@ struct Replay {
     }
     f64 = tcplearn::make_estimator(spec);
     in_ns3->choose(spec);
-    spec.model = TL_FIX;
+    spec.arithmetic = TL_FIX;
     fix = tcplearn::make_estimator(spec);
   }
 
@@ -112,7 +112,7 @@ struct Replay {
 std::size_t replay(const std::string& folder, const std::string& name) {
   std::string base = name;
   if (const std::size_t slash = base.find('/'); slash != std::string::npos) base.replace(slash, 1, "--");
-  std::ifstream file = opened(folder + "/expected/" + base + ".csv");
+  std::ifstream file = opened(folder + "/expected/estimators/" + base + ".csv");
   std::size_t answers = 0;
   std::string line;
   while (std::getline(file, line)) {

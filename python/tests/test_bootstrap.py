@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from samples import Batch, batch
-from tcplearn import _native, bootstrap, replay
+from tcplearn import _native
+from tcplearn.replay import bootstrap, replay
 
 NAMES = ["jacobson", "last", "linux", "eifel"]
 Floats = NDArray[np.float64]

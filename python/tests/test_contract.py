@@ -30,11 +30,11 @@ def feed(estimator: estimators.CoreEstimator | estimators.WithTimer, rtts: np.nd
         estimator.learn_one(sample(k, rtt), rtt)
 
 
-@pytest.mark.parametrize("model", ["double", "fixed"])
+@pytest.mark.parametrize("arithmetic", ["double", "fixed"])
 @pytest.mark.parametrize("name", CORE)
 class TestEveryEstimator:
-    def test_answers_are_finite_and_repeatable(self, name: str, model: str) -> None:
-        one, two = estimators.create(name, model), estimators.create(name, model)
+    def test_answers_are_finite_and_repeatable(self, name: str, arithmetic: str) -> None:
+        one, two = estimators.create(name, arithmetic), estimators.create(name, arithmetic)
         for k, rtt in enumerate(series(1).tolist()):
             for e in (one, two):
                 e.learn_one(sample(k, rtt), rtt)
@@ -43,13 +43,13 @@ class TestEveryEstimator:
         assert one.predict_one({}) == two.predict_one({})
         assert one.rto_one({}) == two.rto_one({})
 
-    def test_columns_equal_steps(self, name: str, model: str) -> None:
+    def test_columns_equal_steps(self, name: str, arithmetic: str) -> None:
         b = batch(2)
-        native = _native.Estimator(name, model)
+        native = _native.Estimator(name, arithmetic)
         rtt, rto = native.run(
             b["rtt_us"], b["time_us"], b["sent_us"], flight_segments=b["flight_segments"], ttl=b["ttl"]
         )
-        stepped = _native.Estimator(name, model)
+        stepped = _native.Estimator(name, arithmetic)
         for k in range(len(rtt)):
             assert (stepped.rtt_us, stepped.rto_us) == (rtt[k], rto[k])
             if b["rtt_us"][k] >= 0:
@@ -57,8 +57,8 @@ class TestEveryEstimator:
                     int(b["rtt_us"][k]), int(b["time_us"][k]), int(b["sent_us"][k]), flight_segments=5, ttl=52
                 )
 
-    def test_a_copy_goes_its_own_way(self, name: str, model: str) -> None:
-        one = _native.Estimator(name, model)
+    def test_a_copy_goes_its_own_way(self, name: str, arithmetic: str) -> None:
+        one = _native.Estimator(name, arithmetic)
         one.update(50_000, 100_000, 50_000)
         two = copy.copy(one)
         before = one.rtt_us
@@ -67,8 +67,8 @@ class TestEveryEstimator:
         assert one.rtt_us == before
         assert two.rtt_us != before
 
-    def test_follows_a_lasting_change(self, name: str, model: str) -> None:
-        low, high = estimators.create(name, model), estimators.create(name, model)
+    def test_follows_a_lasting_change(self, name: str, arithmetic: str) -> None:
+        low, high = estimators.create(name, arithmetic), estimators.create(name, arithmetic)
         feed(low, np.full(200, 2_000_000))
         feed(high, np.full(200, 8_000_000))
         assert high.predict_one({}) > low.predict_one({})

@@ -124,10 +124,10 @@ def test_one_file_twice_is_two_flows_of_each_name() -> None:
     assert len({(r["source"], r["flow"]) for r in rows}) == len(rows) == 6
 
 
-@pytest.mark.parametrize("model", ["double", "fixed"])
-def test_both_number_models_agree(model: str) -> None:
-    rows = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--model", model).stdout)
-    other = "fixed" if model == "double" else "double"
-    others = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--model", other).stdout)
+@pytest.mark.parametrize("arithmetic", ["double", "fixed"])
+def test_both_arithmetics_agree(arithmetic: str) -> None:
+    rows = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--arithmetic", arithmetic).stdout)
+    other = "fixed" if arithmetic == "double" else "double"
+    others = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--arithmetic", other).stdout)
     for one, two in zip(rows, others, strict=True):
         assert one["mean_abs_error_ms"] == pytest.approx(two["mean_abs_error_ms"], rel=2e-3)

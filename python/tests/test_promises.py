@@ -20,27 +20,27 @@ LEAST, MOST = 0.7, 1.3
 OVER = ("tracking", "jacobson", "last")
 
 
-def run(name: str, y: Rtts, model: str = "double", **params: float) -> tuple[Floats, Floats]:
+def run(name: str, y: Rtts, arithmetic: str = "double", **params: float) -> tuple[Floats, Floats]:
     """What stood before each sample."""
     now = np.cumsum(y)
-    rtt, rto = _native.Estimator(name, model, params).run(y, now, now - y)
+    rtt, rto = _native.Estimator(name, arithmetic, params).run(y, now, now - y)
     return rtt, rto
 
 
-def misses(y: Rtts, miss: float, model: str = "double", **params: float) -> np.ndarray:
+def misses(y: Rtts, miss: float, arithmetic: str = "double", **params: float) -> np.ndarray:
     """Row by row, without the first, before which nobody can know."""
-    return (y > run("conformal", y, model, miss=miss, **params)[1])[1:]
+    return (y > run("conformal", y, arithmetic, miss=miss, **params)[1])[1:]
 
 
 def said(text: str, values: Iterable[float]) -> None:
     print(f"\n{text}:", " ".join(f"{v:.2f}" for v in values), end="")
 
 
-@pytest.mark.parametrize("model", ["double", "fixed"])
+@pytest.mark.parametrize("arithmetic", ["double", "fixed"])
 @pytest.mark.parametrize("miss", [0.01, 0.001])
-def test_long_series_have_the_chosen_rate(miss: float, model: str) -> None:
+def test_long_series_have_the_chosen_rate(miss: float, arithmetic: str) -> None:
     rates = {
-        (name, over): misses(y, miss, model, over=OVER.index(over)).mean() / miss
+        (name, over): misses(y, miss, arithmetic, over=OVER.index(over)).mean() / miss
         for seed in (1, 2)
         for name, y in long_series(seed).items()
         for over in OVER
@@ -49,10 +49,10 @@ def test_long_series_have_the_chosen_rate(miss: float, model: str) -> None:
     assert all(LEAST < v < MOST for v in rates.values()), rates
 
 
-def after_steps(factor: float, noise: str, seeds: int, over: int = 0, model: str = "double") -> float:
+def after_steps(factor: float, noise: str, seeds: int, over: int = 0, arithmetic: str = "double") -> float:
     """Rate in samples 51 to 150 after the step, pooled, over the chosen 1 %; no floor has a say."""
     hits = [
-        misses(stepped(s, factor, noise), 0.01, model, over=over, rto_min_us=1)[1000 + 49 :][:100]
+        misses(stepped(s, factor, noise), 0.01, arithmetic, over=over, rto_min_us=1)[1000 + 49 :][:100]
         for s in range(seeds)
     ]
     return float(np.mean(hits)) / 0.01

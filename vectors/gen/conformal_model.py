@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`conformal` from docs/algorithms/conformal.md and numbers.md, in either arithmetic."""
+"""`conformal` from docs/algorithms/conformal.md and arithmetic.md, in either arithmetic."""
 
 import math
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The estimators in fixed point, in Python's unbounded integers, from docs/algorithms/numbers.md.
+"""The estimators in fixed point, in Python's unbounded integers, from docs/algorithms/arithmetic.md.
 A duration is in 2^-8 us, a ratio has 30 fractional bits, ticks 20, losses 24, weights 30."""
 
 import decimal

@@ -70,9 +70,11 @@ def close_line(a, b):
 
 def main(arguments):
     files = {HERE / "series" / f"{name}.csv": series_text(s) for name, s in ALL.items()}
-    files |= {HERE / "expected" / file_name(name): text for name, text in expected_texts().items()}
+    files |= {
+        HERE / "expected" / "estimators" / file_name(name): text for name, text in expected_texts().items()
+    }
     if arguments == ["--check"]:
-        there = {p for folder in ("series", "expected") for p in (HERE / folder).glob("*")}
+        there = {p for folder in ("series", "expected/estimators") for p in (HERE / folder).glob("*")}
         differ = {path for path in there & set(files) if not close(path.read_text(), files[path])}
         bad = sorted(there ^ set(files) | differ)
         for path in bad:

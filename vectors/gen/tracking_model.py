@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tracking` from docs/algorithms/tracking.md and numbers.md, in either arithmetic: what differs between
+"""`tracking` from docs/algorithms/tracking.md and arithmetic.md, in either arithmetic: what differs between
 floats and integers is in the two small classes here."""
 
 import fixed_model as fix

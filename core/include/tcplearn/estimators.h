@@ -4,17 +4,17 @@
 #define TCPLEARN_ESTIMATORS_H
 
 #include "params.h"
-#include "q16.h"
+#include "estimators/experts_q16_arithmetic.h"
 #include "sample.h"
 
 #ifndef TL_NO_F64
-#include "num_f64.h"
+#include "arithmetic/double.h"
 #include "estimators/all.h"
-#include "num_end.h"
+#include "arithmetic/end.h"
 #endif
 
-#include "num_fix.h"
+#include "arithmetic/fixed.h"
 #include "estimators/all.h"
-#include "num_end.h"
+#include "arithmetic/end.h"
 
 #endif

@@ -16,7 +16,7 @@ extern "C" {
 
 #define TL_VERSION "0.1.0"
 
-enum tl_model { TL_F64 = 0, TL_FIX = 1 };
+enum tl_arithmetic { TL_F64 = 0, TL_FIX = 1 };
 
 /* Where the retransmission timer counts from when an ACK restarts it. */
 enum tl_timer {
@@ -50,7 +50,7 @@ struct tl_columns {
 struct tl_estimator {
 	const char *name; /* "experts", or a preset's: "experts/fitted" */
 	const char *summary;
-	enum tl_model model;
+	enum tl_arithmetic arithmetic;
 	enum tl_timer timer;
 	const struct tl_param *params;
 	size_t param_count;
@@ -73,9 +73,9 @@ struct tl_estimator {
 /* How many there are in each model. */
 size_t tl_estimator_count(void);
 /* NULL past the end. */
-const struct tl_estimator *tl_estimator_at(size_t index, enum tl_model model);
+const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic);
 /* NULL where no estimator has that name. */
-const struct tl_estimator *tl_estimator_find(const char *name, enum tl_model model);
+const struct tl_estimator *tl_estimator_find(const char *name, enum tl_arithmetic arithmetic);
 
 #ifdef __cplusplus
 }

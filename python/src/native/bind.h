@@ -29,7 +29,8 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 }
 
 // Throws std::invalid_argument with one clear line where the name, a key or a value is not known.
-Chosen choose(const std::string& name, const std::string& model, const std::map<std::string, double>& params);
+Chosen choose(const std::string& name, const std::string& arithmetic,
+              const std::map<std::string, double>& params);
 
 void bind_core(nb::module_& m);
 void bind_replay(nb::module_& m);

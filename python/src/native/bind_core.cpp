@@ -53,8 +53,8 @@ nb::list estimators() {
 
 class Stepper {
  public:
-  Stepper(const std::string& name, const std::string& model, const std::map<std::string, double>& params)
-      : chosen_(choose(name, model, params)), state_(chosen_.state_words) {
+  Stepper(const std::string& name, const std::string& arithmetic, const std::map<std::string, double>& params)
+      : chosen_(choose(name, arithmetic, params)), state_(chosen_.state_words) {
     chosen_.estimator->init(state_.data(), chosen_.params.data());
   }
 
@@ -106,12 +106,12 @@ class Stepper {
 
 }  // namespace
 
-Chosen choose(const std::string& name, const std::string& model,
+Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params) {
-  if (model != "double" && model != "fixed")
-    throw std::invalid_argument("number model '" + model + "': it is double or fixed");
+  if (arithmetic != "double" && arithmetic != "fixed")
+    throw std::invalid_argument("arithmetic '" + arithmetic + "': it is double or fixed");
   Chosen c;
-  c.estimator = tl_estimator_find(name.c_str(), model == "fixed" ? TL_FIX : TL_F64);
+  c.estimator = tl_estimator_find(name.c_str(), arithmetic == "fixed" ? TL_FIX : TL_F64);
   if (!c.estimator) throw std::invalid_argument("no estimator '" + name + "'");
   c.params.resize(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
   c.estimator->defaults(c.params.data());
@@ -136,7 +136,7 @@ void bind_core(nb::module_& m) {
   m.def("estimators", &estimators);
   nb::class_<Stepper>(m, "Estimator")
       .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&>(), "name"_a,
-           "model"_a = "double", "params"_a = std::map<std::string, double>{})
+           "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{})
       .def("update", &Stepper::update, "rtt_us"_a, "time_us"_a, "sent_us"_a, "ack_delay_us"_a = 0,
            "flight_segments"_a = 0, "ttl"_a = 0, "hops"_a = 0)
       .def_prop_ro("rtt_us", [](const Stepper& s) { return s.query().rtt_us; })

@@ -21,7 +21,7 @@ using Spec = std::tuple<std::string, std::string, std::map<std::string, double>>
 
 std::vector<Chosen> choose_all(const std::vector<Spec>& specs) {
   std::vector<Chosen> out;
-  for (const auto& [name, model, params] : specs) out.push_back(choose(name, model, params));
+  for (const auto& [name, arithmetic, params] : specs) out.push_back(choose(name, arithmetic, params));
   return out;
 }
 

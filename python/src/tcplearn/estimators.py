@@ -82,10 +82,10 @@ class OnlineEstimator(Protocol):
 class CoreEstimator:
     """One of the core's estimators, sample by sample. Times in microseconds."""
 
-    def __init__(self, name: str, model: str = "double", **params: float) -> None:
-        """Raises ValueError where the name, a parameter or the number model is not known."""
-        self.name, self.model, self.params = name, model, params
-        self._state = _native.Estimator(name, model, params)
+    def __init__(self, name: str, arithmetic: str = "double", **params: float) -> None:
+        """Raises ValueError where the name, a parameter or the arithmetic is not known."""
+        self.name, self.arithmetic, self.params = name, arithmetic, params
+        self._state = _native.Estimator(name, arithmetic, params)
 
     def learn_one(self, x: Mapping[str, int], y: float) -> None:
         """x: time_us and sent_us; ack_delay_us, flight_segments, ttl, hops where known. y: RTT in us."""
@@ -259,12 +259,12 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
     return specs
 
 
-def create(spec: Spec | str, model: str = "double") -> CoreEstimator | WithTimer:
+def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
     """A fresh estimator in river's shape. Raises UserError for a name or parameter that is not known."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:
-        return CoreEstimator(spec.name, model, **spec.params)
+        return CoreEstimator(spec.name, arithmetic, **spec.params)
     made = _load(spec.name)(**spec.params)
     if not isinstance(made, OnlineEstimator):
         raise UserError(f"estimator '{spec.name}' lacks learn_one(x, y) or predict_one(x)")

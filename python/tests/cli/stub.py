@@ -13,12 +13,13 @@ from types import ModuleType
 from typing import Any
 
 import tcplearn
+import tcplearn.replay
 
 
 @dataclass(frozen=True)
 class Options:
     estimators: tuple[str, ...]
-    model: str
+    arithmetic: str
     sender: str
     every_ack: bool
     min_samples: int
@@ -85,12 +86,15 @@ class Engine:
         return self.replay
 
     def install(self, setitem: Callable[..., None], setattribute: Callable[..., None]) -> None:
-        replay, estimators = ModuleType("tcplearn.replay"), ModuleType("tcplearn.estimators")
+        replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
         vars(replay).update(run=self.run, Options=Options)
         vars(estimators).update(available=lambda: KNOWN)
-        for name, module in (("replay", replay), ("estimators", estimators)):
-            setitem(sys.modules, f"tcplearn.{name}", module)
-            setattribute(tcplearn, name, module)
+        for package, name, module in (
+            (tcplearn.replay, "replay", replay),
+            (tcplearn, "estimators", estimators),
+        ):
+            setitem(sys.modules, module.__name__, module)
+            setattribute(package, name, module)
 
 
 def main() -> int:

@@ -35,7 +35,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) 
 
 def test_every_option_reaches_the_engine(engine: stub.Engine, capture: str) -> None:
     words = (
-        "-e last -e jacobson:alpha=0.5 -e last --model fixed --sender [2001:db8::1]:443 --every-ack "
+        "-e last -e jacobson:alpha=0.5 -e last --arithmetic fixed --sender [2001:db8::1]:443 --every-ack "
         "--min-samples 7 --min-rto-ms 1.5 --flow 443 --miss 0.02 --seed 5 --format csv -q"
     )
     assert main(["replay", capture, *words.split()]) == 0
@@ -43,7 +43,7 @@ def test_every_option_reaches_the_engine(engine: stub.Engine, capture: str) -> N
     assert paths == [Path(capture)]
     assert options == stub.Options(
         estimators=("last", "jacobson:alpha=0.5"),
-        model="fixed",
+        arithmetic="fixed",
         sender="[2001:db8::1]:443",
         every_ack=True,
         min_samples=7,
@@ -135,7 +135,7 @@ def test_report_and_pictures(engine: stub.Engine, capture: str, tmp_path: Path) 
         ("replay", "missing argument 'FILE...'"),
         ("repaly x", "no such command 'repaly'. Did you mean 'replay'?"),
         ("replay FILE --modle fixed", "no such option: --modle"),
-        ("replay FILE --model quad", "'quad' is not one of 'double', 'fixed'"),
+        ("replay FILE --arithmetic quad", "'quad' is not one of 'double', 'fixed'"),
         ("replay FILE --min-samples 0", "greater than or equal to 1"),
         ("replay FILE --min-samples x", "--min-samples"),
         ("replay FILE --min-rto-ms nan", "--min-rto-ms"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tcplearn.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
 
 ESTIMATORS = (
     "last",
@@ -98,7 +98,7 @@ def flow(
                 source=source,
                 flow=name,
                 estimator=estimator,
-                model="double",
+                arithmetic="double",
                 samples=n,
                 judged=judged,
                 note="" if judged else f"too short to judge ({n} samples)",
@@ -147,7 +147,7 @@ def replay(flows: int = 3, short: int = 0, samples: int = 8000) -> Replay:
             "version": "0.1.0",
             "commit": "7749e64",
             "command": "tcplearn replay home.pcapng --report out.html",
-            "parameters": "model=double sender=auto every_ack=false min_samples=30 min_rto_us=0",
+            "parameters": "arithmetic=double sender=auto every_ack=false min_samples=30 min_rto_us=0",
         },
     )
     for i in range(flows):

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tcplearn import output
 from tcplearn.errors import UserError
-from tcplearn.results import Replay, Row
+from tcplearn.output import files as output
+from tcplearn.replay.results import Replay, Row
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +51,21 @@ def test_csv_round_trip(replay: Replay) -> None:
 
 
 def test_parquet_round_trip(replay: Replay) -> None:
-    frame = pl.read_parquet(io.BytesIO(output.to_parquet(replay.rows, {**replay.made_by, "model": "double"})))
-    assert frame.columns[:8] == ["source", "flow", "estimator", "model", "judged", "metric", "value", "unit"]
+    frame = pl.read_parquet(
+        io.BytesIO(output.to_parquet(replay.rows, {**replay.made_by, "arithmetic": "double"}))
+    )
+    assert frame.columns[:8] == [
+        "source",
+        "flow",
+        "estimator",
+        "arithmetic",
+        "judged",
+        "metric",
+        "value",
+        "unit",
+    ]
     assert frame["commit"].unique().to_list() == ["7749e64"]
-    assert frame["run_model"].unique().to_list() == ["double"]  # the row has a model of its own
+    assert frame["run_arithmetic"].unique().to_list() == ["double"]  # the row has an arithmetic of its own
     assert frame.height == len(replay.rows) * len(output.METRICS)
     assert not frame["value"].is_nan().any()
     row = replay.rows[1]
@@ -65,7 +76,7 @@ def test_parquet_round_trip(replay: Replay) -> None:
 
 
 def test_every_number_of_a_row_is_in_the_tidy_form() -> None:
-    words = {"source", "flow", "estimator", "model", "judged", "note"}
+    words = {"source", "flow", "estimator", "arithmetic", "judged", "note"}
     assert {name for name, _, _ in output.METRICS} == {f.name for f in dataclasses.fields(Row)} - words
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from tcplearn import report
 from tcplearn.errors import UserError
+from tcplearn.replay.results import Replay
 from tcplearn.report import charts, data, labels, palette, summary
 from tcplearn.report.page import page
 from tcplearn.report.pictures import gather, safe
-from tcplearn.results import Replay
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
 

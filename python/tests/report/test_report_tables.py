@@ -6,8 +6,8 @@ import fake
 import pytest
 from rich.console import Console
 
-from tcplearn import tables
-from tcplearn.results import Replay
+from tcplearn.replay import tables
+from tcplearn.replay.results import Replay
 
 
 def text(replay: Replay, **options: bool) -> str:

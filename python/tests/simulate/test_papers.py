@@ -14,10 +14,10 @@ import pytest
 
 from conftest import PAPER
 from tcplearn.__main__ import main
+from tcplearn.jobs.store import Store
 from tcplearn.papers.nunes2014.figures import FIGURES
 from tcplearn.simulate import sweep
 from tcplearn.simulate.scenario import Run
-from tcplearn.simulate.store import Store
 
 PROFILE = """
 [profiles.t]

@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tcplearn import estimators, replay, study
+from tcplearn import estimators
 from tcplearn.cli import main
+from tcplearn.replay import replay
+from tcplearn.study import experts as study
 
 sys.path.append(str(Path(__file__).parents[1] / "suite"))
 import suite_traces

@@ -20,9 +20,13 @@ import polars as pl
 import pytest
 import suite_traces
 
-from tcplearn import estimators, replay, series, suite, suite_rows
+from tcplearn import estimators
 from tcplearn.cli import main
-from tcplearn.results import Row
+from tcplearn.replay import columns as series
+from tcplearn.replay import replay
+from tcplearn.replay.results import Row
+from tcplearn.suite import rows as suite_rows
+from tcplearn.suite import suite
 from tcplearn.traces import TraceOptions
 
 SOME = ("last", "jacobson", "linux", "eifel", "experts/fitted", "linreg")
@@ -45,17 +49,17 @@ def replayed(path: Path, names: tuple[str, ...] = SOME) -> dict[tuple[str, str],
     return {(row.flow, row.estimator): row for row in done.rows}
 
 
-@pytest.mark.parametrize("model", ["double", "fixed"])
-def test_columns_give_the_figures_of_a_replay(model: str, traces: Path) -> None:
+@pytest.mark.parametrize("arithmetic", ["double", "fixed"])
+def test_columns_give_the_figures_of_a_replay(arithmetic: str, traces: Path) -> None:
     for path in (suite_traces.CAPTURE, traces / "b.csv"):
-        done = replay.run([path], replay.Options(estimators=SOME, model=model, min_rto_us=20_000))
+        done = replay.run([path], replay.Options(estimators=SOME, arithmetic=arithmetic, min_rto_us=20_000))
         rows = {(row.flow, row.estimator): row for row in done.rows}
         flows = 0
         for flow in series.Reader(path, TraceOptions()):
             flows += 1
             judge = series.Judge(flow.rows)
             for name in SOME:
-                candidate = series.Candidate(estimators.parse(name), model, 20_000)
+                candidate = series.Candidate(estimators.parse(name), arithmetic, 20_000)
                 mine, row = judge.figures(*candidate.run(flow.rows)), rows[flow.name, name]
                 assert flow.samples == row.samples
                 for value, wanted in (
@@ -232,7 +236,9 @@ def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     shown = ["--format", "parquet", "-q", "-o", str(target)]
     assert main(["replay", "--suite", str(traces), *words(), "--restart", "60", *shown]) == 0
     frame = pl.read_parquet(target)
-    assert {"group", "estimator", "model", "metric", "value", "text", "unit", "commit"} <= set(frame.columns)
+    assert {"group", "estimator", "arithmetic", "metric", "value", "text", "unit", "commit"} <= set(
+        frame.columns
+    )
     one = frame.filter(
         (pl.col("group") == "series") & (pl.col("estimator") == "eifel") & (pl.col("metric") == "mean_rto")
     )

@@ -30,17 +30,17 @@ class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     prediction of the next RTT after what was fitted, in microseconds.
     """
 
-    def __init__(self, name: str = "jacobson", model: str = "double") -> None:
+    def __init__(self, name: str = "jacobson", arithmetic: str = "double") -> None:
         self.name = name
-        self.model = model
+        self.arithmetic = arithmetic
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        self.estimator_ = estimators.create(self.name, self.model)
+        self.estimator_ = estimators.create(self.name, self.arithmetic)
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         if not hasattr(self, "estimator_"):
-            self.estimator_ = estimators.create(self.name, self.model)
+            self.estimator_ = estimators.create(self.name, self.arithmetic)
         for x, rtt_us in zip(_rows(X), np.asarray(y, dtype=float), strict=True):
             self.estimator_.learn_one(x, float(rtt_us))
         return self

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcplearn import link_trace
+from tcplearn.scenario import link_trace
 
 #: Of the token bucket: one packet with its Ethernet header. Each change of its rate fills it.
 BURST_BYTES = 1540

@@ -18,8 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from tcplearn import toml_file
 from tcplearn.errors import UserError, did_you_mean, printable
+from tcplearn.scenario import toml_file
 
 from . import link_trace
 

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from tcplearn import records
+from tcplearn.output import rows as records
 
 from .results import Row
 

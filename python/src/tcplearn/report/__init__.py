@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tcplearn.output import make_directory, write_atomically
-from tcplearn.results import Replay
+from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.replay.results import Replay
 
 __all__ = ["write_html", "write_pictures"]
 

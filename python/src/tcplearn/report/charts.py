@@ -9,9 +9,9 @@ from typing import Any
 
 import altair as alt
 
+from tcplearn.replay.results import Row
 from tcplearn.report import data, labels
 from tcplearn.report.palette import SAMPLE, Look
-from tcplearn.results import Row
 
 Spec = dict[str, Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn.output import plain
-from tcplearn.results import Distribution, Floats, Replay, Row, Series
+from tcplearn.output.files import plain
+from tcplearn.replay.results import Distribution, Floats, Replay, Row, Series
 
 #: Bytes that all the series of a page may take, and what one value takes.
 PAGE_BYTES = 1_500_000

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
 from tcplearn.errors import printable
+from tcplearn.output.table import View
 from tcplearn.report.palette import Look
-from tcplearn.views import View
 
 
 def text(value: object) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import altair as alt
 
 from tcplearn.errors import printable
-from tcplearn.output import plain
+from tcplearn.output.files import plain
+from tcplearn.output.table import Cell, View, count, rate, text
+from tcplearn.replay.results import KEPT, MISSES_LEAST, Replay, Row
+from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE
-from tcplearn.results import KEPT, MISSES_LEAST, Replay, Row
-from tcplearn.tables import flows
-from tcplearn.views import Cell, View, count, rate, text
 
 ABOUT = (
     "A timer with a chosen miss rate counts samples above the RTO that stood just before them. That is not "

@@ -12,14 +12,14 @@ from typing import Any
 
 import vl_convert
 
-from tcplearn.output import plain
+from tcplearn.output.files import plain
+from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.tables import NOTES_SHOWN, best, by_error, cells, counted, flows, measured
 from tcplearn.report import misses, summary
 from tcplearn.report.glossary import TERMS
 from tcplearn.report.markup import listed, text, view_table
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.pictures import FlowPictures, gather
-from tcplearn.results import Replay, Row
-from tcplearn.tables import NOTES_SHOWN, best, by_error, cells, counted, flows, measured
 
 #: Must be one that vl-convert carries, and Altair's.
 VEGALITE = "6.4"

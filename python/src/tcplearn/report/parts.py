@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcplearn.output import make_directory, write_atomically
+from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.output.table import View
 from tcplearn.report import PNG_SCALE
 from tcplearn.report.markup import listed, text, view_table
 from tcplearn.report.page import VEGALITE, shell
 from tcplearn.report.palette import Look
-from tcplearn.views import View
 
 Spec = dict[str, Any]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.errors import printable
+from tcplearn.replay.results import Distribution, Replay, Row, Series
+from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data, misses
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.summary import chosen
-from tcplearn.results import Distribution, Replay, Row, Series
-from tcplearn.tables import flows
 
 Spec = dict[str, Any]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import altair as alt
 
-from tcplearn import study_tables
-from tcplearn.records import Record
+from tcplearn.output.rows import Record
 from tcplearn.report import charts, data
 from tcplearn.report.palette import looks
 from tcplearn.report.parts import Page
-from tcplearn.study import REFERENCES, Study
+from tcplearn.study import tables as study_tables
+from tcplearn.study.experts import REFERENCES, Study
 
 CELL_WIDTH, CELL_HEIGHT = 46, 24
 #: Ratios beyond have the colour of this one.

@@ -8,19 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tcplearn import estimators, suite_rows, suite_tables, views
-from tcplearn import suite as suites
+from tcplearn import estimators
 from tcplearn.errors import printable
-from tcplearn.records import Record
+from tcplearn.output import table as views
+from tcplearn.output.rows import Record
+from tcplearn.replay.results import KEPT
 from tcplearn.report import data, suite_charts
 from tcplearn.report.glossary import TERMS
 from tcplearn.report.page import glossary
 from tcplearn.report.palette import Look, learned, looks
 from tcplearn.report.parts import Page
 from tcplearn.report.summary import percent
-from tcplearn.results import KEPT
-from tcplearn.suite import Measured, Suite
-from tcplearn.suite_tables import WHEN_SHOWN
+from tcplearn.suite import rows as suite_rows
+from tcplearn.suite import suite as suites
+from tcplearn.suite import tables as suite_tables
+from tcplearn.suite.suite import Measured, Suite
+from tcplearn.suite.tables import WHEN_SHOWN
 
 #: Series that a picture shows over time.
 WORST = 3

@@ -9,10 +9,10 @@ from typing import Any
 
 import altair as alt
 
+from tcplearn.replay.results import Series
 from tcplearn.report import charts, data, labels
 from tcplearn.report.charts import Spec
 from tcplearn.report.palette import SAMPLE, Look
-from tcplearn.results import Series
 
 STRIP_WIDTH, ROW_HEIGHT = 390, 30
 #: Below its row's middle stands the mean, so that it hides no series.

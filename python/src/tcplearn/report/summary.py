@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tcplearn.output import plain
+from tcplearn.output.files import plain
+from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.tables import by_error, counted, flows
 from tcplearn.report.palette import learned
-from tcplearn.results import Replay, Row
-from tcplearn.tables import by_error, counted, flows
 
 BASELINE = "jacobson"
 

@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcplearn import output as files
-from tcplearn.cli_common import write
+from tcplearn.cli.common import write
 from tcplearn.errors import FailedError, UserError, printable
-from tcplearn.simulate import engine, pool, rows, sweep
-from tcplearn.simulate.store import Store
+from tcplearn.jobs import pool
+from tcplearn.jobs.store import Store
+from tcplearn.output import files
+from tcplearn.simulate import engine, rows, sweep
 
 ProgressBar = Callable[[bool], AbstractContextManager[Callable[[float, str], None] | None]]
 
@@ -79,7 +80,7 @@ def _pool(options: Options, store: Store) -> pool.Pool:
 
 def _rendered(done: sweep.Sweep, options: Options) -> str | bytes:
     if options.format == "table":
-        from tcplearn import tables
+        from tcplearn.replay import tables
 
         return tables.to_text(lambda _: rows.document(done))
     tidy = rows.tidy(done, flows=options.flows, cost=options.cost)

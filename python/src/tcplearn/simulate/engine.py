@@ -16,8 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tcplearn import estimators, link_trace
+from tcplearn import estimators
 from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.scenario import link_trace
 from tcplearn.simulate.scenario import Run
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -115,9 +116,9 @@ def _document(run: Run) -> Json:
 
 def _estimator(run: Run) -> Json:
     if run.algorithm == STOCK:
-        return {"name": STOCK, "params": {}, "model": "double", "command": ""}
-    name, _, model = run.algorithm.partition("@")
-    if model not in ("", "fixed"):
+        return {"name": STOCK, "params": {}, "arithmetic": "double", "command": ""}
+    name, _, arithmetic = run.algorithm.partition("@")
+    if arithmetic not in ("", "fixed"):
         raise UserError(
             f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, as jacobson@fixed"
         )
@@ -126,9 +127,14 @@ def _estimator(run: Run) -> Json:
     except UserError as error:
         raise UserError(f"{printable(run.file)}: grid.algorithms: {error}") from None
     if spec.core:
-        return {"name": spec.name, "params": dict(spec.params), "model": model or "double", "command": ""}
+        return {
+            "name": spec.name,
+            "params": dict(spec.params),
+            "arithmetic": arithmetic or "double",
+            "command": "",
+        }
     command = f'"{sys.executable}" -m tcplearn.simulate.bridge "{spec.text}"'
-    return {"name": "pipe", "params": {}, "model": "double", "command": command, "spec": spec.text}
+    return {"name": "pipe", "params": {}, "arithmetic": "double", "command": command, "spec": spec.text}
 
 
 def _user_code(algorithm: str) -> str:
@@ -154,7 +160,7 @@ def _plain_trace(file: Path, trace: Path) -> Path:
         return trace
     out = cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"
     if not out.exists():
-        from tcplearn.output import write_atomically
+        from tcplearn.output.files import write_atomically
 
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, data)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tcplearn import records
+from tcplearn.output import rows as records
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from tcplearn import toml_file
 from tcplearn.errors import UserError, did_you_mean, printable
+from tcplearn.scenario import toml_file
 from tcplearn.simulate.models import Document, Grid, Profile, Scenario
 
 FULL = "full"  # the grid as it stands: there without being written

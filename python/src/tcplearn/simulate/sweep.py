@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tcplearn.jobs.pool import Pool
+from tcplearn.jobs.store import Store
 from tcplearn.simulate import engine, scenario
 from tcplearn.simulate.models import Ftp, Manet
-from tcplearn.simulate.pool import Pool
 from tcplearn.simulate.scenario import Run
-from tcplearn.simulate.store import Store
 
 Json = dict[str, Any]
 Progress = Callable[[float, str], None]

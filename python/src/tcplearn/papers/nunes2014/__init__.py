@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 
 from tcplearn.errors import UserError, printable
-from tcplearn.output import make_directory, write_atomically
+from tcplearn.jobs.store import Store
+from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.papers.nunes2014 import figures, page, runs
 from tcplearn.simulate import scenario
-from tcplearn.simulate.store import Store
 
 PAGE, NOTES = "simulated.md", "simulated-notes.md"
 

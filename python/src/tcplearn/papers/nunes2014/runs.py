@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcplearn.jobs.store import Store
 from tcplearn.simulate import sweep
 from tcplearn.simulate.interval import ratio_interval
-from tcplearn.simulate.store import Store
 
 BASE, LEARNED = "jacobson/nunes2014", "experts"
 SCENARIOS = ("I", "II", "III", "IV", "V", "VI", "VII")

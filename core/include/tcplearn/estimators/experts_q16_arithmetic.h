@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The arithmetic of nunes2014, section 6.1: Q16.16 in sign and magnitude, saturating, truncating.
+ * Every value of its algorithm is nonnegative but differences, which are taken as magnitudes, so the
+ * 33rd bit is never stored. */
+#ifndef TCPLEARN_Q16_H
+#define TCPLEARN_Q16_H
+
+#include "../deps.h"
+#include "../arithmetic/exp_tables.h"
+
+typedef uint32_t tl_q16; /* 0 to 65535.99998 */
+
+#define TL_Q16_ONE ((tl_q16)65536u)
+
+TL_FN tl_q16 tl_q16_sat(uint64_t v)
+{
+	return v > 0xffffffffu ? 0xffffffffu : (tl_q16)v;
+}
+
+TL_FN tl_q16 tl_q16_mul(tl_q16 a, tl_q16 b)
+{
+	return tl_q16_sat(((uint64_t)a * b) >> 16);
+}
+
+/* Range: b > 0. */
+TL_FN tl_q16 tl_q16_div(tl_q16 a, tl_q16 b)
+{
+	return tl_q16_sat(((uint64_t)a << 16) / b);
+}
+
+/* From this z on e^-z is below 1/2 of the last bit. */
+#define TL_Q16_EXP_END 772244u
+
+/* e^-z, correctly rounded for every z (a test tries them all): the product of three powers from tables. */
+TL_FN tl_q16 tl_q16_exp_neg(tl_q16 z)
+{
+	uint64_t p;
+
+	if (z >= TL_Q16_EXP_END)
+		return 0;
+	p = (tl_q16_eighths(z >> 13) * tl_q16_1024ths((z >> 6) & 127)) >> 28; /* 35 fractional bits */
+	return (tl_q16)((p * tl_q16_65536ths(z & 63) + ((uint64_t)1 << 46)) >> 47);
+}
+
+#endif

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The command line. Nothing heavy is imported before it is needed: --help must be quick."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from tcplearn.cli.common import say
+from tcplearn.cli.estimators import estimators_app
+from tcplearn.cli.lab import lab_app
+from tcplearn.cli.replay import replay
+from tcplearn.cli.simulate import papers, simulate
+from tcplearn.cli.study import study_app
+from tcplearn.errors import FailedError, UserError, is_trace_error
+
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
+
+app = typer.Typer(
+    name="tcplearn",
+    help="Compare RTT estimators and retransmission timers on your own captures.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("replay")(replay)
+app.add_typer(estimators_app, name="estimators")
+app.add_typer(study_app, name="study")
+app.command("simulate")(simulate)
+app.add_typer(lab_app, name="lab")
+app.command("papers")(papers)
+
+
+def version() -> str:
+    import tcplearn
+
+    return tcplearn.__version__
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"tcplearn {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run, and answer the exit code: 0, 1 failed, 2 bad usage or bad input, 130 interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        work = app(arguments or ["--help"], prog_name="tcplearn", standalone_mode=False)
+        if isinstance(work, int):  # --help and --version
+            return work
+        if callable(work):
+            work(shlex.join(["tcplearn", *arguments]))
+        sys.stdout.flush()
+        return 0
+    except UserError as error:
+        say(str(error))
+        return error.exit_code
+    except TyperException as error:
+        return _usage(error, arguments)
+    except (KeyboardInterrupt, typer.Abort):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # head has seen enough; nothing may be left to flush at exit
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE
+    except MemoryError:
+        say("out of memory; choose fewer flows with --flow, or fewer estimators with -e")
+        return EXIT_FAILED
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        say(f"{where}{(error.strerror or str(error)).lower()}")
+        missing = isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError))
+        return EXIT_USAGE if missing and error.filename else EXIT_FAILED
+    except ValueError as error:
+        if not is_trace_error(error):
+            raise
+        say(str(error))
+        return EXIT_USAGE
+
+
+def _usage(error: TyperException, arguments: Sequence[str]) -> int:
+    message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
+    nouns = ("replay", "estimators", "study", "lab", "simulate", "papers")
+    command = next((a for a in arguments if a in nouns), "")
+    first = message.strip().rstrip(".")
+    say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
+    return EXIT_USAGE
+
+
+__all__ = ["FailedError", "UserError", "app", "main"]

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Every metric once: its key, unit, meaning and heading. All hosts' rows take their names from here.
+
+A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` has the table made of this list
+(`python -m tcplearn.metrics`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: Ending of a key, and its unit; the longest that fits counts.
+UNITS = (
+    ("_ticks2", "ticks^2"),
+    ("_ticks", "ticks"),
+    ("_us", "us"),
+    ("_ms", "ms"),
+    ("_s", "s"),
+    ("_bytes", "B"),
+    ("_segments", "segments"),
+    ("_packets", "packets"),
+    ("_pps", "packets/s"),
+    ("_mbps", "Mbit/s"),
+    ("_mib", "MiB"),
+)
+#: Of shares, ratios, rates and counts.
+NO_UNIT = "1"
+
+REPLAY, NS3, LAB = "replay", "ns3", "lab"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric, the same in every host that has it."""
+
+    key: str
+    hosts: tuple[str, ...]
+    meaning: str
+    heading: str = ""  # of its column, of one or two lines; none: in no table of flows
+    name: str = ""  # in a legend, where it differs from the heading
+    rank: int = 0  # the lowest leaves a narrow table first
+    ratio: int = 0  # the rank of its ratio to `jacobson`; 0: it has none
+    percent: bool = False  # a share that is shown as one
+    signed: bool = False
+    rare: bool = False  # a column only where something was measured
+
+    @property
+    def unit(self) -> str:
+        return unit_of(self.key)
+
+    @property
+    def ratio_key(self) -> str:
+        """`mean_rto_ms` -> `mean_rto_ratio`: below 1 is less than `jacobson`'s on the same flow."""
+        return f"{without_unit(self.key)}_ratio"
+
+
+METRICS = (
+    Metric(
+        "samples",
+        (REPLAY, NS3, LAB),
+        "RTT samples: segments whose ACK times them (Karn's rule applied)",
+    ),
+    Metric(
+        "mean_abs_error_ms",
+        (REPLAY, NS3, LAB),
+        "mean of |prediction - sample|, with the prediction in force just before the sample (the papers' "
+        "definition); the first sample of a flow is not scored",
+        heading="error\nmean",
+        name="error",
+        rank=99,
+        ratio=98,
+    ),
+    Metric(
+        "mean_abs_error_ticks",
+        (NS3, LAB),
+        "`mean_abs_error_ms` in ticks of the paper's clock (`tick_ms` among the row's parameters)",
+    ),
+    Metric(
+        "mean_abs_error_by_sample_ticks",
+        (NS3,),
+        "the same over all samples of all flows, where `mean_abs_error_ticks` is the mean over flows",
+    ),
+    Metric(
+        "mean_abs_error_unrounded_ms",
+        (NS3,),
+        "mean of |prediction - RTT|, the RTT as it was before the clock rounded it to ticks",
+    ),
+    Metric(
+        "first_abs_error_ms",
+        (NS3,),
+        "|prediction - sample| of a flow's first sample, which no other error counts",
+    ),
+    Metric(
+        "median_abs_error_ms",
+        (REPLAY,),
+        "median of |prediction - sample|",
+        heading="\nmedian",
+        rank=40,
+    ),
+    Metric(
+        "p95_abs_error_ms",
+        (REPLAY,),
+        "95th percentile of |prediction - sample|",
+        heading="\n95 %",
+        rank=60,
+    ),
+    Metric(
+        "bias_ms",
+        (REPLAY, NS3),
+        "mean of prediction - sample: above 0, it predicts too high",
+        heading="\nbias",
+        rank=35,
+        signed=True,
+    ),
+    Metric(
+        "at_send_error_ms",
+        (REPLAY, NS3, LAB),
+        "mean of |prediction - sample|, with the prediction in force when the segment was sent, a flight "
+        "earlier: what a sender could have used",
+        heading="error\nat send",
+        name="at send",
+        rank=80,
+        ratio=20,
+    ),
+    Metric(
+        "rto_miss_rate",
+        (REPLAY, NS3, LAB),
+        "share of samples above the RTO in force when their segment was sent. More than fires: the timer "
+        "restarts with every ACK",
+        heading="RTO\nmiss %",
+        name="miss",
+        rank=97,
+        ratio=50,
+        percent=True,
+    ),
+    Metric(
+        "rto_miss_rate_before",
+        (REPLAY, LAB),
+        "share of samples above the RTO in force just before the sample, which a requested rate is about",
+        heading="\nbefore",
+        name="miss before",
+        rank=88,
+        percent=True,
+    ),
+    Metric(
+        "rto_miss_rate_requested",
+        (REPLAY,),
+        "the miss rate requested of a timer (`--miss`); absent for timers that take none",
+    ),
+    Metric(
+        "spurious_timeouts",
+        (REPLAY, NS3, LAB),
+        "timeouts although the original of the oldest segment out arrived (RFC 6298, section 5, runs the "
+        "timer). In ns-3 those that were, seen at the receiver; in replay and in the lab's log those that "
+        "the timer would have had on the trace's own clock",
+        heading="spurious\ntimeouts",
+        name="spurious",
+        rank=90,
+    ),
+    Metric(
+        "spurious_timeouts_tlp",
+        (REPLAY, LAB),
+        "the same where a tail loss probe goes first (RFC 8985, 7.2 and 7.3)",
+        heading="\nwith TLP",
+        name="with TLP",
+        rank=55,
+    ),
+    Metric(
+        "spurious_probes",
+        (REPLAY, LAB),
+        "such probes that were sent for nothing: an upper bound",
+    ),
+    Metric(
+        "mean_rto_ms",
+        (REPLAY, NS3, LAB),
+        "mean over samples of the RTO in force when their segment was sent: how long a loss would "
+        "have waited",
+        heading="RTO\nmean",
+        name="RTO",
+        rank=96,
+        ratio=70,
+    ),
+    Metric(
+        "excess_wait_ms",
+        (REPLAY, LAB),
+        "mean over samples of max(RTO - sample, 0): the wait beyond what was needed",
+        heading="excess\nwait",
+        name="wait",
+        rank=45,
+        ratio=25,
+    ),
+    Metric(
+        "loss_detect_rto_ms",
+        (REPLAY,),
+        "mean time from a lost segment's sending to the expiry of the timer, were there nothing but "
+        "the timer",
+        heading="loss\nRTO",
+        name="loss RTO",
+        rank=52,
+        rare=True,
+    ),
+    Metric(
+        "loss_detect_rack_ms",
+        (REPLAY,),
+        "mean time from its sending to the moment that RACK-TLP (RFC 8985) calls it lost",
+        heading="\nRACK",
+        name="loss RACK",
+        rank=51,
+        rare=True,
+    ),
+    Metric(
+        "loss_detect_actual_ms",
+        (REPLAY,),
+        "mean time from its sending to its repair by the sender of the capture; the same for every estimator",
+    ),
+    Metric(
+        "losses",
+        (REPLAY,),
+        "segments that were sent again, but for those that nothing shows to have been lost",
+    ),
+    Metric(
+        "regret_best_constant_ratio",
+        (REPLAY,),
+        "mean absolute error divided by that of the best constant in hindsight",
+    ),
+    Metric(
+        "regret_best_ewma_ratio",
+        (REPLAY,),
+        "mean absolute error divided by that of the best of eight moving averages in hindsight",
+    ),
+    Metric(
+        "regret_best_switching_ratio",
+        (REPLAY,),
+        "mean absolute error divided by that of the best sequence in hindsight of the estimators listed, one "
+        "switch in a hundred samples",
+        heading="× best\nswitching",
+        name="regret",
+        rank=10,
+        rare=True,
+    ),
+    Metric(
+        "mean_flight_segments",
+        (REPLAY,),
+        "mean number of segments out just before the ACK of a sample",
+    ),
+    Metric("mean_rtt_ms", (NS3, LAB), "mean RTT over the samples, before any rounding to a clock"),
+    Metric("rtt_variance_ticks2", (NS3,), "variance of the samples, in squared ticks"),
+    Metric("mean_cwnd_bytes", (NS3,), "mean congestion window over the samples"),
+    Metric("mean_cwnd_segments", (LAB,), "mean congestion window over the ACKs"),
+    Metric("sent_packets", (NS3,), "data packets sent, repeats included"),
+    Metric("delivered_packets", (NS3,), "data delivered in order to the application, in segments"),
+    Metric("retransmitted_packets", (NS3, LAB), "data packets sent more than once"),
+    Metric("retransmitted_share", (NS3, LAB), "`retransmitted_packets` over all data packets sent"),
+    Metric("delivery_ratio", (NS3,), "data packets that reached the receiver, over those sent"),
+    Metric("goodput_pps", (NS3,), "data delivered in order to the application, a second"),
+    Metric("goodput_mbps", (LAB,), "data delivered to the application, a second"),
+    Metric("duration_s", (LAB,), "from the connection's beginning to its last byte"),
+    Metric("timeouts", (NS3,), "retransmission timeouts with data out"),
+    Metric(
+        "needless_timeouts",
+        (NS3,),
+        "timeouts after which any copy sent before arrived: a fast retransmission under way counts too",
+    ),
+    Metric("syn_retransmissions", (NS3,), "SYNs sent again"),
+    Metric("mean_queue_bytes", (NS3,), "of the bottleneck, or the mean of all radios, each second"),
+    Metric("flows", (NS3,), "flows that started"),
+    Metric("flows_finished", (NS3,), "flows that delivered all their data"),
+    Metric("flows_running", (NS3,), "flows still sending at the end"),
+    Metric("flows_connecting", (NS3,), "flows still without an answer to their SYN at the end"),
+    Metric("flows_died", (NS3,), "flows that gave up: none should"),
+    Metric("cpu_s", (NS3,), "CPU time of the run"),
+    Metric("events", (NS3,), "events of the simulator"),
+    Metric("peak_mib", (NS3,), "largest memory of the run"),
+    Metric("mean_stock_rto_ms", (LAB,), "`mean_rto_ms` of the kernel's own timer over the same samples"),
+    Metric("log_records_lost", (LAB,), "ACKs that the module's log had no room for"),
+    Metric(
+        "replay_differences",
+        (LAB,),
+        "answers of the kernel that the core, given the same samples, does not give to the bit",
+    ),
+    Metric("armed_ours_share", (LAB,), "timers armed with the module's RTO, over all armed"),
+    Metric(
+        "armed_ours_at_once_share",
+        (LAB,),
+        "the same without those armed late, after a probe or a zero window",
+    ),
+    Metric("instructions_per_ack", (LAB,), "instructions of the estimator and its congestion control an ACK"),
+    Metric("instructions_per_ack_base", (LAB,), "of these, the congestion control's own"),
+)
+
+#: Counters that a host passes on under the names that their source gives them: prefix, hosts, meaning.
+PASSED_ON = (
+    ("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
+    ("module.", (LAB,), "the module's counter of that name, over the transfer"),
+    ("ss.", (LAB,), "as `ss -ti` shows it at the transfer's end"),
+    ("nginx.", (LAB,), "as the transfer by nginx and curl reports it"),
+    ("iperf3.", (LAB,), "as iperf3 reports it"),
+)
+
+BY_KEY = {metric.key: metric for metric in METRICS}
+if len(BY_KEY) != len(METRICS):
+    raise AssertionError("a metric is listed twice")
+
+
+def _ending(key: str) -> tuple[str, str]:
+    return next(((end, unit) for end, unit in UNITS if key.endswith(end)), ("", NO_UNIT))
+
+
+def unit_of(key: str) -> str:
+    """The unit that a key ends in; "1" for shares, ratios and counts."""
+    return _ending(key)[1]
+
+
+def without_unit(key: str) -> str:
+    return key.removesuffix(_ending(key)[0])
+
+
+def known(key: str, host: str) -> bool:
+    """Whether `host` may have a row of that metric."""
+    metric = BY_KEY.get(key)
+    if metric is not None:
+        return host in metric.hosts
+    return any(key.startswith(prefix) and host in hosts for prefix, hosts, _ in PASSED_ON)
+
+
+def with_ratio() -> Iterator[Metric]:
+    """Metrics that a replay also gives as a ratio to `jacobson`, with its 95 % interval."""
+    return (metric for metric in METRICS if metric.ratio)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`study experts`: the parameters of the experts framework on any trace (nunes2014, section 4.1)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tcplearn import estimators, provenance
+from tcplearn.errors import UserError, printable
+from tcplearn.output.rows import Record
+from tcplearn.replay.columns import Candidate, Judge, Reader, Table
+from tcplearn.replay.results import TOO_SHORT
+from tcplearn.traces import TraceOptions
+
+#: nunes2014, end of section 4.1: "we use N = 100, eta = 2 and alpha = 0.08".
+PAPER = (100, 2.0, 0.08)
+
+N = (10, 25, 50, 100, 200)
+#: The paper's choice with its interval, 1.7 to 2.5, and far to either side.
+ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
+#: No sharing, the paper's choice, and nearly full sharing.
+ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
+
+PRESETS = ("experts", "experts/fitted")
+REFERENCES = ("jacobson", "last")
+KEYS = ("estimator", "n", "eta", "alpha")
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    preset: str = "experts"
+    n: tuple[float, ...] = N
+    eta: tuple[float, ...] = ETA
+    alpha: tuple[float, ...] = ALPHA
+    arithmetic: str = "double"
+    sender: str = "auto"
+    every_ack: bool = False
+    min_samples: int = TOO_SHORT
+    flow: str = ""
+    jobs: int = 1
+
+
+@dataclass(slots=True)
+class Score:
+    """Sums over all flows, the error's also by the halves of each flow."""
+
+    scored: list[int] = field(default_factory=lambda: [0, 0])  # first half, second half
+    error_us: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    timed: int = 0
+    misses: int = 0
+    rto_us: float = 0.0
+    excess_us: float = 0.0
+
+    @property
+    def error(self) -> float:
+        return sum(self.error_us) / max(1, sum(self.scored))
+
+    def half(self, which: int) -> float:
+        return self.error_us[which] / max(1, self.scored[which])
+
+    @property
+    def miss_rate(self) -> float:
+        return self.misses / max(1, self.timed)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    n: int
+    eta: float
+    alpha: float
+    spec: estimators.Spec
+
+    @property
+    def triple(self) -> tuple[int, float, float]:
+        return self.n, self.eta, self.alpha
+
+    @property
+    def named(self) -> str:
+        return f"N={self.n}, η={self.eta:g}, α={self.alpha:g}"
+
+
+@dataclass(slots=True)
+class Study:
+    options: Options
+    files: list[str]
+    cells: list[Cell]
+    scores: list[Score]  # one for each cell
+    references: dict[str, Score]
+    flows: int = 0
+    samples: int = 0
+    skipped: int = 0  # flows with too few samples
+    warnings: list[str] = field(default_factory=list)
+    made_by: dict[str, str] = field(default_factory=dict)
+
+    def ratio(self, score: Score) -> float | None:
+        base = self.references["jacobson"].error
+        return score.error / base if base else None
+
+    def half_ratio(self, score: Score, which: int) -> float | None:
+        base = self.references["jacobson"].half(which)
+        return score.half(which) / base if base else None
+
+    @property
+    def best(self) -> int:
+        """The cell with the least error, known only when all is over."""
+        return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
+
+    @property
+    def best_of_first_half(self) -> int:
+        """What one could have chosen at half-time."""
+        return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
+
+    @property
+    def best_of_second_half(self) -> int:
+        return min(range(len(self.cells)), key=lambda i: self.scores[i].half(1))
+
+    @property
+    def at_edge(self) -> list[str]:
+        """Parameters whose best value is the last of the grid, where a further one was allowed."""
+        best, options = self.cells[self.best], self.options
+        grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
+        return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
+
+    @property
+    def paper(self) -> int | None:
+        """The paper's triple, where loss and sharing are the paper's too."""
+        for i, cell in enumerate(self.cells):
+            if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
+                return i
+        return None
+
+
+def cells_of(options: Options) -> list[Cell]:
+    """Raises UserError with one line."""
+    base = estimators.parse(options.preset)
+    for key in ("n", "eta", "alpha"):
+        if not estimators.parameter(base, key):
+            raise UserError(
+                f"--preset {options.preset}: it has no parameter '{key}'; give {' or '.join(PRESETS)}"
+            )
+    if any(value != int(value) for value in options.n):
+        raise UserError("--n: a number of experts is whole")
+    joint = "," if ":" in options.preset else ":"
+    out = []
+    for n, eta, alpha in itertools.product(sorted(options.n), sorted(options.eta), sorted(options.alpha)):
+        spec = estimators.parse(f"{options.preset}{joint}n={int(n)},eta={eta!r},alpha={alpha!r}")
+        out.append(Cell(int(n), eta, alpha, spec))
+    return out
+
+
+def _add(score: Score, candidate: Candidate, rows: Table, judge: Judge) -> None:
+    prediction, rto = candidate.run(rows)
+    errors = judge.errors(prediction)
+    middle = len(errors) // 2
+    for which, part in enumerate((errors[:middle], errors[middle:])):
+        score.scored[which] += len(part)
+        score.error_us[which] += float(part.sum())
+    timer = judge.timer(rto[judge.at_send])
+    score.timed += timer.timed
+    score.misses += timer.misses
+    score.rto_us += timer.rto_us
+    score.excess_us += timer.excess_us
+
+
+def run(paths: Sequence[Path], options: Options | None = None, progress: Progress | None = None) -> Study:
+    """Reads the traces once and judges every triple on their columns. Raises UserError or TraceError."""
+    options = options or Options()
+    cells = cells_of(options)
+    out = Study(
+        options, [str(p) for p in paths], cells, [Score() for _ in cells], {r: Score() for r in REFERENCES}
+    )
+    candidates = [Candidate(c.spec, options.arithmetic) for c in cells]
+    references = {name: Candidate(estimators.parse(name), options.arithmetic) for name in REFERENCES}
+    with ThreadPoolExecutor(options.jobs) as pool:  # the core runs columns without Python's lock
+        for number, path in enumerate(paths):
+            reader = Reader(
+                path, TraceOptions(sender=options.sender, every_ack=options.every_ack), options.flow
+            )
+            for flow in reader:
+                if flow.samples < options.min_samples:
+                    out.skipped += 1
+                    continue
+                out.flows += 1
+                out.samples += flow.samples
+                judge = Judge(flow.rows)
+                for name, candidate in references.items():
+                    _add(out.references[name], candidate, flow.rows, judge)
+
+                def one(i: int, rows: Table = flow.rows, judge: Judge = judge) -> None:
+                    _add(out.scores[i], candidates[i], rows, judge)
+
+                for done, _ in enumerate(pool.map(one, range(len(cells))), 1):
+                    if progress:
+                        share = max(0.0, reader.progress - 1 + done / len(cells))
+                        progress(
+                            (number + share) / len(paths), f"{path.name}: {done} of {len(cells)} triples"
+                        )
+            out.warnings += [f"{path}: {line}" for line in reader.warnings]
+    _check(out)
+    out.made_by = provenance.made_by(
+        preset=options.preset,
+        n=_listed(options.n),
+        eta=_listed(options.eta),
+        alpha=_listed(options.alpha),
+        arithmetic=options.arithmetic,
+        sender=options.sender,
+        every_ack=str(options.every_ack).lower(),
+        min_samples=str(options.min_samples),
+        flow=options.flow,
+    )
+    return out
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ",".join(f"{v:g}" for v in values)
+
+
+def _check(out: Study) -> None:
+    if out.flows:
+        return
+    files = printable(", ".join(out.files))
+    where = f" with '{out.options.flow}' in its name" if out.options.flow else ""
+    raise UserError(f"{files}: no flow{where} of {out.options.min_samples} samples or more")
+
+
+def marks(study: Study) -> dict[int, list[str]]:
+    """What is said of a cell."""
+    out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
+    out.setdefault(study.best_of_first_half, []).append("best of the first half")
+    if study.paper is not None:
+        out.setdefault(study.paper, []).append("the paper's choice")
+    return out
+
+
+def _measured(study: Study, score: Score) -> Record:
+    return {
+        "flows": study.flows,
+        "samples": study.samples,
+        "mean_abs_error_ms": score.error / 1000,
+        "mean_abs_error_ratio": study.ratio(score),
+        "rto_miss_rate": score.miss_rate,
+        "mean_rto_ms": score.rto_us / max(1, score.timed) / 1000,
+        "excess_wait_ms": score.excess_us / max(1, score.timed) / 1000,
+        "first_half_error_ms": score.half(0) / 1000,
+        "second_half_error_ms": score.half(1) / 1000,
+        "first_half_error_ratio": study.half_ratio(score, 0),
+        "second_half_error_ratio": study.half_ratio(score, 1),
+    }
+
+
+def rows(study: Study) -> list[Record]:
+    """One for each triple, then the references, which have none."""
+    said = marks(study)
+    out: list[Record] = []
+    for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
+        key = {"estimator": study.options.preset, "n": cell.n, "eta": cell.eta, "alpha": cell.alpha}
+        out.append({**key, **_measured(study, score), "note": ", ".join(said.get(i, []))})
+    for name, score in study.references.items():
+        key = {"estimator": name, "n": None, "eta": None, "alpha": None}
+        out.append({**key, **_measured(study, score), "note": ""})
+    return out

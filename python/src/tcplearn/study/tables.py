@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a study says, in sentences and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tcplearn.errors import printable
+from tcplearn.output import table as views
+from tcplearn.output.rows import Record
+from tcplearn.output.table import View
+from tcplearn.replay.tables import counted
+from tcplearn.study.experts import PAPER, Study
+
+#: Triples shown, the best first; --format csv has them all.
+SHOWN = 12
+
+
+def _times(value: float | None) -> str:
+    return "an unknown multiple of" if value is None else f"{views.short(value)} times"
+
+
+def sentences(study: Study) -> list[str]:
+    best, early, late = study.best, study.best_of_first_half, study.best_of_second_half
+    cells, scores = study.cells, study.scores
+    over = f"{counted(study.samples, 'sample')} in {counted(study.flows, 'flow')}"
+    better = sum(s.error < study.references["jacobson"].error for s in scores)
+    out = [
+        f"Over {over}, the best of {counted(len(cells), 'triple')} of {study.options.preset} is "
+        f"{cells[best].named}: its mean error is {_times(study.ratio(scores[best]))} jacobson's. "
+        "It was chosen in hindsight, on the same samples: it says what was possible, not what to expect.",
+        f"Chosen on the first half of each flow, {cells[early].named}: on the second half its error is "
+        f"{_times(study.half_ratio(scores[early], 1))} jacobson's there"
+        + (
+            ", the best triple of that half too."
+            if early == late
+            else f" (the best triple of that half, {cells[late].named}: "
+            f"{_times(study.half_ratio(scores[late], 1))})."
+        ),
+    ]
+    if study.paper is not None:
+        paper = scores[study.paper]
+        out.append(
+            f"The paper's choice, {cells[study.paper].named}, has an error of {_times(study.ratio(paper))} "
+            f"jacobson's, and its timer is too short for {paper.miss_rate * 100:.3g} % of the samples "
+            f"(jacobson: {study.references['jacobson'].miss_rate * 100:.3g} %)."
+        )
+    last = study.ratio(study.references["last"])
+    out.append(
+        f"{better:,} of {len(cells):,} triples have a smaller error than jacobson; repeating the last sample "
+        f"has {_times(last)} jacobson's."
+    )
+    return out
+
+
+def notes(study: Study) -> list[str]:
+    out = []
+    if study.skipped:
+        few = study.options.min_samples
+        out.append(f"{counted(study.skipped, 'flow')} of fewer than {few} samples left out.")
+    if study.at_edge:
+        edge = ", ".join(study.at_edge)
+        out.append(f"The best triple lies at the grid's edge ({edge}): a wider grid may have better.")
+    if study.paper is None:
+        n, eta, alpha = PAPER
+        out.append(f"The paper's choice, N={n}, η={eta:g}, α={alpha:g}, is not in this grid.")
+    return out
+
+
+def table(rows: Sequence[Record]) -> View:
+    triples = sorted((r for r in rows if r["n"] is not None), key=lambda r: r["mean_abs_error_ms"])
+    shown = [r for i, r in enumerate(triples) if i < SHOWN or r["note"]]
+    view = View(
+        "The best triples, those marked, and the baselines",
+        (
+            "estimator",
+            "N",
+            "η",
+            "α",
+            "error\nms",
+            "×",
+            "first half\n×",
+            "second half\n×",
+            "RTO\nmiss %",
+            "mean RTO\nms",
+            "",
+        ),
+        words=frozenset({0, 10}),
+        legend="×: mean error to jacobson's on the same samples, below 1 is better.",
+    )
+    for r in [*shown, *(r for r in rows if r["n"] is None)]:
+        numbers = [
+            views.Cell("", None) if r[k] is None else views.Cell(f"{r[k]:g}", r[k])
+            for k in ("n", "eta", "alpha")
+        ]
+        view.rows.append(
+            [
+                views.text(r["estimator"]),
+                *numbers,
+                views.milliseconds(r["mean_abs_error_ms"]),
+                views.ratio(r["mean_abs_error_ratio"]),
+                views.ratio(r["first_half_error_ratio"]),
+                views.ratio(r["second_half_error_ratio"]),
+                views.rate(r["rto_miss_rate"]),
+                views.milliseconds(r["mean_rto_ms"]),
+                views.text(r["note"]),
+            ]
+        )
+    return view
+
+
+def document(study: Study, rows: Sequence[Record], *, quiet: bool = False) -> RenderableType:
+    parts: list[RenderableType] = []
+    if not quiet:
+        parts += [*(Text(printable(s)) for s in (*sentences(study), *notes(study))), Text("")]
+    view = table(rows)
+    more = len(study.cells) - (len(view.rows) - len(study.references))
+    view.legend = "" if quiet else view.legend + (f" {more:,} triples more: --format csv." if more else "")
+    return Group(*parts, views.to_rich(view))

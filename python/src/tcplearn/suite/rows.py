@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a suite says of each estimator: ratios over series, with bootstrap intervals, as rows."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcplearn import estimators
+from tcplearn.output.rows import Record
+from tcplearn.replay.columns import Figures
+from tcplearn.replay.results import KEPT, MISSES_LEAST, Floats
+from tcplearn.suite.suite import REFERENCES, WHEN, Measured, Suite
+
+#: Resamples of a bootstrap, and its seed: the same input gives the same interval.
+RESAMPLES, SEED = 2000, 20140047
+_BLOCK = 2_000_000  # indices at a time
+
+#: A ratio up to this is called as good.
+AS_GOOD = 1.03
+
+KEYS = ("group", "estimator", "arithmetic")
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """A ratio for each series, below 1 the better."""
+
+    names: tuple[str, ...]
+    values: Floats
+
+    @property
+    def mean(self) -> float | None:
+        return geometric_mean(self.values)
+
+    def interval(self) -> tuple[float | None, float | None]:
+        return interval(self.values)
+
+    def worst(self) -> tuple[float | None, str | None]:
+        if not len(self.values):
+            return None, None
+        i = int(np.argmax(self.values))
+        return float(self.values[i]), self.names[i]
+
+
+def geometric_mean(values: Floats) -> float | None:
+    return float(np.exp(np.log(values).mean())) if len(values) else None
+
+
+def interval(values: Floats) -> tuple[float | None, float | None]:
+    """95 % percentile bootstrap of the geometric mean over series; None for fewer than two."""
+    n = len(values)
+    if n < 2:
+        return None, None
+    logs, rng = np.log(values), np.random.default_rng(SEED)
+    means = np.empty(RESAMPLES)
+    step = max(1, _BLOCK // n)
+    for a in range(0, RESAMPLES, step):
+        b = min(a + step, RESAMPLES)
+        means[a:b] = logs[rng.integers(0, n, (b - a, n))].mean(axis=1)
+    low, high = np.exp(np.quantile(means, (0.025, 0.975)))
+    return float(low), float(high)
+
+
+def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
+    """Out of (name, value, reference); left out where the reference is 0 or not known."""
+    kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
+    values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # a logarithm has no zero
+    return Ratios(tuple(name for name, _ in kept), values)
+
+
+def _better(a: float | None, b: float | None) -> float | None:
+    known = [v for v in (a, b) if v is not None]
+    return min(known, default=None)
+
+
+def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
+    """Error to that of the better of `jacobson` and `last`, chosen for each series in hindsight."""
+
+    def error(f: Figures) -> float | None:
+        return f.at_send if at_send else f.error
+
+    return _ratios(
+        [
+            (
+                s.name,
+                error(s.figures[label]),
+                _better(error(s.figures["jacobson"]), error(s.figures["last"])),
+            )
+            for s in series
+        ]
+    )
+
+
+def restart_ratios(series: Sequence[Measured], label: str, length: int) -> Ratios:
+    errors = [(s.name, s.restarts[length]) for s in series if length in s.restarts]
+    return _ratios([(name, e[label], min(e["jacobson"], e["last"])) for name, e in errors])
+
+
+def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", when: str = "send") -> Ratios:
+    timers = [(s.name, s.figures[label].timer(when), s.figures["jacobson"].timer(when)) for s in series]
+    return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in timers])
+
+
+def match_ratios(
+    series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
+) -> Ratios:
+    """A timer to the reference whose miss rate it was given, series by series."""
+    key = label, reference, when
+    both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
+    return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
+
+
+def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
+    """Achieved to chosen miss rate, where enough misses were expected."""
+    known = [(s.name, s.figures[label].timer(when)) for s in series]
+    known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
+    names = tuple(name for name, _ in known)
+    return Ratios(names, np.array([t.miss_rate / target for _, t in known], dtype=np.float64))
+
+
+def _described(prefix: str, ratios: Ratios) -> Record:
+    low, high = ratios.interval()
+    return {f"{prefix}_ratio": ratios.mean, f"{prefix}_ratio_low": low, f"{prefix}_ratio_high": high}
+
+
+def _judged(prefix: str, ratios: Ratios) -> Record:
+    worst, name = ratios.worst()
+    return {
+        **_described(prefix, ratios),
+        f"{prefix}_series": len(ratios.values),
+        f"{prefix}_worst": worst,
+        f"{prefix}_worst_series": name,
+        f"{prefix}_wins": int((ratios.values < 1).sum()),
+        f"{prefix}_as_good_share": float((ratios.values <= AS_GOOD).mean()) if len(ratios.values) else None,
+    }
+
+
+def _pooled(series: Sequence[Measured], label: str) -> Record:
+    timers = [s.figures[label].send for s in series]
+    timed = sum(t.timed for t in timers)
+    before = [s.figures[label].before for s in series]
+    return {
+        "rto_miss_rate": sum(t.misses for t in timers) / timed,
+        "rto_miss_rate_mean": statistics.fmean(t.miss_rate for t in timers),
+        "rto_miss_rate_before": sum(t.misses for t in before) / timed,
+        "rto_miss_rate_before_mean": statistics.fmean(t.miss_rate for t in before),
+        "mean_rto_ms": sum(t.rto_us for t in timers) / timed / 1000,
+        "excess_wait_ms": sum(t.excess_us for t in timers) / timed / 1000,
+    }
+
+
+def _promise(series: Sequence[Measured], label: str) -> Record:
+    """How well a chosen miss rate was kept."""
+    target = estimators.miss_rate(label)
+    out: Record = {"rto_miss_rate_asked": target}
+    for when in WHEN:
+        p = f"miss_{when}"
+        names = ("series", "kept", "pooled", "least", "median", "most", "most_series")
+        out |= dict.fromkeys(f"{p}_{name}" for name in names)
+        if target is None:
+            continue
+        ratios = miss_ratios(series, label, target, when)
+        timers = [s.figures[label].timer(when) for s in series]
+        values = ratios.values
+        out[f"{p}_series"] = len(values)
+        out[f"{p}_pooled"] = sum(t.misses for t in timers) / (sum(t.timed for t in timers) * target)
+        if len(values):
+            out[f"{p}_kept"] = int(((values >= KEPT[0]) & (values <= KEPT[1])).sum())
+            out[f"{p}_least"], out[f"{p}_median"] = float(values.min()), float(np.median(values))
+            out[f"{p}_most"], out[f"{p}_most_series"] = ratios.worst()
+    return out
+
+
+def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
+    out: Record = {}
+    timer = label in suite.timers
+    for reference, when in itertools.product(REFERENCES, WHEN):
+        p = f"match_{reference}_{when}"
+        excess = match_ratios(series, label, reference, when)
+        out |= {
+            f"{p}_series": len(excess.values) if timer else None,
+            f"{p}_skipped": len(series) - len(excess.values) if timer else None,
+            f"{p}_misses_ratio": _achieved(series, label, reference, when),
+            **_described(f"{p}_excess_wait", excess),
+            **_described(f"{p}_mean_rto", match_ratios(series, label, reference, when, "rto")),
+        }
+    return out
+
+
+def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
+    """Misses of the matched timer to the reference's: 1 where the rates were equal indeed."""
+    key = label, reference, when
+    both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
+    return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
+
+
+def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
+    out: Record = {}
+    for length in suite.options.restarts:
+        ratios = restart_ratios(series, label, length)
+        worst, name = ratios.worst()
+        out |= _described(f"restart_{length}", ratios)
+        out |= {f"restart_{length}_worst": worst, f"restart_{length}_worst_series": name}
+    return out
+
+
+def rows(suite: Suite) -> list[Record]:
+    """One for each estimator over the series, then one for each over the shorter ones."""
+    out: list[Record] = []
+    for group, series in (("series", suite.series), ("short", suite.short)):
+        if not series:
+            continue
+        for label in suite.labels:
+            row: dict[str, Any] = {
+                "group": group,
+                "estimator": label,
+                "arithmetic": suite.options.arithmetic,
+                "series": len(series),
+                "samples": sum(s.samples for s in series),
+                **_judged("error", error_ratios(series, label)),
+                **_judged("at_send", error_ratios(series, label, at_send=True)),
+                **_pooled(series, label),
+                **_described("excess_wait", wait_ratios(series, label)),
+                **_described("mean_rto", wait_ratios(series, label, "rto")),
+                **_promise(series, label),
+            }
+            if suite.matching:
+                row |= _matched(suite, series, label)
+            row |= _restarted(suite, series, label)
+            out.append(row)
+    return out
