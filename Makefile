@@ -105,8 +105,12 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
+	$(BIN)/jscpd --config .jscpd.json .
+	$(BIN)/jscpd --config .jscpd.json --ignore-identifiers --min-tokens 90 .
+	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 --dry-run -Werror
-	shellcheck tools/system-packages linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck tools/system-packages tools/check-lengths linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff check --fix .
