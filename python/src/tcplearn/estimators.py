@@ -222,6 +222,13 @@ def parameter(spec: Spec, key: str) -> Param | None:
     return next((p for p in info.params if p.key == key), None)
 
 
+def varied(spec: Spec, key: str, value: float) -> Spec:
+    """The same estimator with one parameter set; its text names it."""
+    params = {**spec.params, key: value}
+    text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
+    return Spec(text, spec.name, params, spec.core)
+
+
 def miss_rate(spec: Spec | str) -> float | None:
     """The miss rate that a timer was asked for, None where it takes none."""
     spec = parse(spec) if isinstance(spec, str) else spec
