@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tcplearn import estimators, provenance
+from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.output.rows import Record
+from tcplearn.output.rows import Record, head_of, tidy
 from tcplearn.replay.columns import Candidate, Judge, Reader, Table
 from tcplearn.replay.results import TOO_SHORT
 from tcplearn.traces import TraceOptions
@@ -27,6 +27,7 @@ ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
+#: What a row says of its cell; the rest are metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
 
 Progress = Callable[[float, str], None]
@@ -265,3 +266,20 @@ def rows(study: Study) -> list[Record]:
         key = {"estimator": name, "n": None, "eta": None, "alpha": None}
         out.append({**key, **_measured(study, score), "note": ""})
     return out
+
+
+def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
+    """Of each of `rows`, a row for each metric; its triple is among the parameters."""
+    source = ", ".join(study.files)
+    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # not the whole grid
+    for row in wide:
+        cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
+        head = head_of(
+            metrics.REPLAY,
+            made,
+            source=source,
+            flow="total",
+            algorithm=row["estimator"],
+            parameters=cell,
+        )
+        yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})
