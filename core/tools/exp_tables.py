@@ -75,9 +75,9 @@ def text():
             ),
             function(
                 "tl_q16_eighths",
-                "/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up "
-                "to three units off\n * the rounded value: chosen so that every product rounds as the exact one "
-                "does. */",
+                "/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are "
+                "up to three units off\n"
+                " * the rounded value: chosen so that every product rounds as the exact one does. */",
                 powers_of_e(95, 8, 31, EIGHTHS),
             ),
             function("tl_q16_1024ths", "/* e^(-j/1024) with 32 */", powers_of_e(128, 1024, 32, THOUSANDTHS)),

@@ -56,12 +56,12 @@ def test_a_suite_has_the_figures_of_a_replay(
         f = series.figures[row.estimator]
         assert f.error is not None and f.at_send is not None
         assert (series.samples, f.send.timed) == (row.samples, row.samples)
-        assert row.mean_abs_error_ms == f.error / 1000
-        assert row.at_send_error_ms == f.at_send / 1000
-        assert row.mean_rto_ms == f.send.rto / 1000
-        assert row.excess_wait_ms == f.send.excess / 1000
-        assert row.rto_miss_rate == f.send.miss_rate
-        assert row.rto_miss_rate_before == f.before.miss_rate
+        assert row["mean_abs_error_ms"] == f.error / 1000
+        assert row["at_send_error_ms"] == f.at_send / 1000
+        assert row["mean_rto_ms"] == f.send.rto / 1000
+        assert row["excess_wait_ms"] == f.send.excess / 1000
+        assert row["rto_miss_rate"] == f.send.miss_rate
+        assert row["rto_miss_rate_before"] == f.before.miss_rate
 
 
 @pytest.mark.parametrize("arithmetic", ["double", "fixed"])

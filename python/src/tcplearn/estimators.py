@@ -6,6 +6,7 @@ A user's estimator is a class under the entry point group ``tcplearn.estimators`
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
+    learned = False                                               # optional: of a formula that people wrote
 
 Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of
 RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
@@ -25,7 +26,7 @@ from tcplearn.errors import UserError, did_you_mean
 
 GROUP = "tcplearn.estimators"
 
-#: What a replay compares when nothing is asked for: each algorithm at its default, the papers'
+#: What a replay compares when no estimator is named: each algorithm at its default, the papers'
 #: other versions, and the trivial baseline.
 DEFAULTS = (
     "last",
@@ -61,6 +62,8 @@ class Info:
     summary: str
     params: tuple[Param, ...]
     core: bool = True
+    learned: bool = True  # from its samples; False: a formula that people wrote
+    about: str = ""  # longer than the summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,10 @@ def _plain(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
+#: Of a core that does not say which of its estimators learn.
+_FORMULAS = frozenset({"last", "jacobson", "linux", "rfc9002", "eifel"})
+
+
 @cache
 def _core() -> dict[str, Info]:
     out = {}
@@ -145,7 +152,8 @@ def _core() -> dict[str, Info]:
             Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
             for p in e["params"]
         )
-        out[e["name"]] = Info(e["name"], e["summary"], params)
+        learned = e.get("learned", e["name"].partition("/")[0] not in _FORMULAS)
+        out[e["name"]] = Info(e["name"], e["summary"], params, learned=learned, about=e.get("about", ""))
     return out
 
 
@@ -168,7 +176,16 @@ def _user_info(name: str) -> Info:
         for p in inspect.signature(factory).parameters.values()
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     )
-    return Info(name, (inspect.getdoc(factory) or "your own").splitlines()[0], params, core=False)
+    summary = (inspect.getdoc(factory) or "your own").splitlines()[0]
+    return Info(name, summary, params, core=False, learned=bool(getattr(factory, "learned", True)))
+
+
+def learned(text: str) -> bool:
+    """Whether an estimator learns; a name that is not known is taken to."""
+    name = text.partition(":")[0]
+    if name in _core():
+        return _core()[name].learned
+    return _user_info(name).learned if name in _users() else True
 
 
 def available() -> list[Info]:
@@ -230,7 +247,7 @@ def varied(spec: Spec, key: str, value: float) -> Spec:
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """The miss rate that a timer was asked for, None where it takes none."""
+    """The miss rate requested of a timer, None where it takes none."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)

@@ -21,8 +21,9 @@ import pytest
 import suite_traces
 
 import twin
-from tcplearn import estimators
+from tcplearn import estimators, metrics
 from tcplearn.cli import main
+from tcplearn.output.rows import TIDY
 from tcplearn.replay import flows, replay
 from tcplearn.replay.results import Row
 from tcplearn.suite import rows as suite_rows
@@ -58,7 +59,7 @@ def test_rows_are_geometric_means_over_series(traces: Path, capsys: pytest.Captu
         for prefix, field in (("error", "mean_abs_error_ms"), ("at_send", "at_send_error_ms")):
             ratios = []
             for found in by_file:
-                value = {name: getattr(r, field) for (_, name), r in found.items()}
+                value = {name: r[field] for (_, name), r in found.items()}
                 ratios.append(value[row["estimator"]] / min(value["jacobson"], value["last"]))
             mean = math.prod(ratios) ** (1 / 3)
             assert row[f"{prefix}_ratio"] == pytest.approx(mean, rel=1e-9)
@@ -121,7 +122,7 @@ def test_windows(samples: int, length: int, most: int) -> None:
 
 def test_equal_miss_rates(traces: Path, plain_timer: str, capsys: pytest.CaptureFixture[str]) -> None:
     row, *_ = rows_of(capsys, str(traces), "-e", f"{plain_timer}:miss=0.1", "-e", "jacobson")
-    assert row["rto_miss_rate_asked"] == 0.1
+    assert row["rto_miss_rate_requested"] == 0.1
     assert row["miss_before_series"] == 3
     # the twin: the timer run at jacobson's own rate, series by series
     ratios, skipped, misses = [], 0, [0, 0]
@@ -153,7 +154,7 @@ def test_no_match_where_nothing_can_be_matched(
 @pytest.mark.skipif("conformal" not in NAMES, reason="no such estimator here")
 def test_conformal_keeps_its_rate(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row, *_ = rows_of(capsys, str(traces), "-e", "conformal:miss=0.1")
-    assert row["rto_miss_rate_asked"] == 0.1
+    assert row["rto_miss_rate_requested"] == 0.1
     assert row["miss_before_kept"] == row["miss_before_series"] == 3
     assert row["match_jacobson_before_misses_ratio"] == pytest.approx(1, abs=0.25)
 
@@ -210,12 +211,9 @@ def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     shown = ["--format", "parquet", "-q", "-o", str(target)]
     assert main(["replay", "--suite", str(traces), *words(), "--restart", "60", *shown]) == 0
     frame = pl.read_parquet(target)
-    assert {"group", "estimator", "arithmetic", "metric", "value", "text", "unit", "commit"} <= set(
-        frame.columns
-    )
-    one = frame.filter(
-        (pl.col("group") == "series") & (pl.col("estimator") == "eifel") & (pl.col("metric") == "mean_rto")
-    )
+    assert frame.columns == list(TIDY)
+    assert all(metrics.known(name, "replay") for name in frame["metric"])
+    one = frame.filter(flow="series", algorithm="eifel", metric="mean_rto_ms")
     wanted = next(r for r in rows if r["group"] == "series" and r["estimator"] == "eifel")
     assert one["value"].to_list() == [wanted["mean_rto_ms"]] and one["unit"].to_list() == ["ms"]
     worst = frame.filter(pl.col("metric") == "error_worst_series")
@@ -232,7 +230,7 @@ def test_report_and_pictures(
     assert main(["replay", "--suite", str(traces), *words(names), *arguments, "-q"]) == 0
     text = page.read_text()
     assert "&lt;b&gt;&amp;.csv" in text and "<b>&" not in text.split("<script")[0]
-    assert "was asked to miss 10 %" in text and "notes.txt" in text
+    assert "a miss rate of 10 % was requested" in text and "notes.txt" in text
     assert "<h2>Young connections</h2>" in text and 'id="glossary"' in text
     assert "http:" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
     kinds = ("prediction", "worst", "timers", "miss-rates", "equal-misses", "restarts")

@@ -7,11 +7,11 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcplearn import _native, estimators, provenance
+from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError
 from tcplearn.replay import bootstrap
 from tcplearn.replay.engine import Engine, series
@@ -47,51 +47,41 @@ def _host(flow_name: str) -> str:
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
-def _ms(us: float | None) -> float | None:
-    return None if us is None else us / 1000
-
-
 def _rate(count: int, of: int) -> float | None:
     return count / of if of else None
 
 
-def _row(
-    source: str, flow: str, label: str, options: Options, of: Measured, m: Mapping[str, Any], *, told: bool
-) -> Row:
-    """`of`: the flow or the totals that m was measured of; `told`: the trace tells of losses."""
-    samples = of.samples
-    judged = samples >= options.min_samples
-    return Row(
-        source=source,
-        flow=flow,
-        estimator=label,
-        arithmetic=options.arithmetic,
-        samples=samples,
-        judged=judged,
-        note="" if judged else f"too short to judge: {samples} samples, fewer than {options.min_samples}",
-        mean_abs_error_ms=_ms(m["mean_abs_error_us"]),
-        median_abs_error_ms=_ms(m["median_abs_error_us"]),
-        p95_abs_error_ms=_ms(m["p95_abs_error_us"]),
-        bias_ms=_ms(m["bias_us"]),
-        at_send_error_ms=_ms(m["at_send_error_us"]),
-        rto_miss_rate=_rate(m["misses"], m["timed"]),
-        rto_miss_rate_before=_rate(m["misses_before"], m["timed"]),
-        spurious_timeouts=m["spurious_timeouts"],
-        spurious_timeouts_tlp=m["spurious_timeouts_tlp"],
-        spurious_probes=m["spurious_probes"],
-        mean_rto_ms=_ms(m["mean_rto_us"]),
-        excess_wait_ms=_ms(m["excess_wait_us"]),
-        rto_miss_rate_asked=estimators.miss_rate(label),
-        mean_flight_segments=of.flight_segments,
-        losses=m["losses"] if told else None,
-        loss_detect_actual_ms=_ms(m["loss_detect_actual_us"]),
-        loss_detect_rto_ms=_ms(m["loss_detect_rto_us"]),
-        loss_detect_rack_ms=_ms(m["loss_detect_rack_us"]),
-    )
-
-
 def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
+
+
+def _values(measured: Mapping[str, Any]) -> dict[str, float | None]:
+    """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
+    out: dict[str, float | None] = {}
+    for metric in metrics.METRICS:
+        key, us = metric.key, f"{metrics.without_unit(metric.key)}_us"
+        if metric.share_of:
+            out[key] = _rate(*(measured[counter] for counter in metric.share_of))
+        elif metric.unit == "ms" and us in measured:
+            out[key] = None if measured[us] is None else measured[us] / 1000
+        elif key in measured:
+            out[key] = measured[key]
+    return out
+
+
+def _row(
+    source: str, flow: str, label: str, options: Options, of: Measured, m: Mapping[str, Any], *, lossy: bool
+) -> Row:
+    """`of`: the flow or the totals that m was measured of; `lossy`: the trace shows what was lost."""
+    samples = of.samples
+    judged = samples >= options.min_samples
+    values = _values(m)
+    values["rto_miss_rate_requested"] = estimators.miss_rate(label)
+    values["mean_flight_segments"] = of.flight_segments
+    if not lossy:
+        values["losses"] = None
+    note = "" if judged else f"too short to judge: {samples} samples, fewer than {options.min_samples}"
+    return Row(source, flow, label, options.arithmetic, samples, judged, note, values)
 
 
 Bounds = tuple[Floats, Floats]
@@ -105,24 +95,17 @@ def _with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
     for row, low, high in zip(rows, *bounds, strict=True):
         ends: dict[str, float | None] = {}
         for name, a, b in zip(bootstrap.RATIOS, low.tolist(), high.tolist(), strict=True):
-            known = getattr(row, name) is not None
+            known = row[name] is not None
             ends[f"{name}_low"] = a if known and math.isfinite(a) else None
             ends[f"{name}_high"] = b if known and math.isfinite(b) else None
-        out.append(replace(row, **ends))  # type: ignore[arg-type]
+        out.append(row.changed(ends))
     return out
 
 
 def _with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    best = {key: _ms(hindsight.get(f"best_{key}_us")) for key in ("constant", "ewma", "switching")}
-    return [
-        replace(
-            r,
-            regret_best_constant_ratio=_ratio(r.mean_abs_error_ms, best["constant"]),
-            regret_best_ewma_ratio=_ratio(r.mean_abs_error_ms, best["ewma"]),
-            regret_best_switching_ratio=_ratio(r.mean_abs_error_ms, best["switching"]),
-        )
-        for r in rows
-    ]
+    """`hindsight`: errors of the best in hindsight, as `best_ewma_us`."""
+    best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
+    return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 
 
 def _with_ratios(rows: list[Row]) -> list[Row]:
@@ -130,15 +113,7 @@ def _with_ratios(rows: list[Row]) -> list[Row]:
     if base is None:
         return rows
     return [
-        replace(
-            r,
-            mean_abs_error_ratio=_ratio(r.mean_abs_error_ms, base.mean_abs_error_ms),
-            at_send_error_ratio=_ratio(r.at_send_error_ms, base.at_send_error_ms),
-            rto_miss_rate_ratio=_ratio(r.rto_miss_rate, base.rto_miss_rate),
-            mean_rto_ratio=_ratio(r.mean_rto_ms, base.mean_rto_ms),
-            excess_wait_ratio=_ratio(r.excess_wait_ms, base.excess_wait_ms),
-        )
-        for r in rows
+        r.changed({m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()}) for r in rows
     ]
 
 
@@ -153,7 +128,7 @@ class _Run:
         self.totals = _native.ReplayTotals(len(specs))
         self.base = self.labels.index(BASELINE) if BASELINE in self.labels else None
         self.total = bootstrap.Total(self.options.seed)
-        self.told = False
+        self.lossy = False
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
@@ -162,7 +137,7 @@ class _Run:
     def _engine(self) -> Engine:
         return Engine(self.specs, self.options.arithmetic, self.options.min_rto_us)
 
-    def _finish_flow(self, source: str, name: str, flow: Any, *, told: bool) -> None:
+    def _finish_flow(self, source: str, name: str, flow: Any, *, lossy: bool) -> None:
         if flow is None or flow.samples == 0:
             return
         self._flows += 1
@@ -170,8 +145,8 @@ class _Run:
         if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
             name = f"{name} #{again}"
         measured = zip(self.labels, flow.metrics(), strict=True)
-        rows = [_row(source, name, label, self.options, flow, m, told=told) for label, m in measured]
-        self.told = self.told or told
+        rows = [_row(source, name, label, self.options, flow, m, lossy=lossy) for label, m in measured]
+        self.lossy = self.lossy or lossy
         rows = _with_ratios(rows)
         blocks, bounds = flow.blocks(), None
         if flow.samples >= self.options.min_samples:
@@ -226,7 +201,7 @@ class _Run:
                 if not info["chosen"]:
                     skipped += done is not None and done.samples > 0
                     continue
-                self._finish_flow(source, info["name"], done, told="losses" in batch)
+                self._finish_flow(source, info["name"], done, lossy="losses" in batch)
                 if trace.kind == "capture" and done is not None and done.samples:
                     sides[_host(info["name"]), info["near_reason"]] += 1
             if progress:
@@ -247,7 +222,7 @@ class _Run:
         if out.rows:
             measured = zip(self.labels, self.totals.metrics(), strict=True)
             totals = [
-                _row("total", "total", label, self.options, self.totals, m, told=self.told)
+                _row("total", "total", label, self.options, self.totals, m, lossy=self.lossy)
                 for label, m in measured
             ]
             bounds = None if self.base is None else self.total.intervals(self.base)

@@ -261,7 +261,7 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Each of (name, series): its samples and the predictions that stood just before them."""
+    """Each of (name, series): its samples and the predictions in force just before them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tcplearn import estimators, provenance
+from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.output.rows import Record
+from tcplearn.output.rows import Record, head_of, tidy
 from tcplearn.replay.engine import Figures, Measure
 from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.results import TOO_SHORT
@@ -30,6 +30,7 @@ PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
 #: Triples that an engine measures at once: few enough to stay in the cache, enough for threads to share out.
 PART = 15
+#: What a row says of its cell; the rest are metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
 
 Progress = Callable[[float, str], None]
@@ -273,3 +274,20 @@ def rows(study: Study) -> list[Record]:
         key = {"estimator": name, "n": None, "eta": None, "alpha": None}
         out.append({**key, **_measured(study, score), "note": ""})
     return out
+
+
+def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
+    """Of each of `rows`, a row for each metric; its triple is among the parameters."""
+    source = ", ".join(study.files)
+    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # not the whole grid
+    for row in wide:
+        cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
+        head = head_of(
+            metrics.REPLAY,
+            made,
+            source=source,
+            flow="total",
+            algorithm=row["estimator"],
+            parameters=cell,
+        )
+        yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})
