@@ -25,7 +25,7 @@ from tcplearn.errors import UserError, did_you_mean
 
 GROUP = "tcplearn.estimators"
 
-#: What a replay compares when nothing is asked for: each algorithm at its default, the papers'
+#: What a replay compares when none is named: each algorithm at its default, the papers'
 #: other versions, and the trivial baseline.
 DEFAULTS = (
     "last",
@@ -230,7 +230,7 @@ def varied(spec: Spec, key: str, value: float) -> Spec:
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """The miss rate that a timer was asked for, None where it takes none."""
+    """The miss rate requested of a timer, None where it takes none."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)
