@@ -39,7 +39,7 @@ def columns(losses: Losses, withdrawn: list[int] | None = None) -> dict[str, Any
 
 
 def invented(b: Batch, seed: int) -> Losses:
-    """Losses of every kind that keep the promises of the reader: each reported with a row after its repair."""
+    """Losses of every kind that keep the reader's promises: each reported with a row after the repair."""
     rng = np.random.default_rng(seed)
     out: Losses = []
     for row in sorted(rng.choice(np.arange(5, len(b["time_us"])), 60, replace=False).tolist()):
