@@ -65,8 +65,8 @@ def function(name, comment, values):
 
 
 CORRECTED = """\
-/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units off
- * the rounded value: chosen so that every product rounds as the exact one does. */"""
+/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units
+ * off the rounded value: chosen so that every product rounds as the exact one does. */"""
 
 
 def text():
