@@ -140,10 +140,6 @@ def _plain(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-#: Of a core that does not say which of its estimators learn.
-_FORMULAS = frozenset({"last", "jacobson", "linux", "rfc9002", "eifel"})
-
-
 @cache
 def _core() -> dict[str, Info]:
     out = {}
@@ -152,8 +148,7 @@ def _core() -> dict[str, Info]:
             Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
             for p in e["params"]
         )
-        learned = e.get("learned", e["name"].partition("/")[0] not in _FORMULAS)
-        out[e["name"]] = Info(e["name"], e["summary"], params, learned=learned, about=e.get("about", ""))
+        out[e["name"]] = Info(e["name"], e["summary"], params, learned=e["learned"], about=e["about"])
     return out
 
 
@@ -237,6 +232,13 @@ def parameter(spec: Spec, key: str) -> Param | None:
     """What is known of a parameter, None where the estimator has none of that name."""
     info = _core().get(spec.name) or _user_info(spec.name)
     return next((p for p in info.params if p.key == key), None)
+
+
+def varied(spec: Spec, key: str, value: float) -> Spec:
+    """The same estimator with one parameter set; its text names it."""
+    params = {**spec.params, key: value}
+    text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
+    return Spec(text, spec.name, params, spec.core)
 
 
 def miss_rate(spec: Spec | str) -> float | None:

@@ -20,11 +20,11 @@ import polars as pl
 import pytest
 import suite_traces
 
+import twin
 from tcplearn import estimators, metrics
 from tcplearn.cli import main
 from tcplearn.output.rows import TIDY
-from tcplearn.replay import columns as series
-from tcplearn.replay import replay
+from tcplearn.replay import flows, replay
 from tcplearn.replay.results import Row
 from tcplearn.suite import rows as suite_rows
 from tcplearn.suite import suite
@@ -48,31 +48,6 @@ def rows_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[st
 def replayed(path: Path, names: tuple[str, ...] = SOME) -> dict[tuple[str, str], Row]:
     done = replay.run([path], replay.Options(estimators=names))
     return {(row.flow, row.estimator): row for row in done.rows}
-
-
-@pytest.mark.parametrize("arithmetic", ["double", "fixed"])
-def test_columns_give_the_figures_of_a_replay(arithmetic: str, traces: Path) -> None:
-    for path in (suite_traces.CAPTURE, traces / "b.csv"):
-        done = replay.run([path], replay.Options(estimators=SOME, arithmetic=arithmetic, min_rto_us=20_000))
-        rows = {(row.flow, row.estimator): row for row in done.rows}
-        flows = 0
-        for flow in series.Reader(path, TraceOptions()):
-            flows += 1
-            judge = series.Judge(flow.rows)
-            for name in SOME:
-                candidate = series.Candidate(estimators.parse(name), arithmetic, 20_000)
-                mine, row = judge.figures(*candidate.run(flow.rows)), rows[flow.name, name]
-                assert flow.samples == row.samples
-                for value, wanted in (
-                    (mine.error, row["mean_abs_error_ms"]),
-                    (mine.at_send, row["at_send_error_ms"]),
-                    (mine.send.rto, row["mean_rto_ms"]),
-                    (mine.send.excess, row["excess_wait_ms"]),
-                ):
-                    assert value == (None if wanted is None else pytest.approx(wanted * 1000, rel=1e-9))
-                assert mine.send.miss_rate == pytest.approx(row["rto_miss_rate"])
-                assert mine.before.miss_rate == pytest.approx(row["rto_miss_rate_before"])
-        assert flows * len(SOME) == len(rows)
 
 
 def test_rows_are_geometric_means_over_series(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,9 +91,9 @@ def test_restarts_begin_fresh(traces: Path, capsys: pytest.CaptureFixture[str]) 
     only.mkdir()
     (traces / "a.csv").rename(only / "a.csv")
     rows = rows_of(capsys, str(only), *words(("last", "jacobson")), "--restart", "100", "--restart", "50")
-    (flow,) = series.Reader(only / "a.csv", TraceOptions())
+    (flow,) = flows.Reader(only / "a.csv", TraceOptions())
     rtt, arrived, sent = (flow.rows[key].tolist() for key in ("rtt_us", "time_us", "sent_us"))
-    starts = series.windows(len(rtt), 100, suite.WINDOWS_MOST)
+    starts = flows.windows(len(rtt), 100, suite.WINDOWS_MOST)
     assert len(starts) <= suite.WINDOWS_MOST and starts[-1] + 100 <= len(rtt)
     errors = dict.fromkeys(("last", "jacobson"), 0.0)
     for name in errors:
@@ -139,7 +114,7 @@ def test_restarts_begin_fresh(traces: Path, capsys: pytest.CaptureFixture[str]) 
     ("samples", "length", "most"), [(500, 200, 120), (7000, 50, 120), (200, 200, 5), (9, 10, 5)]
 )
 def test_windows(samples: int, length: int, most: int) -> None:
-    starts = series.windows(samples, length, most)
+    starts = flows.windows(samples, length, most)
     assert len(starts) <= most
     assert all(a + length <= samples for a in starts)
     assert bool(starts) == (samples >= length)
@@ -152,14 +127,13 @@ def test_equal_miss_rates(traces: Path, plain_timer: str, capsys: pytest.Capture
     # the twin: the timer run at jacobson's own rate, series by series
     ratios, skipped, misses = [], 0, [0, 0]
     for name in LONG:
-        (flow,) = series.Reader(traces / name, TraceOptions())
-        judge = series.Judge(flow.rows)
-        theirs = judge.figures(*series.Candidate(estimators.parse("jacobson")).run(flow.rows)).before
+        (flow,) = flows.Reader(traces / name, TraceOptions())
+        theirs = twin.figures(flow.rows, estimators.parse("jacobson")).before
         if theirs.misses < suite.MISSES_LEAST:
             skipped += 1
             continue
         spec = estimators.parse(f"{plain_timer}:miss={theirs.miss_rate!r}")
-        mine = judge.figures(*series.Candidate(spec).run(flow.rows)).before
+        mine = twin.figures(flow.rows, spec).before
         ratios.append(mine.excess / theirs.excess)
         misses[0] += mine.misses
         misses[1] += theirs.misses

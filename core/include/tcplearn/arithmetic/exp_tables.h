@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Powers that the exponentials of fix.h and q16.h put together; core/tests/test_numbers tries what comes of
- * them. In functions: a table is in the object once, and only where it is used. */
+/* Made by core/tools/exp_tables.py. Powers that the exponentials of weights_fixed.h and
+ * experts_q16_arithmetic.h put together; core/tests/test_numbers tries what comes of them. In functions: a
+ * table is in the object once, and only where it is used. */
 #ifndef TCPLEARN_EXP_TABLES_H
 #define TCPLEARN_EXP_TABLES_H
 

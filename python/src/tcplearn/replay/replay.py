@@ -11,24 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError
 from tcplearn.replay import bootstrap
+from tcplearn.replay.engine import Engine, series
+from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, TOTAL, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import TraceOptions, open_trace
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
-BATCH_ROWS = 65_536
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
 BASELINE = "jacobson"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
-Batch = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,43 +40,6 @@ class Options:
     flow: str = ""  # only flows whose name contains it
     miss: float | None = None  # of every timer that takes a miss rate
     seed: int = 0  # of the resamples behind the intervals
-
-
-class _UserBank:
-    """The user's estimators, one of each for every flow, stepped in Python."""
-
-    def __init__(self, specs: list[estimators.Spec], arithmetic: str) -> None:
-        self.specs, self.arithmetic = specs, arithmetic
-        self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
-
-    def predict(self, batch: Batch) -> tuple[Floats | None, Floats | None]:
-        """Prediction and RTO in force before each row, row-major: [row * estimators + e]."""
-        if not self.specs:
-            return None, None
-        rows = len(batch["time_us"])
-        rtt_us = np.zeros((rows, len(self.specs)))
-        rto_us = np.zeros((rows, len(self.specs)))
-        keys = ("time_us", "sent_us", "flight_segments", "ttl", "ack_delay_us")
-        columns = {key: batch[key].tolist() for key in keys if key in batch}
-        for k, (flow, y) in enumerate(zip(batch["flow"].tolist(), batch["rtt_us"].tolist(), strict=True)):
-            bank = self._flows.get(flow)
-            if bank is None:
-                bank = self._flows[flow] = [estimators.create(s, self.arithmetic) for s in self.specs]
-            x = {key: column[k] for key, column in columns.items()}
-            for e, estimator in enumerate(bank):
-                try:
-                    rtt_us[k, e], rto_us[k, e] = estimator.predict_one(x), estimator.rto_one(x)
-                    if y >= 0:
-                        estimator.learn_one(x, y)
-                except Exception as error:
-                    text = f"estimator '{self.specs[e].text}' raised {type(error).__name__}: {error}"
-                    raise UserError(text) from error
-        if not (np.isfinite(rtt_us).all() and np.isfinite(rto_us).all()):
-            raise UserError("an estimator of yours answered NaN or infinity")
-        return rtt_us.ravel(), rto_us.ravel()
-
-    def finish(self, flow: int) -> None:
-        self._flows.pop(flow, None)
 
 
 def _host(flow_name: str) -> str:
@@ -162,9 +123,8 @@ class _Run:
     def __init__(self, options: Options) -> None:
         specs = estimators.compared(options.estimators, options.miss)
         self.options = options
-        self.core = [s for s in specs if s.core]
-        self.users = [s for s in specs if not s.core]
-        self.labels = [s.text for s in (*self.core, *self.users)]
+        self.specs = specs
+        self.labels = self._engine().labels
         self.totals = _native.ReplayTotals(len(specs))
         self.base = self.labels.index(BASELINE) if BASELINE in self.labels else None
         self.total = bootstrap.Total(self.options.seed)
@@ -173,6 +133,9 @@ class _Run:
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
         self._names: Counter[tuple[str, str]] = Counter()
+
+    def _engine(self) -> Engine:
+        return Engine(self.specs, self.options.arithmetic, self.options.min_rto_us)
 
     def _finish_flow(self, source: str, name: str, flow: Any, *, lossy: bool) -> None:
         if flow is None or flow.samples == 0:
@@ -201,24 +164,16 @@ class _Run:
             return
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
-        entry = (flow.samples, -self._flows, self._series(source, name, flow), self._cdf(source, name, flow))
+        entry = (
+            flow.samples,
+            -self._flows,
+            series(source, name, self.labels, flow),
+            self._cdf(source, name, flow),
+        )
         if len(self._pictured) < PICTURED:
             heapq.heappush(self._pictured, entry)
         else:
             heapq.heapreplace(self._pictured, entry)
-
-    def _series(self, source: str, name: str, flow: Any) -> Series:
-        s = flow.series()
-        return Series(
-            source=source,
-            flow=name,
-            per_point=s["per_point"],
-            time_s=s["time_us"] / 1e6,
-            rtt_low_ms=s["low_us"] / 1e3,
-            rtt_high_ms=s["high_us"] / 1e3,
-            prediction_ms={n: v / 1e3 for n, v in zip(self.labels, s["prediction_us"], strict=True)},
-            rto_ms={n: v / 1e3 for n, v in zip(self.labels, s["rto_us"], strict=True)},
-        )
 
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
@@ -228,12 +183,7 @@ class _Run:
         ]
 
     def add(self, path: Path, progress: Progress | None) -> None:
-        engine = _native.ReplayEngine(
-            [(s.name, self.options.arithmetic, dict(s.params)) for s in self.core],
-            len(self.users),
-            float(self.options.min_rto_us),
-        )
-        users = _UserBank(self.users, self.options.arithmetic)
+        engine = self._engine()
         source = str(path)
         trace = open_trace(
             path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
@@ -241,11 +191,10 @@ class _Run:
         skipped = 0
         sides: Counter[tuple[str, str]] = Counter()
         for batch in trace.batches(BATCH_ROWS):
-            engine.feed(batch, *users.predict(batch))
+            engine.feed(batch)
             for flow in batch["ended"].tolist():
                 info = trace.flow(flow)
                 done = engine.finish(flow)
-                users.finish(flow)
                 trace.release(flow)
                 if self.options.flow not in info["name"]:
                     continue
@@ -278,8 +227,8 @@ class _Run:
             ]
             bounds = None if self.base is None else self.total.intervals(self.base)
             out.totals = _with_intervals(_with_ratios(totals), bounds if totals[0].judged else None)
-        for _, _, series, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
-            out.series.append(series)
+        for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
+            out.series.append(picture)
             out.distributions += distributions
         if self._flows > 1:
             out.distributions += self._cdf(TOTAL, TOTAL, self.totals)

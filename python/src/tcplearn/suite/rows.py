@@ -13,7 +13,7 @@ import numpy as np
 
 from tcplearn import estimators, metrics
 from tcplearn.output.rows import Record, head_of, tidy
-from tcplearn.replay.columns import Figures
+from tcplearn.replay.engine import Figures
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Floats
 from tcplearn.suite.suite import REFERENCES, WHEN, Measured, Suite
 
