@@ -140,10 +140,6 @@ def _plain(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-#: Of a core that does not say which of its estimators learn.
-_FORMULAS = frozenset({"last", "jacobson", "linux", "rfc9002", "eifel"})
-
-
 @cache
 def _core() -> dict[str, Info]:
     out = {}
@@ -152,8 +148,7 @@ def _core() -> dict[str, Info]:
             Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
             for p in e["params"]
         )
-        learned = e.get("learned", e["name"].partition("/")[0] not in _FORMULAS)
-        out[e["name"]] = Info(e["name"], e["summary"], params, learned=learned, about=e.get("about", ""))
+        out[e["name"]] = Info(e["name"], e["summary"], params, learned=e["learned"], about=e["about"])
     return out
 
 

@@ -354,14 +354,14 @@ _NOT_OF_FLOWS = (
 
 
 def of_replay() -> tuple[str, ...]:
-    """The keys of a replay's row, in their order; the ratios stand after the last metric that has one."""
+    """The keys of a replay's row, in their order; the ratios come after the last metric that has one."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.key not in _NOT_OF_FLOWS]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]
     return (*plain[:at], *ratios, *(f"{key}_{end}" for key in ratios for end in ("low", "high")), *plain[at:])
 
 
-#: What stands around the table in `docs/metrics.md`.
+#: What is around the table in `docs/metrics.md`.
 BEGIN, END = "<!-- begin: python -m tcplearn.metrics -->\n", "<!-- end -->\n"
 _PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 

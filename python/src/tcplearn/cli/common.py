@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tcplearn.output.rows import Record
 
 #: A command parses and hands back its work, which runs outside of typer: its own handling of
-#: broken pipes, interrupts and errors of the system must not stand before ours.
+#: broken pipes, interrupts and errors of the system must not come before ours.
 #: Its argument is the command line, for the record in what it writes.
 Work = Callable[[str], None]
 

@@ -25,7 +25,7 @@ class Column:
     head: str  # of one line or two
     label: str = ""  # in one line, where head and those before it do not give it
     keep: int = ALWAYS  # the least leaves a narrow terminal first
-    words: bool = False  # they stand to the left
+    words: bool = False  # aligned to the left
     ratio: bool = False  # beside the figure that it is of
     detailed: bool = False  # cells may have `more`
 
@@ -43,7 +43,7 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Heads in one line: one without a first line stands under that of the columns before it."""
+        """Heads in one line: one without a first line is under that of the columns before it."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")

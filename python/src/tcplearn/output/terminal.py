@@ -35,7 +35,7 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
         )
 
     def seen(i: int, cell: Cell) -> Text:
-        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # so that figures stand under each other
+        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # so that figures are under each other
         return Text(f"{printable(cell.shown)}{more}", style="bold" if cell.best else "")
 
     for row in table.rows:

@@ -16,7 +16,7 @@ from tcplearn.errors import UserError
 from tcplearn.replay import bootstrap
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
-from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.results import TOO_SHORT, TOTAL, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import TraceOptions, open_trace
 
 #: How many flows get pictures: those with most samples.
@@ -222,7 +222,7 @@ class _Run:
         if out.rows:
             measured = zip(self.labels, self.totals.metrics(), strict=True)
             totals = [
-                _row("total", "total", label, self.options, self.totals, m, lossy=self.lossy)
+                _row(TOTAL, TOTAL, label, self.options, self.totals, m, lossy=self.lossy)
                 for label, m in measured
             ]
             bounds = None if self.base is None else self.total.intervals(self.base)
@@ -231,7 +231,7 @@ class _Run:
             out.series.append(picture)
             out.distributions += distributions
         if self._flows > 1:
-            out.distributions += self._cdf("total", "total", self.totals)
+            out.distributions += self._cdf(TOTAL, TOTAL, self.totals)
         out.made_by = provenance.made_by(
             estimators=" ".join(self.labels),
             arithmetic=self.options.arithmetic,

@@ -22,6 +22,8 @@ MISSES_LEAST = 20
 KEPT = (0.7, 1.3)
 
 
+#: The flow (and the source) of totals.
+TOTAL = "total"
 #: What a row says, its metrics apart.
 IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
 #: The metrics of a row, in their order.
@@ -93,8 +95,10 @@ class Replay:
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """A row for each metric of `rows`."""
+        """A row for each metric of `rows`; the source of totals is that of all flows."""
+        everything = ", ".join(dict.fromkeys(row.source for row in self.rows))
         for row in rows:
             made = {**self.made_by, "arithmetic": row.arithmetic}
-            head = head_of(metrics.REPLAY, made, source=row.source, flow=row.flow, algorithm=row.estimator)
+            source = everything if row.flow == TOTAL else row.source
+            head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
             yield from tidy(head, {"samples": row.samples, "judged": row.judged} | {k: row[k] for k in KEYS})

@@ -13,7 +13,7 @@ from tcplearn import metrics
 from tcplearn.errors import printable
 from tcplearn.output import numbers, table, terminal
 from tcplearn.output.numbers import counted
-from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.results import TOTAL, Replay, Row
 
 #: Of more short flows than this only the number is shown.
 SHORT_FLOWS_SHOWN = 3
@@ -137,8 +137,8 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 def heading(rows: Sequence[Row]) -> Text:
     first = rows[0]
-    text = Text(printable(first.flow) if first.flow != "total" else "all flows together", style="bold")
-    if first.source and first.flow != "total":
+    text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
+    if first.source and first.flow != TOTAL:
         text.append(f"  {printable(first.source)}", style="dim not bold")
     text.append(f"  {counted(first.samples, 'sample')}", style="not bold")
     for note in dict.fromkeys(printable(r.note) for r in rows if r.note):

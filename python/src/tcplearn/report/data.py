@@ -116,7 +116,7 @@ def miss_floor(rows: Sequence[Row]) -> float:
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Miss rate in % and mean RTO of each estimator; zero stands at the floor and says so."""
+    """Miss rate in % and mean RTO of each estimator; zero is drawn at the floor and says so."""
     floor = miss_floor(rows)
     out = []
     for row in rows:

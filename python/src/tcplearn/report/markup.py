@@ -20,7 +20,7 @@ def text(value: object) -> str:
 
 
 def prose(words: str) -> str:
-    """What stands between backticks is code."""
+    """What is between backticks is code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
 
 

@@ -62,7 +62,7 @@ def shares(row: Row) -> dict[str, float | None]:
 
 
 def sentence(row: Row) -> str:
-    """What the chosen rate came to in a flow, and whether so many samples can tell."""
+    """What the requested rate came to in a flow, and whether so many samples can show it."""
     requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = requested * row.samples
@@ -104,7 +104,7 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Four marks for each flow, beside each other; none at all stands at the floor and says so."""
+    """Four marks for each flow, beside each other; none at all is drawn at the floor and says so."""
     floor = data.miss_floor(rows)
     return [
         {

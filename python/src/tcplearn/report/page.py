@@ -90,7 +90,7 @@ class Page:
             self.body.append(items)
 
     def links(self) -> None:
-        """Here stand the links to the sections that have one."""
+        """The links to the sections that have one are put here."""
         self._links_at = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -129,7 +129,7 @@ class Page:
 
     def glossary(self, terms: Iterable[tuple[str, str]]) -> None:
         self.section("Glossary", place="glossary", link="glossary")
-        self.body.append(defined(((text(term), prose(meaning)) for term, meaning in terms), "glossary"))
+        self.body.append(defined(((prose(term), prose(meaning)) for term, meaning in terms), "glossary"))
 
     def html(self) -> str:
         """A whole page: what draws its pictures goes with it."""
@@ -195,6 +195,6 @@ def _asset(name: str) -> str:
 
 
 def _script_json(value: Any) -> str:
-    """JSON that cannot end the script element that it stands in."""
+    """JSON that cannot end the script element that it is in."""
     out = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return out.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

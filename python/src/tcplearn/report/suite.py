@@ -108,7 +108,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Estimators with the same figures stand together: each one's label, by the first of its kind."""
+    """Estimators with the same figures share a row: each one's label, by the first of its kind."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])

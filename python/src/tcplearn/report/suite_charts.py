@@ -15,7 +15,7 @@ from tcplearn.report.charts import Spec
 from tcplearn.report.palette import SAMPLE, Look
 
 STRIP_WIDTH, ROW_HEIGHT = 390, 30
-#: Below its row's middle stands the mean, so that it hides no series.
+#: The mean is drawn so far below its row's middle, and hides no series.
 LOWER = 8
 WORST_HEIGHT, WORST_POINTS = 150, 700
 
