@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tcplearn.cli.options import FormatName
-from tcplearn.errors import UserError, printable
+from tcplearn.errors import FailedError, UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +78,7 @@ class Outputs:
         self,
         render: Callable[[Console], Any],
         tidy: Callable[[], Iterable[Record]],
-        made_by: Mapping[str, str],
+        made_by: Mapping[str, str] = MappingProxyType({}),
         wide: Sequence[Record] | None = None,
         columns: Sequence[str] = (),
     ) -> None:
@@ -147,9 +147,10 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
         yield lambda share, text: bar.update(task, completed=share, description=printable(text))
 
 
-def processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def fail_for(failures: Sequence[str], of: int) -> None:
+    """After all that did not fail is written."""
+    if failures:
+        raise FailedError(f"{len(failures)} of {of} runs failed; the others are on disk")
 
 
 def say(message: str) -> None:
