@@ -16,8 +16,8 @@ from samples import ROOT
 from tcplearn import metrics as vocabulary
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.output.rows import TIDY
 from tcplearn.papers.nunes2014 import figure_26
-from tcplearn.scenario import tidy
 from tcplearn.traces import open_trace
 
 LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
@@ -77,7 +77,7 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
     assert outputs[0] == outputs[1]
     rows = json.loads(outputs[0])
     for row in rows:
-        assert tuple(row) == tidy.COLUMNS and vocabulary.known(row["metric"], vocabulary.LAB), row
+        assert tuple(row) == tuple(TIDY) and vocabulary.known(row["metric"], vocabulary.LAB), row
         if row["metric"] in ("replay_differences", "log_records_lost"):
             assert row["value"] == 0, row
     metrics = {row["metric"] for row in rows}

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import json
+
 from samples import ROOT
 from tcplearn.lab import scenario, table
+from tcplearn.output.rows import Head, tidy
 from tcplearn.papers.nunes2014 import live_page
-from tcplearn.scenario import tidy
 
 FOLDER = ROOT / "papers" / "nunes2014"
 
 
-PARAMETERS = tidy.parameters({"tlp": False, "bytes": 1, "kernel": "6.1"})
+PARAMETERS = {"tlp": False, "bytes": 1, "kernel": "6.1"}
 
 
 def rows() -> list[table.Row]:
@@ -22,13 +24,13 @@ def rows() -> list[table.Row]:
             figures = {"duration_s": 9.0, "mean_abs_error_ticks": ticks, "nstat.TcpExtTCPTimeouts": 3.0}
             if run == "b":
                 del figures["nstat.TcpExtTCPTimeouts"]  # a counter that did not move has no row
-            head = {"algorithm": algorithm, "run": run, "seed": 1, "parameters": PARAMETERS}
-            made += tidy.rows(head, figures.items())
+            head = Head(host="lab", algorithm=algorithm, run=run, seed=1, parameters=PARAMETERS)
+            made += tidy(head, figures)
     return made
 
 
 def test_a_counter_without_a_row_is_zero() -> None:
-    found = table.summary(rows())[("reno+stock", PARAMETERS)]
+    found = table.summary(rows())[("reno+stock", json.dumps(PARAMETERS, sort_keys=True))]
     assert found["nstat.TcpExtTCPTimeouts"][0] == 1.5
     assert found["mean_abs_error_ticks"] == (2.5, 0.5**0.5, 2)
 

@@ -56,18 +56,9 @@ std::string count_of(std::uint64_t n, const char* what) {
 }  // namespace
 
 void Batch::clear() {
-  time_us.clear();
-  sent_us.clear();
-  rtt_us.clear();
-  armed_us.clear();
-  head_sent_us.clear();
-  flow.clear();
-  acked_bytes.clear();
-  in_flight_bytes.clear();
-  flight_segments.clear();
-  retransmitted.clear();
-  ttl.clear();
-  no_sample.clear();
+#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
+  TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
   ended.clear();
   losses.clear();
 }
@@ -245,7 +236,7 @@ void CaptureReader::State::finish(Batch& out) {
   if (stats.malformed_packets > 0) {
     warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");
   }
-  if (!any_chosen) warnings.push_back("no connection has the sender asked for: " + options.sender);
+  if (!any_chosen) warnings.push_back("no connection has the requested sender: " + options.sender);
 }
 
 bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tcplearn.cli import run_options
+from tcplearn.cli import options
 from tcplearn.cli.common import Work, progress_bar, say
 from tcplearn.errors import UserError, did_you_mean, printable
 
@@ -45,16 +45,17 @@ def papers(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Write here.", show_default="out/papers/PAPER"),
     ] = None,
-    jobs: run_options.JobsOption = 0,
-    scheduler: run_options.SchedulerOption = "",
-    slurm: run_options.SlurmOption = 0,
-    quiet: run_options.QuietOption = False,
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = "",
+    slurm: options.Slurm = 0,
+    quiet: options.Quiet = False,
 ) -> Work:
     """Write a paper's pages, its printed numbers beside ours: the simulated one from the runs that exist, the
     live one from those that are kept, the others run first (hours; --only simulated leaves it out)."""
 
     def work(_: str) -> None:
         from tcplearn import papers as all_papers
+        from tcplearn.jobs import Place
         from tcplearn.simulate import engine
 
         pages = all_papers.pages(paper)
@@ -68,7 +69,7 @@ def papers(
             profile,
             tuple(also or ()),
             out,
-            run_options.place(jobs, scheduler, slurm),
+            Place(jobs or 0, scheduler, slurm),
         )
         written = False
         for name, page in pages.items():

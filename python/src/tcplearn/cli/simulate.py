@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from tcplearn.cli import run_options
-from tcplearn.cli.common import Format, Work, print_, progress_bar, say
-from tcplearn.errors import printable
+from tcplearn.cli import options
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import FailedError, printable
 
 #: Below this an estimate is not worth a line.
 ESTIMATED_FROM_HOURS = 0.05
@@ -24,28 +25,30 @@ def simulate(
             metavar="NAME", help="smoke: seconds. quick: two cores for a while. full: the file's own grid."
         ),
     ] = "quick",
-    fresh: run_options.FreshOption = False,
+    fresh: options.Fresh = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say how many runs and CPU hours, and leave.")] = False,
-    format: run_options.FormatOption = Format.table,
-    output: run_options.OutputOption = None,
-    out: run_options.KeptOption = None,
-    jobs: run_options.JobsOption = 0,
-    scheduler: run_options.SchedulerOption = "",
-    slurm: run_options.SlurmOption = 0,
+    format: options.Format = FormatName.table,
+    output: options.Output = None,
+    out: options.Kept = None,
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = "",
+    slurm: options.Slurm = 0,
     flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add CPU time, events and memory.")] = False,
-    quiet: run_options.QuietOption = False,
+    quiet: options.Quiet = False,
 ) -> Work:
     """Simulate whole networks in ns-3 under each estimator: a sweep over loads, variants and seeds."""
 
     def work(_: str) -> None:
-        from tcplearn.jobs import run
+        from tcplearn import provenance
+        from tcplearn.jobs import Place, run
         from tcplearn.simulate import engine, rows, sweep
         from tcplearn.simulate.results import RunStore
 
-        run_options.check_output(format, output)
+        outputs = Outputs(format, output)
+        outputs.check()
         kept = RunStore(out)
-        pool = run_options.place(jobs, scheduler, slurm).pool(kept.folder / "slurm")
+        pool = Place(jobs or 0, scheduler, slurm).pool(kept.folder / "slurm")
         planned = sweep.plan(files, profile) if fresh else sweep.stored(files, profile, kept)
         hours, left = sweep.calibrated_hours(planned)
         if plan or (hours > ESTIMATED_FROM_HOURS and not quiet):
@@ -56,10 +59,12 @@ def simulate(
         engine.build()
         with progress_bar(quiet) as progress:
             planned.done = run(planned.jobs, kept, pool, fresh=fresh, progress=progress, say=say)
-        if format is Format.table:
-            print_(lambda _: rows.document(planned), output)
-        else:
-            run_options.write_tidy(rows.of_sweep(planned, flows=flows, cost=cost), format, output)
-        run_options.fail_for(planned.done.failures, len(planned.jobs))
+        outputs.write(
+            lambda _: rows.document(planned),
+            lambda: rows.of_sweep(planned, flows=flows, cost=cost),
+            provenance.made_by(),
+        )
+        if failures := planned.done.failures:
+            raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are on disk")
 
     return work

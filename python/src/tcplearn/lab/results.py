@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError
-from tcplearn.scenario import tidy
+from tcplearn.metrics import LAB
+from tcplearn.output.rows import Head, tidy
 
 from . import kernel_log
 from .guest import Arm, arms
@@ -21,6 +22,9 @@ CYCLES_PER_INSTRUCTION = 2
 #: Whose versions matter, by the transfer's program.
 PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), "iperf3": ("iperf3",)}
 
+#: A run has one flow to measure under each algorithm.
+TRANSFER = "transfer"
+
 Json = dict[str, Any]
 Figures = Iterator[tuple[str, float]]
 
@@ -30,23 +34,23 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
     found: list[Json] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
-        head = {
-            "paper": scenario.paper,
-            "scenario": scenario.name,
-            "host": "lab",
-            "flow": tidy.ALL_FLOWS,
-            "algorithm": arm.name,
-            "run": key,
-            "seed": seed,
-            "parameters": tidy.parameters(_parameters(scenario, arm, machine)),
-            "version": version,
-            "commit": commit,
-        }
+        head = Head(
+            host=LAB,
+            paper=scenario.paper,
+            scenario=scenario.name,
+            flow=TRANSFER,
+            algorithm=arm.name,
+            run=key,
+            seed=seed,
+            parameters=_parameters(scenario, arm, machine),
+            version=version,
+            commit=commit,
+        )
         try:
-            figures = list(_figures(scenario, arm, out / arm.folder))
+            figures = dict(_figures(scenario, arm, out / arm.folder))
         except (OSError, ValueError, FailedError) as error:
             raise FailedError(f"{out / arm.folder}: what the guest left cannot be read: {error}") from error
-        found += tidy.rows(head, figures)
+        found += tidy(head, figures)
     return found
 
 

@@ -10,11 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceError, TraceOptions
+from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceOptions
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
 from .qlog import QlogTrace, looks_like_qlog
+from .schema import COLUMNS, Columns
 from .tlog import MAGIC as _TLOG_MAGIC
 from .tlog import TlogTrace
 
@@ -57,7 +58,7 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
             copy = _spooled(path, Path(folder))
             try:
                 return _open(copy, options)
-            except TraceError as error:  # told by the name the user knows
+            except TraceError as error:  # named as the user knows it
                 raise TraceError(str(error).replace(str(copy), copy.name)) from None
     return _open(path, options)
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from .base import Columns, TraceError
+from .base import TraceError
 from .csv_header import Header, parse_header, split_fields
-from .samples import Int64s, SampleFlow, SampleTrace, empty_batch
+from .samples import Int64s, SampleFlow, SampleTrace
+from .schema import Columns, empty_batch, joined
 
 _MOST_US = 1 << 62
 #: The rows of a chunk are held as text for a moment.
@@ -246,7 +247,7 @@ class CsvTrace(SampleTrace):
                     pieces.append(piece)
         batch = empty_batch()
         if pieces:
-            batch.update({key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]})
+            batch.update(joined(pieces))
             if by_sending:
                 back = np.argsort(batch["time_us"], kind="stable")
             else:

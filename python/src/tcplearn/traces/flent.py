@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import Columns, TraceError
+from .base import TraceError
 from .samples import SampleFlow, SampleTrace
+from .schema import Columns
 
 #: Flent reads its files whole, and so do we: they hold minutes of a few hundred values.
 _MOST_BYTES = 1 << 30

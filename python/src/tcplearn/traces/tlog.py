@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import ByteStream, Columns, FlowInfo, TraceError
+from .base import ByteStream, FlowInfo, TraceError
 from .samples import SampleFlow
+from .schema import Columns
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE = 1, 2, 3
