@@ -91,7 +91,7 @@ try: $(BIN)/tcplearn
 	build/core/tests/test_vectors vectors $(E)
 	build/core/tests/test_properties $(E)
 	core/tests/check_docs.sh . build/core/tests/list_estimators $(E)
-	$(BIN)/pytest -q python/tests/test_contract.py -k $(E)
+	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
 
 core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz

@@ -64,27 +64,23 @@ def function(name, comment, values):
     return FUNCTION.format(name=name, comment=comment, count=len(values), rows=rows)
 
 
+CORRECTED = """\
+/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units
+ * off the rounded value: chosen so that every product rounds as the exact one does. */"""
+
+
 def text():
-    return "".join(
-        [
-            TOP,
-            function(
-                "tl_exp2_table",
-                "/* 4122220954 * 2^(-j/256), rounded */",
-                [power_of_two(j) for j in range(256)],
-            ),
-            function(
-                "tl_q16_eighths",
-                "/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up "
-                "to three units off\n * the rounded value: chosen so that every product rounds as the exact one "
-                "does. */",
-                powers_of_e(95, 8, 31, EIGHTHS),
-            ),
-            function("tl_q16_1024ths", "/* e^(-j/1024) with 32 */", powers_of_e(128, 1024, 32, THOUSANDTHS)),
-            function("tl_q16_65536ths", "/* e^(-j/65536) with 28 */", powers_of_e(64, 65536, 28, MICROTHS)),
-            "\n#endif\n",
-        ]
-    )
+    tables = [
+        (
+            "tl_exp2_table",
+            "/* 4122220954 * 2^(-j/256), rounded */",
+            [power_of_two(j) for j in range(256)],
+        ),
+        ("tl_q16_eighths", CORRECTED, powers_of_e(95, 8, 31, EIGHTHS)),
+        ("tl_q16_1024ths", "/* e^(-j/1024) with 32 */", powers_of_e(128, 1024, 32, THOUSANDTHS)),
+        ("tl_q16_65536ths", "/* e^(-j/65536) with 28 */", powers_of_e(64, 65536, 28, MICROTHS)),
+    ]
+    return "".join([TOP, *(function(*table) for table in tables), "\n#endif\n"])
 
 
 def main(arguments):

@@ -29,7 +29,7 @@ def blocks_of(b: Batch, names: list[str] = NAMES) -> Floats:
 
 def plain_sums(b: Batch) -> list[Floats]:
     """What each sample adds, [estimator, sum], by docs/metrics.md."""
-    stood = [
+    in_force = [
         _native.Estimator(n).run(
             b["rtt_us"], b["time_us"], b["sent_us"], flight_segments=b["flight_segments"], ttl=b["ttl"]
         )
@@ -40,7 +40,7 @@ def plain_sums(b: Batch) -> list[Floats]:
     for k in np.flatnonzero(sampled):
         y, sent = b["rtt_us"][k], np.searchsorted(b["time_us"], b["sent_us"][k], side="right")
         sums = np.zeros((len(NAMES), 5))
-        for e, (rtt, rto) in enumerate(stood):
+        for e, (rtt, rto) in enumerate(in_force):
             sums[e] = (
                 abs(rtt[k] - y) if sampled[:k].any() else 0,
                 abs(rtt[sent] - y) if sampled[:sent].any() else 0,

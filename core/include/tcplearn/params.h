@@ -79,7 +79,7 @@ TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const cha
 
 #define TL_SET(type, name, value, low, high, text) \
 	if (i++ == index) { \
-		if (!(x >= TL_LOW_##type(low) && x <= TL_EDGE_##type(high))) \
+		if (!(x >= TL_LOW_##type(low) && x <= TL_HIGH_##type(high))) \
 			return -1; \
 		p->TL_MEMBER_##type(name) = TL_CAST_##type(x); \
 		return 0; \
@@ -91,10 +91,10 @@ TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const cha
 #define TL_LOW_us(low) ratio_from_whole(low)
 #define TL_LOW_count(low) ratio_from_whole(low)
 #define TL_LOW_choice(choices) ratio_from_whole(0)
-#define TL_EDGE_ratio(high) ratio_from_double(high)
-#define TL_EDGE_us(high) ratio_from_whole(high)
-#define TL_EDGE_count(high) ratio_from_whole(high)
-#define TL_EDGE_choice(high) ratio_from_whole(high)
+#define TL_HIGH_ratio(high) ratio_from_double(high)
+#define TL_HIGH_us(high) ratio_from_whole(high)
+#define TL_HIGH_count(high) ratio_from_whole(high)
+#define TL_HIGH_choice(high) ratio_from_whole(high)
 #define TL_CAST_ratio(x) (x)
 #define TL_CAST_us(x) ratio_to_whole(x)
 #define TL_CAST_count(x) (uint32_t) ratio_to_whole(x)

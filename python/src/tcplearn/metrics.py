@@ -318,8 +318,8 @@ def _ending(key: str) -> tuple[str, str]:
 
 
 def unit_of(key: str) -> str:
-    """The unit that a key ends in; "1" for shares, ratios and counts."""
-    return _ending(key)[1]
+    """The unit that a key ends in (of what is passed on also begins with); "1" for shares and counts."""
+    return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
 def without_unit(key: str) -> str:

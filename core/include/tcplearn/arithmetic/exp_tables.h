@@ -50,8 +50,8 @@ TL_FN uint64_t tl_exp2_table(uint64_t j)
 	return table[j];
 }
 
-/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units off
- * the rounded value: chosen so that every product rounds as the exact one does. */
+/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units
+ * off the rounded value: chosen so that every product rounds as the exact one does. */
 TL_FN uint64_t tl_q16_eighths(uint64_t j)
 {
 	/* clang-format off */

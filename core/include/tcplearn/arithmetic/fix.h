@@ -23,7 +23,7 @@ TL_FN int tl_fix_within(int64_t a, uint32_t k)
 	return tl_fix_mag(a) <= (uint64_t)1 << k;
 }
 
-/* a / 2^k. Range: |a| <= 2^62, 1 <= k <= 32. */
+/* a / 2^k. Range: |a| <= 2^62 (a parameter of 2^32 us, read as a ratio), 1 <= k <= 32. */
 TL_FN int64_t tl_fix_shr(int64_t a, uint32_t k)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
@@ -55,12 +55,12 @@ TL_FN int64_t tl_fix_mul_count(int64_t a, uint32_t n)
 	return tl_fix_signed(m > top / n ? top : m * n, a);
 }
 
-/* a / n. Range: |a| <= 2^62, n > 0. */
+/* a / n. Range: |a| < 2^63 (a product that saturated, a mean's sum), n > 0. */
 TL_FN int64_t tl_fix_div(int64_t a, int64_t n)
 {
 	uint64_t d = (uint64_t)n;
 
-	TL_RANGE(tl_fix_within(a, 62), a);
+	TL_RANGE(tl_fix_mag(a) < (uint64_t)1 << 63, a);
 	TL_RANGE(n > 0, n);
 	return tl_fix_signed((tl_fix_mag(a) + d / 2) / d, a);
 }

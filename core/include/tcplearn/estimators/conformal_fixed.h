@@ -7,7 +7,7 @@
 
 typedef int64_t tl_level_fix; /* a logarithm to base 2, a sum of misses */
 
-/* Range: |n| < 2^30, d > 0. */
+/* Range: |n| <= 2^30, d > 0. */
 TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
 {
 	TL_RANGE(tl_fix_within(n, 30), n);
@@ -61,6 +61,8 @@ TL_FN int64_t tl_fix_exp2_near(int64_t x)
 /* 2^u sqrt(a b). Range: 1 <= a, b <= 2^60. */
 TL_FN int64_t tl_width_fix(tl_level_fix u, int64_t a, int64_t b)
 {
+	TL_RANGE(a >= 1 && tl_fix_within(a, 60), a);
+	TL_RANGE(b >= 1 && tl_fix_within(b, 60), b);
 	return tl_fix_exp2_near((u >> 16) + ((tl_fix_log2_near(a) + tl_fix_log2_near(b)) >> 1));
 }
 

@@ -28,17 +28,18 @@ TL_FN int64_t tl_tick_to_num_fix(tl_tick_fix x, int64_t unit_us)
 	return tl_fix_shr(x * unit_us, 12);
 }
 
-/* low + span 2^(-j / per_octave). Range: low and span from 0 to 2^41, j <= 2^34, per_octave > 0. */
+/* low + span 2^(-j / per_octave). Range: low and span from 0 to 2^41, per_octave > 0. */
 TL_FN tl_tick_fix tl_tick_of_grid_fix(int64_t low, int64_t span, uint32_t j, uint32_t per_octave)
 {
 	int64_t power = (int64_t)tl_fix_exp2_neg((uint64_t)j * ((uint64_t)1 << 30) / per_octave);
 
 	TL_RANGE(low >= 0 && tl_fix_within(low, 41), low);
 	TL_RANGE(span >= 0 && tl_fix_within(span, 41), span);
+	TL_RANGE(per_octave > 0, per_octave);
 	return tl_fix_shr(low + tl_fix_mul(span, power), 10);
 }
 
-/* Range: 0 <= sum <= 2^62, n > 0. */
+/* Range: n > 0. */
 TL_FN tl_tick_fix tl_tick_mean_fix(tl_tick_fix sum, uint32_t n)
 {
 	return tl_fix_div(sum, n);

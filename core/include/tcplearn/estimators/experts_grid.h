@@ -12,12 +12,12 @@
 #define TL_EXPERTS_MAX 1000u              /* the largest N: bounds every loop over experts */
 #define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
 
-enum tl_loss {
-	TL_LOSS_NUNES2014 = 0,
-	TL_LOSS_SQUARED = 1,
-	TL_LOSS_LINEAR = 2,
-	TL_LOSS_ABSOLUTE = 3,
-	TL_LOSS_PINBALL = 4
+enum tl_experts_loss {
+	TL_EXPERTS_LOSS_NUNES2014 = 0,
+	TL_EXPERTS_LOSS_SQUARED = 1,
+	TL_EXPERTS_LOSS_LINEAR = 2,
+	TL_EXPERTS_LOSS_ABSOLUTE = 3,
+	TL_EXPERTS_LOSS_PINBALL = 4
 };
 enum tl_share { TL_SHARE_FIXED = 0, TL_SHARE_VARIABLE = 1, TL_SHARE_PAST = 2 };
 enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
@@ -30,7 +30,7 @@ enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
 	  "share of weight given round at each trial; share = variable: for a loss of one") \
 	X(choice, share, TL_SHARE_FIXED, "fixed|variable|past", 2, \
 	  "step 4: to all alike, by each one's loss, or as the weights were in the past") \
-	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
+	X(choice, loss, TL_EXPERTS_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
 	  "step 2 of Algorithm 1, another loss in its place") \
 	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
 	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \

@@ -4,22 +4,23 @@
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 {
-	return p->loss == TL_LOSS_LINEAR || p->loss == TL_LOSS_ABSOLUTE || p->loss == TL_LOSS_PINBALL;
+	return p->loss == TL_EXPERTS_LOSS_LINEAR || p->loss == TL_EXPERTS_LOSS_ABSOLUTE ||
+	       p->loss == TL_EXPERTS_LOSS_PINBALL;
 }
 
 /* What a tick too high costs, and one too low, where the loss is linear on each side. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
-	return p->loss == TL_LOSS_LINEAR    ? p->over
-	       : p->loss == TL_LOSS_PINBALL ? TL_RATIO(1, 1) - p->quantile
-					    : TL_RATIO(1, 1);
+	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->over
+	       : p->loss == TL_EXPERTS_LOSS_PINBALL ? TL_RATIO(1, 1) - p->quantile
+						    : TL_RATIO(1, 1);
 }
 
 TL_FN ratio_t TL(experts_under)(const struct TL(experts_params) *p)
 {
-	return p->loss == TL_LOSS_LINEAR    ? p->under
-	       : p->loss == TL_LOSS_PINBALL ? p->quantile
-					    : TL_RATIO(1, 1);
+	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->under
+	       : p->loss == TL_EXPERTS_LOSS_PINBALL ? p->quantile
+						    : TL_RATIO(1, 1);
 }
 
 /* Step 2 for an expert too high by d units, and for one too low (y is the sample). */
@@ -31,9 +32,9 @@ TL_FN TL(loss) TL(experts_loss_over)(const struct TL(experts_params) *p, TL(tick
 
 TL_FN TL(loss) TL(experts_loss_under)(const struct TL(experts_params) *p, TL(tick) d, TL(tick) y)
 {
-	return TL(experts_linear)(p)        ? TL(loss_mul)(TL(loss_from_tick)(d), TL(experts_under)(p))
-	       : p->loss == TL_LOSS_SQUARED ? TL(loss_square)(d)
-					    : TL(loss_from_tick)(2 * y);
+	return TL(experts_linear)(p) ? TL(loss_mul)(TL(loss_from_tick)(d), TL(experts_under)(p))
+	       : p->loss == TL_EXPERTS_LOSS_SQUARED ? TL(loss_square)(d)
+						    : TL(loss_from_tick)(2 * y);
 }
 
 /* The first expert that is not below y. */
@@ -99,7 +100,7 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick)
 	TL(weight) *w = TL(experts_weights)(s);
 	uint32_t i;
 
-	if (p->loss == TL_LOSS_NUNES2014) { /* the same for all: 2 y */
+	if (p->loss == TL_EXPERTS_LOSS_NUNES2014) { /* the same for all: 2 y */
 		const TL(loss) loss = TL(loss_from_tick)(2 * y) - least;
 		const TL(weight_ratio) e = loss <= limit ? TL(decay)(loss, rate) : 0;
 		for (i = 0; i < to; i++)

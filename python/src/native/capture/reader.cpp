@@ -236,7 +236,7 @@ void CaptureReader::State::finish(Batch& out) {
   if (stats.malformed_packets > 0) {
     warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");
   }
-  if (!any_chosen) warnings.push_back("no connection has the sender asked for: " + options.sender);
+  if (!any_chosen) warnings.push_back("no connection has the requested sender: " + options.sender);
 }
 
 bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {

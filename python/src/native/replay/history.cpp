@@ -23,7 +23,7 @@ void History::forget(std::int64_t time_us) {
 }
 
 InForce History::at(std::int64_t time_us) {
-  std::size_t low = 0, high = count_ - 1;  // the newest stands for what comes later
+  std::size_t low = 0, high = count_ - 1;  // the newest row answers for later times
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     if (time_us < rows_[slot(middle)].time_us) {

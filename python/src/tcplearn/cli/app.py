@@ -16,8 +16,9 @@ from typer.exceptions import TyperException
 from tcplearn.cli.common import say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.lab import lab_app
+from tcplearn.cli.papers import papers
 from tcplearn.cli.replay import replay
-from tcplearn.cli.simulate import papers, simulate
+from tcplearn.cli.simulate import simulate
 from tcplearn.cli.study import study_app
 from tcplearn.errors import FailedError, UserError, is_trace_error
 

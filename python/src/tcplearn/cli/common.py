@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -149,7 +148,9 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 def processors() -> int:
     """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    from tcplearn.jobs import pool
+
+    return pool.processors()
 
 
 def say(message: str) -> None:

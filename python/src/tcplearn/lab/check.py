@@ -11,7 +11,7 @@ from pathlib import Path
 from tcplearn.errors import FailedError
 
 from . import vectors
-from .machine import LAB, ROOT, Boots, Machine
+from .machine import LAB, ROOT, Machine, run
 
 
 def run_check(machine: Machine, name: str, seed: int = 1, limit_s: int = 900) -> dict[str, str]:
@@ -24,7 +24,7 @@ def run_check(machine: Machine, name: str, seed: int = 1, limit_s: int = 900) ->
             path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
             files = [path]
         script = (LAB / "checks" / f"{name}.sh").read_text()
-        Boots().run(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files)
+        run(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files)
         left = (p for p in (folder / "out").iterdir() if p.is_file())
         return {p.name: p.read_text(errors="replace") for p in left}
     finally:

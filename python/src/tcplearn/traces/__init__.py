@@ -58,7 +58,7 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
             copy = _spooled(path, Path(folder))
             try:
                 return _open(copy, options)
-            except TraceError as error:  # told by the name the user knows
+            except TraceError as error:  # named as the user knows it
                 raise TraceError(str(error).replace(str(copy), copy.name)) from None
     return _open(path, options)
 

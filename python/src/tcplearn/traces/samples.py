@@ -39,7 +39,7 @@ class SampleFlow:
             peer=self.id,
             name=self.name,
             near_sender=True,
-            near_reason="asked for",
+            near_reason="requested",
             chosen=True,
             data_packets=self.acks,
             data_bytes=0,

@@ -18,6 +18,8 @@ from .schema import Columns
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE = 1, 2, 3
+#: In `flags` of an open record: the timer counts from the oldest segment.
+FROM_HEAD = 1
 AF_INET6 = 10
 
 HEADER = [("magic", "S4"), ("size", "<u2"), ("type", "u1"), ("flags", "u1"), ("time_us", "<i8")]
@@ -102,6 +104,11 @@ class Connection:
             ends.append(f"{f'[{host}]' if six else host}:{self.open[f'{end}_port']}")
         return " > ".join(ends)
 
+    @property
+    def timed(self) -> Records:
+        """The ACKs that are rows of a trace: with a sample, or of new data."""
+        return self.acks[(self.acks["rtt_us"] >= 0) | (self.acks["acked_segments"] > 0)]
+
 
 @dataclass
 class Log:
@@ -165,8 +172,8 @@ class TlogTrace:
         parts: list[bytes] = []
         while part := stream.read():
             parts.append(part)
-        self._log = parse(b"".join(parts), str(path))
-        self._warnings = [*self._log.warnings, *([stream.damage] if stream.damage else [])]
+        self.log = parse(b"".join(parts), str(path))
+        self._warnings = [*self.log.warnings, *([stream.damage] if stream.damage else [])]
         self._flows: dict[int, SampleFlow] = {}
         self._done = 0.0
 
@@ -190,11 +197,11 @@ class TlogTrace:
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield each connection in turn, in batches of at most `max_rows` rows."""
-        connections = list(self._log.connections.values())
+        connections = list(self.log.connections.values())
         starts = [c.acks["time_us"][0] for c in connections if len(c.acks)]
         origin = int(min(starts)) if starts else 0
         for number, c in enumerate(connections):
-            acks = c.acks[(c.acks["rtt_us"] >= 0) | (c.acks["acked_segments"] > 0)]
+            acks = c.timed
             flow = self._flows[number] = SampleFlow(number, f"{c.name} ({c.estimator})")
             for start in range(0, len(acks), max_rows):
                 part = acks[start : start + max_rows]

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from tcplearn import _native
+from tcplearn.lab import kernel_log
+from tcplearn.lab.guest import arms
+from tcplearn.lab.scenario import Scenario
 from tcplearn.report.palette import SAMPLE, looks
-
-from . import results
-from .guest import arms
-from .scenario import Scenario
 
 Json = dict[str, Any]
 
@@ -30,22 +29,21 @@ def rows(scenario: Scenario, folder: Path) -> Iterator[Json]:
     chosen = [a for a in arms(scenario, 0) if a.estimator == OF and not a.tlp]
     if not chosen:
         return
-    log = results.read_log(folder / chosen[0].folder / "log")
-    acks = next(iter(log.connections.values())).acks
+    acks = kernel_log.only_connection(kernel_log.opened(folder / chosen[0].folder / "log")).acks
     s = acks[acks["rtt_us"] >= 0]
     time_us, rtt_us = (s[name].astype(np.int64) for name in ("time_us", "rtt_us"))
     flight = s["flight_segments"].astype(np.int64)
-    stood = {OF: np.roll(s["rtt_q8"] / 256, 1), STOCK: np.roll(s["srtt_us"], 1)}
+    before = {OF: np.roll(s["rtt_q8"] / 256, 1), STOCK: np.roll(s["srtt_us"], 1)}
     for name in REPLAYED:
         core = _native.Estimator(name, "double", {})
-        stood[name] = core.run(rtt_us, time_us, time_us - rtt_us, flight_segments=flight)[0]
+        before[name] = core.run(rtt_us, time_us, time_us - rtt_us, flight_segments=flight)[0]
     first = max(1, (len(s) - SAMPLES) // 2)
     for k in range(first, min(first + SAMPLES, len(s))):
         place = {"scenario": scenario.name, "k": k - first + 1}
         for side, names in zip(_SIDES, ((OF, STOCK), REPLAYED), strict=True):
             yield {**place, "side": side, "e": MEASURED, "y": float(rtt_us[k]) / 1000}
             for name in names:
-                yield {**place, "side": side, "e": name, "y": float(stood[name][k]) / 1000}
+                yield {**place, "side": side, "e": name, "y": float(before[name][k]) / 1000}
 
 
 def draw(values: Sequence[Json]) -> str:

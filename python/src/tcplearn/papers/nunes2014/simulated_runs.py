@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcplearn.jobs.store import Store
+from tcplearn.jobs import Kept
 from tcplearn.simulate import sweep
 from tcplearn.simulate.interval import ratio_interval
 
@@ -45,10 +45,13 @@ def name(algorithm: str) -> str:
     return algorithm.partition(":")[0]
 
 
-def points(folder: Path, profile: str, store: Store) -> tuple[list[Point], int]:
+def files(folder: Path) -> list[Path]:
+    return [folder / f"scenario-{i}.toml" for i in range(1, len(SCENARIOS) + 1)]
+
+
+def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
     """The runs of the scenarios that are on disk, in the files' order, and how many there should be."""
-    files = [folder / f"scenario-{i}.toml" for i in range(1, len(SCENARIOS) + 1)]
-    done = sweep.stored(files, profile, store)
+    done = sweep.stored(files(folder), profile, kept)
     out = []
     for run, result in done.finished():
         varied = [value for key, value in run.labels.items() if key != "variant"]
@@ -120,10 +123,10 @@ class Ratio:
         return "undecided"
 
 
-def ratios(found: Sequence[Point], metric: str = "mean_error_ticks") -> list[Ratio]:
+def ratios(found: Sequence[Point], metric: str = "mean_abs_error_ticks") -> list[Ratio]:
     out = []
     for where, by in by_place(found).items():
-        needed = {metric, "mean_error_ticks", "mean_rtt_ms"}  # without an error no flow had a sample
+        needed = {metric, "mean_abs_error_ticks", "mean_rtt_ms"}  # without an error no flow had a sample
         measured = [{s for s, p in by[a].items() if needed <= p.metrics.keys()} for a in (BASE, LEARNED)]
         both = sorted(measured[0] & measured[1])
         if not both:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tcplearn.papers.nunes2014.figures import Figure
-from tcplearn.papers.nunes2014.runs import (
+from tcplearn.papers.nunes2014.simulated_runs import (
     BASE,
     LEARNED,
     SCENARIOS,
@@ -118,9 +118,9 @@ def _standing(main: Sequence[Point]) -> str:
     names = list(dict.fromkeys(p.algorithm for p in main))
     for where, by in by_place(main).items():
         mean = {
-            a: statistics.fmean(p.metrics["mean_error_ticks"] for p in seeds.values())
+            a: statistics.fmean(p.metrics["mean_abs_error_ticks"] for p in seeds.values())
             for a, seeds in by.items()
-            if all("mean_error_ticks" in p.metrics for p in seeds.values())
+            if all("mean_abs_error_ticks" in p.metrics for p in seeds.values())
         }
         if where[2] in TICKS and mean.keys() == set(names) and min(mean.values()) > 0:
             errors[where] = mean
@@ -151,7 +151,7 @@ def _every(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
         errors = [_number(r.base), _number(r.learned), _ratio(r), f"{r.bias_ticks:+.2f}"]
         for algorithm in others:
             metrics = [p.metrics for p in by[r.where].get(algorithm, {}).values()]
-            seeds = [m["mean_error_ticks"] for m in metrics if "mean_error_ticks" in m]
+            seeds = [m["mean_abs_error_ticks"] for m in metrics if "mean_abs_error_ticks" in m]
             errors.append(_number(statistics.fmean(seeds) if seeds else None))
         rows.append([*r.where, str(r.seeds), *errors, r.verdict])
     names = ("jacobson", "experts", "ratio", "bias of experts", *map(name, others))
@@ -219,7 +219,7 @@ def _others(found: Sequence[Point]) -> list[str]:
     wanted = {where: by for where, by in wanted.items() if "jacobson/rfc6298" in by}
     names = list(dict.fromkeys(a for by in wanted.values() for a in by if ":" not in a))
     metrics = (
-        ("mean_error_ms", "Mean error, ms", 1.0),
+        ("mean_abs_error_ms", "Mean error, ms", 1.0),
         ("retransmitted_share", "Retransmitted packets, %", 100.0),
         ("spurious_timeouts", "Spurious timeouts, all flows", 1.0),
         ("goodput_pps", "Goodput of a flow, packets/s", 1.0),
