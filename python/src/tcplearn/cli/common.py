@@ -91,7 +91,8 @@ class Outputs:
             write(kinds.to_parquet(tidy(), made_by), self.output)
         else:
             rows = list(tidy()) if wide is None else kinds.stamped(wide, made_by)
-            names = [*columns, *(k for k in kinds.STAMP if k in made_by)] if columns else ()
+            stamp = [k for k in kinds.STAMP if k in made_by]
+            names = list(kinds.TIDY) if wide is None else [*columns, *stamp] if columns else ()
             csv = self.format is FormatName.csv
             write(kinds.to_csv(rows, names) if csv else kinds.to_json(rows), self.output)
 
