@@ -77,7 +77,7 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
     assert outputs[0] == outputs[1]
     rows = json.loads(outputs[0])
     for row in rows:
-        assert list(row) == list(TIDY) and vocabulary.known(row["metric"], vocabulary.LAB), row
+        assert tuple(row) == tuple(TIDY) and vocabulary.known(row["metric"], vocabulary.LAB), row
         if row["metric"] in ("replay_differences", "log_records_lost"):
             assert row["value"] == 0, row
     metrics = {row["metric"] for row in rows}
@@ -170,7 +170,7 @@ def test_a_traced_link_passes_what_its_trace_has(ready: machine.Machine, tmp_pat
 def test_a_machine_that_hangs_is_ended_and_finished_runs_stay(ready: machine.Machine, tmp_path: Path) -> None:
     with pytest.raises(FailedError, match=r"the guest ran longer than 10 s"):
         machine.run(ready, "while :; do :; done\n", tmp_path / "out", seed=987654321, limit_s=10)
-    left = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True).stdout
+    left = subprocess.run(["ps", "-ewwo", "stat,args"], capture_output=True, text=True).stdout
     mine = [line for line in left.splitlines() if "-seed 987654321 " in line and not line.startswith("Z")]
     assert mine == []
 

@@ -22,7 +22,7 @@ SCENARIOS = sorted(PAPER.glob("scenario-*.toml"))
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda p: p.stem)
 def test_smoke_of_every_scenario(file: Path, simulate: Simulate) -> None:
     rows = simulate(file, "--profile", "smoke")
-    assert rows and all(list(row) == list(TIDY) for row in rows)
+    assert rows and all(tuple(row) == tuple(TIDY) for row in rows)
     assert all(metrics.known(row["metric"], metrics.NS3) for row in rows)
     assert {json.loads(row["parameters"])["tick_ms"] for row in rows} == {500}
     by = {(r["run"], r["metric"]): r["value"] for r in rows}

@@ -92,7 +92,8 @@ class Outputs:
             write(kinds.to_parquet(tidy(), made_by), self.output)
         else:
             rows = list(tidy()) if wide is None else kinds.stamped(wide, made_by)
-            names = [*columns, *(k for k in kinds.STAMP if k in made_by)] if columns else ()
+            stamp = [k for k in kinds.STAMP if k in made_by]
+            names = list(kinds.TIDY) if wide is None else [*columns, *stamp] if columns else ()
             csv = self.format is FormatName.csv
             write(kinds.to_csv(rows, names) if csv else kinds.to_json(rows), self.output)
 
@@ -147,10 +148,11 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
         yield lambda share, text: bar.update(task, completed=share, description=printable(text))
 
 
-def fail_for(failures: Sequence[str], of: int) -> None:
-    """After all that did not fail is written."""
-    if failures:
-        raise FailedError(f"{len(failures)} of {of} runs failed; the others are on disk")
+def processors() -> int:
+    """Those that this process may use."""
+    from tcplearn.jobs import pool
+
+    return pool.processors()
 
 
 def say(message: str) -> None:

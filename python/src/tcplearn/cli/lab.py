@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options
-from tcplearn.cli.common import Outputs, Work, fail_for, progress_bar, say
-from tcplearn.errors import UserError
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import FailedError, UserError
 
 lab_app = typer.Typer(
     rich_markup_mode=None,
@@ -33,20 +34,21 @@ def _run(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=10**8, help="In place of the scenario's.")
     ] = None,
-    jobs: options.Jobs = 0,
+    jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
     slurm: options.Slurm = 0,
     out: options.Kept = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture at the sender and around each queue; needs --out.")
     ] = False,
-    format: options.Format = options.FormatName.table,
+    format: options.Format = FormatName.table,
     output: options.Output = None,
     quiet: options.Quiet = False,
 ) -> Work:
     """Run a scenario: every algorithm in turn in each run, a fresh machine for each run."""
 
     def work(_: str) -> None:
+        from tcplearn import provenance
         from tcplearn.jobs import Place
         from tcplearn.lab import run as runs
         from tcplearn.lab import scenario as scenarios
@@ -54,16 +56,18 @@ def _run(
 
         if pcap and out is None:
             raise UserError("--pcap needs --out DIR: the captures stay there")
-        out_to = Outputs(format, output, quiet=quiet)
-        out_to.check()
+        outputs = Outputs(format, output)
+        outputs.check()
         scenario = scenarios.load(file, profile)
         if seed is not None:
             scenario = scenario.model_copy(update={"runs": scenario.runs.model_copy(update={"seed": seed})})
-        options = runs.Options(fresh, Place(jobs, scheduler, slurm), out, pcap)
+        wanted = runs.Options(fresh, Place(jobs or 0, scheduler, slurm), out, pcap)
         with progress_bar(quiet) as progress:
-            finished = runs.run(scenario, options, progress, say)
-        out_to.write(lambda _: table.document(finished.rows), lambda: finished.rows)
-        fail_for(finished.failures, finished.runs)
+            finished = runs.run(scenario, wanted, progress, say)
+        outputs.write(lambda _: table.document(finished.rows), lambda: finished.rows, provenance.made_by())
+        if finished.failures:
+            failed = f"{len(finished.failures)} of {finished.runs} runs failed"
+            raise FailedError(f"{failed}; the others are on disk")
 
     return work
 

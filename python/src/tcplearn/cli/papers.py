@@ -45,7 +45,7 @@ def papers(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Write here.", show_default="out/papers/PAPER"),
     ] = None,
-    jobs: options.Jobs = 0,
+    jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
     slurm: options.Slurm = 0,
     quiet: options.Quiet = False,
@@ -69,7 +69,7 @@ def papers(
             profile,
             tuple(also or ()),
             out,
-            Place(jobs, scheduler, slurm),
+            Place(jobs or 0, scheduler, slurm),
         )
         written = False
         for name, page in pages.items():

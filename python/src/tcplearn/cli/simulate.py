@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options
-from tcplearn.cli.common import Outputs, Work, fail_for, progress_bar, say
-from tcplearn.errors import printable
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import FailedError, printable
 
 #: Below this an estimate is not worth a line.
 ESTIMATED_FROM_HOURS = 0.05
@@ -26,10 +27,10 @@ def simulate(
     ] = "quick",
     fresh: options.Fresh = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say how many runs and CPU hours, and leave.")] = False,
-    format: options.Format = options.FormatName.table,
+    format: options.Format = FormatName.table,
     output: options.Output = None,
     out: options.Kept = None,
-    jobs: options.Jobs = 0,
+    jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
     slurm: options.Slurm = 0,
     flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
@@ -39,14 +40,15 @@ def simulate(
     """Simulate whole networks in ns-3 under each estimator: a sweep over loads, variants and seeds."""
 
     def work(_: str) -> None:
+        from tcplearn import provenance
         from tcplearn.jobs import Place, run
         from tcplearn.simulate import engine, rows, sweep
         from tcplearn.simulate.results import RunStore
 
-        out_to = Outputs(format, output, quiet=quiet)
-        out_to.check()
+        outputs = Outputs(format, output)
+        outputs.check()
         kept = RunStore(out)
-        pool = Place(jobs, scheduler, slurm).pool(kept.folder / "slurm")
+        pool = Place(jobs or 0, scheduler, slurm).pool(kept.folder / "slurm")
         planned = sweep.plan(files, profile) if fresh else sweep.stored(files, profile, kept)
         hours, left = sweep.calibrated_hours(planned)
         if plan or (hours > ESTIMATED_FROM_HOURS and not quiet):
@@ -57,7 +59,12 @@ def simulate(
         engine.build()
         with progress_bar(quiet) as progress:
             planned.done = run(planned.jobs, kept, pool, fresh=fresh, progress=progress, say=say)
-        out_to.write(lambda _: rows.document(planned), lambda: rows.of_sweep(planned, flows=flows, cost=cost))
-        fail_for(planned.done.failures, len(planned.jobs))
+        outputs.write(
+            lambda _: rows.document(planned),
+            lambda: rows.of_sweep(planned, flows=flows, cost=cost),
+            provenance.made_by(),
+        )
+        if failures := planned.done.failures:
+            raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are on disk")
 
     return work

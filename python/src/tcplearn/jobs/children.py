@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import signal
 import subprocess
 import threading
@@ -72,6 +73,8 @@ def with_parent(command: Sequence[str], how: str = "KILL") -> list[str]:
     return ["setpriv", "--pdeathsig", how, "--", *command]
 
 
-def end_with_parent() -> None:
+def end_with_parent(parent: int) -> None:
     """For this process, as `with_parent`; for workers that are forked or spawned."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was killed before it could be said
+        os._exit(1)

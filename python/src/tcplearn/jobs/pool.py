@@ -69,8 +69,8 @@ def threads(workers: int) -> Pool:
     return pool
 
 
-def _start_worker() -> None:
-    children.end_with_parent()
+def _start_worker(parent: int) -> None:
+    children.end_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
 
 
@@ -79,7 +79,9 @@ def processes(workers: int) -> Pool:
         # a fork would copy the progress bar's thread in mid-step
         context = multiprocessing.get_context("spawn")
         others = set(multiprocessing.active_children())
-        executor = futures.ProcessPoolExecutor(max(1, min(workers, len(jobs))), context, _start_worker)
+        executor = futures.ProcessPoolExecutor(
+            max(1, min(workers, len(jobs))), context, _start_worker, (os.getpid(),)
+        )
         try:
             waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
             for done in futures.as_completed(waiting):

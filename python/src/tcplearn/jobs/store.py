@@ -80,7 +80,7 @@ class Store(Kept):
 
     def put(self, job: Job, result: Json) -> Json:
         made = {"format": self._format, "version": tcplearn.__version__, "commit": provenance.commit()}
-        out = {"key": job.key, **made, "arguments": job.arguments, **result}
+        out = {"key": job.key, **made, "arguments": list(job.arguments), **result}
         path = self.path(job.key)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(out) + "\n")

@@ -66,7 +66,7 @@ class Folders(Kept):
         return path
 
 
-def made_by(folder: Path) -> tuple[str, str | None]:
+def made_by(folder: Path) -> tuple[str, str]:
     """Commit and version; earlier runs have no version."""
     commit, version, *_ = [*(folder / COMPLETE).read_text().split("\n"), ""]
-    return commit, version or None
+    return commit, version

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError
-from tcplearn.output.rows import TOTAL, Head, Record, tidy
+from tcplearn.metrics import LAB
+from tcplearn.output.rows import Head, tidy
 
 from . import kernel_log
 from .guest import Arm, arms
@@ -21,6 +22,9 @@ CYCLES_PER_INSTRUCTION = 2
 #: Whose versions matter, by the transfer's program.
 PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), "iperf3": ("iperf3",)}
 
+#: A run has one flow to measure under each algorithm.
+TRANSFER = "transfer"
+
 Json = dict[str, Any]
 Figures = Iterator[tuple[str, float]]
 
@@ -31,12 +35,12 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
         head = Head(
-            host="lab",
-            algorithm=arm.name,
-            run=key,
+            host=LAB,
             paper=scenario.paper,
             scenario=scenario.name,
-            flow=TOTAL,
+            flow=TRANSFER,
+            algorithm=arm.name,
+            run=key,
             seed=seed,
             parameters=_parameters(scenario, arm, machine),
             version=version,

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tcplearn.output.rows import TOTAL, Head, Record, tidy
+from tcplearn.metrics import NS3
+from tcplearn.output.rows import Head, tidy
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from tcplearn.simulate.sweep import Sweep
 
 Json = dict[str, Any]
+
+#: Of rows that are of a run's flows together.
+ALL_FLOWS = "total"
 
 #: Of each metric: its column's head, digits, and what it is multiplied by.
 COLUMNS = {
@@ -40,25 +45,24 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[R
     """Rows of each run; with `flows` of each of its flows too. The cost differs from run to run."""
     out: list[Record] = []
     for run, result in sweep.finished():
-        parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]
+        parts: list[tuple[str, Mapping[str, float]]] = [(ALL_FLOWS, result["run"]["metrics"])]
         if cost:
-            parts.append((TOTAL, result["run"]["cost"]))
+            parts.append((ALL_FLOWS, result["run"]["cost"]))
         if flows:
             parts += [(str(flow["flow"]), flow["metrics"]) for flow in result["flows"]]
+        head = Head(
+            host=NS3,
+            paper=run.document.paper,
+            scenario=run.document.name,
+            algorithm=run.algorithm,
+            run=result["key"],
+            seed=run.seed,
+            parameters={**parameters(run), "tick_ms": run.scenario.tick_ms},
+            version=result["version"] or "",
+            commit=result["commit"],
+        )
         for flow, metrics in parts:
-            head = Head(
-                host="ns3",
-                algorithm=run.algorithm,
-                run=result["key"],
-                paper=run.document.paper,
-                scenario=run.document.name,
-                flow=flow,
-                seed=run.seed,
-                parameters={**parameters(run), "tick_ms": run.scenario.tick_ms},
-                version=result["version"],
-                commit=result["commit"],
-            )
-            out += tidy(head, metrics)
+            out += tidy(replace(head, flow=flow), metrics)
     return out
 
 
