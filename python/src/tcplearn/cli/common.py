@@ -8,11 +8,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tcplearn.cli.options import FormatName
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +77,7 @@ class Outputs:
         self,
         render: Callable[[Console], Any],
         tidy: Callable[[], Iterable[Record]],
-        made_by: Mapping[str, str] = MappingProxyType({}),
+        made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
         columns: Sequence[str] = (),
     ) -> None:

@@ -65,7 +65,10 @@ def replay(
             show_default=False,
         ),
     ] = None,
-    jobs: o.Jobs = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", metavar="N", min=1, help="Suite: worker processes (one a processor)."),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -87,7 +90,7 @@ def replay(
     )
     out = Outputs(format, output, report, pictures, quiet)
     if suite is None:
-        if restart or match is not None or jobs:
+        if restart or match is not None or jobs is not None:
             raise UserError("--restart, --match and --jobs are of a suite; add --suite DIR")
         if not files:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
