@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tcplearn import _native, estimators, provenance
-from tcplearn.errors import UserError
+from tcplearn.errors import UserError, printable
 from tcplearn.replay import bootstrap
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import TraceOptions, open_trace
@@ -259,7 +259,7 @@ class _Run:
             float(self.options.min_rto_us),
         )
         users = _UserBank(self.users, self.options.arithmetic)
-        source = str(path)
+        source = printable(path)
         trace = open_trace(
             path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .base import TraceError
+from .base import TraceError, number, shown
 
 _TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 _TIMED = {
@@ -32,6 +32,8 @@ _PLAIN = {
     "flight_segments": "flight_segments",
     "acked_bytes": "acked_bytes",
 }
+#: Columns not used that are named one by one.
+_NAMED = 10
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
 _ALLOWED = {
     "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",
@@ -68,7 +70,7 @@ def split_fields(line: str, delimiter: str) -> list[str]:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        number(text)
     except ValueError:
         return False
     return True
@@ -104,7 +106,9 @@ def parse_header(where: str, line: str) -> Header:
             unused.append(title)
             continue
         if role in found:
-            raise TraceError(f"{where}: columns {found[role]} and {title} say the same; leave one out")
+            raise TraceError(
+                f"{where}: columns {shown(found[role])} and {shown(title)} say the same; leave one out"
+            )
         found[role] = title
         if role == "flow":
             header.flow = index
@@ -120,11 +124,14 @@ def parse_header(where: str, line: str) -> Header:
 
     for role, title in unclear.items():
         if role not in found and not (role == "time" and "sent" in found):
-            raise TraceError(f'{where}: column "{title}" has no known unit; allowed are {_ALLOWED[role]}')
+            raise TraceError(
+                f'{where}: column "{shown(title)}" has no known unit; allowed are {_ALLOWED[role]}'
+            )
     if "rtt" not in found and not {"time", "sent"} <= found.keys():
         raise TraceError(f"{where}: no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")
     if "time" not in found and "sent" not in found:
         header.warnings.append("there is no column with times: they are made from the sum of the round trips")
     if unused:
-        header.warnings.append("columns not used: " + ", ".join(unused))
+        more = f" and {len(unused) - _NAMED} more" if len(unused) > _NAMED else ""
+        header.warnings.append("columns not used: " + ", ".join(map(shown, unused[:_NAMED])) + more)
     return header

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason
+from tcplearn.errors import printable
+
+from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, TraceFile
 
 Int64s = npt.NDArray[np.int64]
 
 #: Arrivals a flow remembers to count its flight; more samples than that are never on the way at once.
 _MOST_ARRIVALS = 1 << 16
+_MOST_NAME = 200
 
 
 @dataclass
@@ -36,7 +38,7 @@ class SampleFlow:
         return FlowInfo(
             id=self.id,
             peer=self.id,
-            name=self.name,
+            name=printable(self.name)[:_MOST_NAME],
             near_sender=True,
             near_reason="asked for",
             chosen=True,
@@ -111,9 +113,9 @@ def empty_batch() -> Columns:
 class SampleTrace:
     """What traces over lists of samples share: the file, its warnings, its flows."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream = ByteStream(path)
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._stream = ByteStream(file)
         self._warnings: list[str] = []
         self._by_id: dict[int, SampleFlow] = {}
 
