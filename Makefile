@@ -86,7 +86,7 @@ core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
 
 CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
-build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) | dev
+build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h | dev
 	@mkdir -p $(@D)
 	clang++-14 -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@

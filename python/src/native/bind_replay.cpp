@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "bind.h"
+#include "bind_columns.h"
 #include "replay/engine.h"
 
 namespace tcplearn {
@@ -23,13 +23,6 @@ std::vector<Chosen> choose_all(const std::vector<Spec>& specs) {
   std::vector<Chosen> out;
   for (const auto& [name, arithmetic, params] : specs) out.push_back(choose(name, arithmetic, params));
   return out;
-}
-
-template <typename T>
-Array<T> column(const nb::dict& batch, const char* name, std::size_t rows) {
-  auto a = nb::cast<Array<T>>(batch[name]);
-  if (a.size() != rows) throw std::invalid_argument(std::string("column ") + name + " differs in length");
-  return a;
 }
 
 std::vector<double> cdf_points() {
@@ -158,88 +151,17 @@ class Totals {
   std::uint64_t samples_ = 0;
 };
 
-// The arrays of a batch's losses, held while they are read.
-class HeldLosses {
- public:
-  explicit HeldLosses(const nb::dict& batch) {
-    if (!batch.contains("losses")) return;
-    const auto losses = nb::cast<nb::dict>(batch["losses"]);
-    columns.rows = nb::cast<Array<std::uint32_t>>(losses["flow"]).size();
-    columns.withdrawn = nb::cast<Array<std::uint32_t>>(losses["withdrawn_flow"]).size();
-    columns.flow = hold<std::uint32_t>(losses, "flow", columns.rows);
-    columns.row = hold<std::uint32_t>(losses, "row", columns.rows);
-    columns.id = hold<std::uint32_t>(losses, "id", columns.rows);
-    columns.sent_us = hold<std::int64_t>(losses, "sent_us", columns.rows);
-    columns.resent_us = hold<std::int64_t>(losses, "resent_us", columns.rows);
-    columns.armed_us = hold<std::int64_t>(losses, "armed_us", columns.rows);
-    columns.head_sent_us = hold<std::int64_t>(losses, "head_sent_us", columns.rows);
-    columns.probe_from_us = hold<std::int64_t>(losses, "probe_from_us", columns.rows);
-    columns.delivered_us = hold<std::int64_t>(losses, "delivered_us", columns.rows);
-    columns.rack_us = hold<std::int64_t>(losses, "rack_us", columns.rows);
-    columns.rtt_us = hold<std::int64_t>(losses, "rtt_us", columns.rows);
-    columns.tail = hold<std::uint8_t>(losses, "tail", columns.rows);
-    columns.alone = hold<std::uint8_t>(losses, "alone", columns.rows);
-    columns.withdrawn_flow = hold<std::uint32_t>(losses, "withdrawn_flow", columns.withdrawn);
-    columns.withdrawn_id = hold<std::uint32_t>(losses, "withdrawn_id", columns.withdrawn);
-  }
-  LossColumns columns{};
-
- private:
-  template <typename T>
-  const T* hold(const nb::dict& losses, const char* name, std::size_t rows) {
-    auto array = column<T>(losses, name, rows);
-    const T* data = array.data();
-    held_.push_back(nb::cast(std::move(array)));
-    return data;
-  }
-  std::vector<nb::object> held_;
-};
-
 void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<double>>& other_rtt_us,
           const std::optional<Array<double>>& other_rto_us) {
-  const std::size_t others = engine.others();
-  const auto time = nb::cast<Array<std::int64_t>>(batch["time_us"]);
-  const std::size_t rows = time.size();
-  const auto sent = column<std::int64_t>(batch, "sent_us", rows);
-  const auto rtt = column<std::int64_t>(batch, "rtt_us", rows);
-  const auto armed = column<std::int64_t>(batch, "armed_us", rows);
-  const auto head = column<std::int64_t>(batch, "head_sent_us", rows);
-  const auto flow = column<std::uint32_t>(batch, "flow", rows);
-  const auto flight = column<std::uint32_t>(batch, "flight_segments", rows);
-  const auto retransmitted = column<std::uint8_t>(batch, "retransmitted", rows);
-  const auto ttl = column<std::uint8_t>(batch, "ttl", rows);
-  Columns c{};
-  c.rows = rows;
-  c.time_us = time.data();
-  c.sent_us = sent.data();
-  c.rtt_us = rtt.data();
-  c.armed_us = armed.data();
-  c.head_sent_us = head.data();
-  c.flow = flow.data();
-  c.flight_segments = flight.data();
-  c.retransmitted = retransmitted.data();
-  c.ttl = ttl.data();
-  std::optional<Array<std::int64_t>> delay;
-  if (batch.contains("ack_delay_us")) {
-    delay = column<std::int64_t>(batch, "ack_delay_us", rows);
-    c.ack_delay_us = delay->data();
-  }
-  if (others) {
-    if (!other_rtt_us || !other_rto_us || other_rtt_us->size() != rows * others ||
-        other_rto_us->size() != rows * others)
+  const HeldBatch held(batch);
+  OtherColumns others;
+  if (const std::size_t values = held.columns.rows * engine.others(); engine.others()) {
+    if (!other_rtt_us || !other_rto_us || other_rtt_us->size() != values || other_rto_us->size() != values)
       throw std::invalid_argument("predictions of the caller's estimators are missing");
-    c.other_rtt_us = other_rtt_us->data();
-    c.other_rto_us = other_rto_us->data();
-  }
-  const HeldLosses losses(batch);
-  for (std::size_t i = 0; i < losses.columns.rows; ++i) {
-    const std::uint32_t row = losses.columns.row[i];
-    if (row >= rows || (i > 0 && row < losses.columns.row[i - 1]) ||
-        flow.data()[row] != losses.columns.flow[i])
-      throw std::invalid_argument("losses do not stand in the order of the rows that tell them");
+    others = {other_rtt_us->data(), other_rto_us->data()};
   }
   nb::gil_scoped_release nogil;
-  engine.feed(c, losses.columns);
+  engine.feed(held.columns, held.losses, others);
 }
 
 }  // namespace

@@ -12,6 +12,10 @@ _Ints = NDArray[Any]
 
 class TraceError(ValueError): ...
 
+def columns() -> list[dict[str, Any]]:
+    """The columns of a batch: `table` (required, filled, optional, loss, withdrawn), name, type, default,
+    meaning."""
+
 def estimators() -> list[dict[str, Any]]: ...
 
 class Estimator:

@@ -58,18 +58,9 @@ std::string count_of(std::uint64_t n, const char* what) {
 }  // namespace
 
 void Batch::clear() {
-  time_us.clear();
-  sent_us.clear();
-  rtt_us.clear();
-  armed_us.clear();
-  head_sent_us.clear();
-  flow.clear();
-  acked_bytes.clear();
-  in_flight_bytes.clear();
-  flight_segments.clear();
-  retransmitted.clear();
-  ttl.clear();
-  no_sample.clear();
+#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
+  TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
   ended.clear();
   losses.clear();
   below_clock = 0;

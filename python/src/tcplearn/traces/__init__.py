@@ -10,11 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions
+from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
 from .qlog import QlogTrace, looks_like_qlog
+from .schema import COLUMNS, Columns
 from .tlog import MAGIC as _TLOG_MAGIC
 from .tlog import TlogTrace
 

@@ -8,18 +8,15 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeAlias, TypedDict
-
-import numpy as np
-import numpy.typing as npt
+from typing import BinaryIO, Protocol, TypedDict
 
 from tcplearn._native import TraceError
 from tcplearn.errors import printable
 
+from .schema import Columns
+
 __all__ = [
-    "COLUMNS",
     "ByteStream",
-    "Columns",
     "FlowInfo",
     "Reason",
     "Trace",
@@ -29,26 +26,6 @@ __all__ = [
     "number",
     "shown",
 ]
-
-Columns: TypeAlias = dict[str, npt.NDArray[Any]]
-
-#: The columns of a batch, one row for each ACK that acknowledges new data, and their types. Times are
-#: microseconds since the trace's first packet or row. `ended` stands beside them: the flows that are over
-#: with the batch.
-COLUMNS: dict[str, type[np.generic]] = {
-    "time_us": np.int64,
-    "sent_us": np.int64,
-    "rtt_us": np.int64,
-    "armed_us": np.int64,
-    "head_sent_us": np.int64,
-    "flow": np.uint32,
-    "acked_bytes": np.uint32,
-    "in_flight_bytes": np.uint32,
-    "flight_segments": np.uint32,
-    "retransmitted": np.uint8,
-    "ttl": np.uint8,
-    "no_sample": np.uint8,
-}
 
 
 class Reason:

@@ -9,7 +9,8 @@ from typing import cast
 
 from tcplearn._native import CaptureReader
 
-from .base import Columns, FlowInfo, TraceFile, TraceOptions
+from .base import FlowInfo, TraceFile, TraceOptions
+from .schema import Columns
 
 
 class CaptureTrace:

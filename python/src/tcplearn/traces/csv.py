@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .base import Columns, TraceError, TraceFile, number, shown
+from .base import TraceError, TraceFile, number, shown
 from .csv_header import Header, parse_header, split_fields
-from .samples import Int64s, SampleFlow, SampleTrace, empty_batch
+from .samples import Int64s, SampleFlow, SampleTrace
+from .schema import Columns, empty_batch
 
 _MOST_US = 1 << 62
 #: The rows of a chunk are held as text for a moment.

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import Columns, TraceError, TraceFile, shown
+from .base import TraceError, TraceFile, shown
 from .json_text import loads
 from .samples import SampleFlow, SampleTrace
+from .schema import Columns
 
 #: Flent reads its files whole, and so do we: they hold minutes of a few hundred values.
 _MOST_BYTES = 1 << 26

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, TraceError, TraceFile, TraceOptions, shown
+from . import schema
+from .base import ByteStream, FlowInfo, TraceError, TraceFile, TraceOptions, shown
 from .json_text import TooLargeError, loads
 from .qlog_values import (
     MOST_NUMBER,
@@ -23,7 +22,8 @@ from .qlog_values import (
     whole,
     whole_events,
 )
-from .quic import LEFT_OUT, Connection
+from .quic import LEFT_OUT, Connection, Row
+from .schema import Columns
 
 _MOST_BYTES = 1 << 28  # of a contained file: it is held in memory
 _MOST_RECORD_BYTES = 1 << 24
@@ -44,7 +44,7 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
 # RFC 9002, section 2; the last two as picoquic and mvfst call a CONNECTION_CLOSE of the application.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
-_TYPES = COLUMNS | {"ack_delay_us": np.int64}
+_NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
 _LEFT_OUT = {
     "ranges": "ACK frames whose ranges cannot be read: left out",
@@ -182,7 +182,7 @@ class QlogTrace:
     def __init__(self, file: TraceFile | Path, options: TraceOptions | None = None) -> None:
         self.file = TraceFile.of(file)
         self.left_out: Counter[str] = Counter()
-        self.rows: list[list[int]] = []  # of all connections, not yet in a batch
+        self.rows: list[Row] = []  # of all connections, not yet in a batch
         self.sender = (options or TraceOptions()).sender
         self._stream = ByteStream(self.file)
         self._warnings: list[str] = []
@@ -371,10 +371,5 @@ class QlogTrace:
                 yield f"trace {index + 1}, event {number + 1}", event
 
 
-def _batch(rows: list[list[int]], ended: list[int]) -> Columns:
-    columns = list(zip(*rows, strict=True)) or [()] * len(_TYPES)
-    batch: Columns = {
-        name: np.array(column, kind) for (name, kind), column in zip(_TYPES.items(), columns, strict=True)
-    }
-    batch["ended"] = np.array(ended, np.uint32)
-    return batch
+def _batch(rows: list[Row], ended: list[int]) -> Columns:
+    return schema.batch({name: [row[name] for row in rows] for name in _NAMES}, ended)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from tcplearn.errors import printable
 
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, TraceFile
+from .base import ByteStream, FlowInfo, Reason, TraceFile
+from .schema import Columns, filled
 
 Int64s = npt.NDArray[np.int64]
 
@@ -87,27 +88,19 @@ class SampleFlow:
         self.acks += count
         self.samples += int(sample.sum())
         self.retransmitted += int(resent.sum())
-        return {
-            "time_us": time_us,
-            "sent_us": np.where(sample, sent_us, -1),
-            "rtt_us": np.where(sample, rtt_us, -1),
-            "armed_us": armed_us,
-            "head_sent_us": head_us,
-            "flow": np.full(count, self.id, np.uint32),
-            "acked_bytes": np.zeros(count, np.uint32),
-            "in_flight_bytes": np.zeros(count, np.uint32),
-            "flight_segments": flight.astype(np.uint32),
-            "retransmitted": resent.astype(np.uint8),
-            "ttl": np.zeros(count, np.uint8),
-            "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED).astype(np.uint8),
-        }
-
-
-def empty_batch() -> Columns:
-    """Return a batch without rows."""
-    batch: Columns = {name: np.empty(0, kind) for name, kind in COLUMNS.items()}
-    batch["ended"] = np.empty(0, np.uint32)
-    return batch
+        return filled(
+            {
+                "time_us": time_us,
+                "sent_us": np.where(sample, sent_us, -1),
+                "rtt_us": np.where(sample, rtt_us, -1),
+                "armed_us": armed_us,
+                "head_sent_us": head_us,
+                "flow": np.full(count, self.id),
+                "flight_segments": flight,
+                "retransmitted": resent,
+                "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED),
+            }
+        )
 
 
 class SampleTrace:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import ByteStream, Columns, FlowInfo, TraceError, TraceFile
-from .samples import SampleFlow, empty_batch
+from .base import ByteStream, FlowInfo, TraceError, TraceFile
+from .samples import SampleFlow
+from .schema import Columns, empty_batch
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE = 1, 2, 3
