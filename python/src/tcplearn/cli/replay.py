@@ -60,6 +60,10 @@ def replay(
     every_ack: Annotated[
         bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
     ] = False,
+    unit: Annotated[
+        str,
+        typer.Option(metavar="UNIT", help="Of numbers without one: s, ms, us or ns.", show_default=False),
+    ] = "",
     min_samples: Annotated[
         int | None,
         typer.Option(
@@ -139,6 +143,7 @@ def replay(
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
+        unit=unit,
         min_samples=min_samples,
         min_rto_ms=min_rto_ms,
         flow=flow,
@@ -168,6 +173,7 @@ class Shared:
     arithmetic: str
     sender: str
     every_ack: bool
+    unit: str
     min_samples: int | None
     min_rto_ms: float
     flow: str
@@ -181,6 +187,7 @@ class Shared:
             "arithmetic": self.arithmetic,
             "sender": checked_sender(self.sender),
             "every_ack": self.every_ack,
+            "unit": checked_unit(self.unit),
             "min_rto_us": round(self.min_rto_ms * 1000),
             "flow": self.flow,
             "miss": self.miss,
@@ -293,6 +300,12 @@ def _write_suite(result: Suite, rows: list[dict[str, Any]], out: Outputs) -> Non
 def told(lines: list[str], otherwise: str) -> list[str]:
     more = len(lines) - PROBLEMS_SHOWN
     return [*lines[:PROBLEMS_SHOWN], f"and {more} more; {otherwise}"] if more > 0 else lines
+
+
+def checked_unit(unit: str) -> str:
+    if unit not in ("", "s", "ms", "us", "ns"):
+        raise UserError(f"--unit {unit}: not a unit; give s, ms, us or ns")
+    return unit
 
 
 def checked_sender(sender: str) -> str:

@@ -37,6 +37,7 @@ class Options:
     arithmetic: str = "double"  # or "fixed"
     sender: str = "auto"  # near, far, client, server, both, or an address
     every_ack: bool = False
+    unit: str = ""  # of numbers that come without one
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
     flow: str = ""  # only flows whose name contains it
@@ -260,9 +261,8 @@ class _Run:
         )
         users = _UserBank(self.users, self.options.arithmetic)
         source = printable(path)
-        trace = open_trace(
-            path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
-        )
+        asked = self.options
+        trace = open_trace(path, options=TraceOptions(asked.sender, asked.every_ack, unit=asked.unit))
         skipped = 0
         sides: Counter[tuple[str, str]] = Counter()
         for batch in trace.batches(BATCH_ROWS):

@@ -10,12 +10,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions
+from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions, shown
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
+from .lines import encoding_of
+from .mlab import MlabTrace, looks_like_mlab
+from .ping import PingTrace, looks_like_ping
+from .plain import NumbersTrace, looks_like_numbers
 from .qlog import QlogTrace, looks_like_qlog
 from .schema import COLUMNS, Columns
+from .ss import SsTrace, looks_like_ss
 from .tlog import MAGIC as _TLOG_MAGIC
 from .tlog import TlogTrace
 
@@ -26,8 +31,12 @@ __all__ = [
     "CsvTrace",
     "FlentTrace",
     "FlowInfo",
+    "MlabTrace",
+    "NumbersTrace",
+    "PingTrace",
     "QlogTrace",
     "Reason",
+    "SsTrace",
     "TlogTrace",
     "Trace",
     "TraceError",
@@ -72,6 +81,8 @@ def _spooled(path: Path, options: TraceOptions | None) -> Trace:
 
 def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
     options = options or TraceOptions()
+    if options.unit not in ("", "s", "ms", "us", "ns"):
+        raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
     stream = ByteStream(file)
     head = b""
     while len(head) < _HEAD_BYTES and (part := stream.read()):
@@ -92,9 +103,16 @@ def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
     if looks_like_qlog(text):
         return QlogTrace(file, options)
     if text.lstrip().startswith((b"{", b"[")):
-        return FlentTrace(file)
+        return MlabTrace(file) if looks_like_mlab(text) else FlentTrace(file)
+    words = head[:_HEAD_BYTES].decode(encoding_of(head), "replace")
+    if looks_like_ping(words):
+        return PingTrace(file, options)
+    if looks_like_ss(words):
+        return SsTrace(file)
+    if looks_like_numbers(words):
+        return NumbersTrace(file, options)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(
-            f"{file}: not a trace: neither a capture (pcap, pcapng) nor qlog, flent, CSV or a kernel log"
+            f"{file}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
         )
-    return CsvTrace(file)
+    return CsvTrace(file, options)

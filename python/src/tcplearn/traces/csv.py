@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .base import TraceError, TraceFile, number, shown
-from .csv_header import Header, parse_header, split_fields
-from .samples import Int64s, SampleFlow, SampleTrace
+from .base import TraceError, TraceFile, TraceOptions, number, shown
+from .csv_header import TO_US, Header, parse_header, split_fields
+from .plausible import Plausible
+from .samples import Int64s, SampleFlow, SampleTrace, slices
 from .schema import Columns, empty_batch
 
 _MOST_US = 1 << 62
@@ -24,8 +25,9 @@ class CsvTrace(SampleTrace):
 
     kind = "csv"
 
-    def __init__(self, file: TraceFile) -> None:
+    def __init__(self, file: TraceFile, options: TraceOptions | None = None) -> None:
         super().__init__(file)
+        self._unit = (options or TraceOptions()).unit
         self._flows: dict[str, SampleFlow] = {}
         self._line = 0  # the last line taken
         self._first_us: int | None = None
@@ -35,6 +37,10 @@ class CsvTrace(SampleTrace):
         self._chunks = self._read_chunks()
         self._head: tuple[int, list[str], bool] = (0, [], False)  # what follows the header in its chunk
         self._header = self._read_header()
+        self._plausible = None  # of the difference of two times no unit is known
+        if (rtt := self._header.rtt) is not None:
+            unit = next(u for u, scale in TO_US.items() if scale == self._header.to_us[rtt])
+            self._plausible = Plausible(unit)
 
     def _fail(self, line: int, what: str) -> TraceError:
         return TraceError(f"{self._file}: line {line}: {what}")
@@ -76,7 +82,7 @@ class CsvTrace(SampleTrace):
             for index, line in enumerate(lines):
                 if line.strip():
                     title = before + index + 1
-                    header = parse_header(f"{self._file}: line {title}", line.lstrip("\ufeff"))
+                    header = parse_header(f"{self._file}: line {title}", line.lstrip("\ufeff"), self._unit)
                     self._warnings += header.warnings
                     self._head = (title, lines[index + 1 :], cut)
                     return header
@@ -99,10 +105,12 @@ class CsvTrace(SampleTrace):
                 lines = lines[:-1]
             batch = self._take(lines, cut and final, final)
             rows += len(batch["time_us"])
-            yield from _slices(batch, max_rows)
+            yield from slices(batch, max_rows)
             chunk = following
         if rows == 0:
             raise TraceError(f"{self._file}: there are no rows below the header")
+        if self._plausible:
+            self._warnings += self._plausible.warnings()
         if self._stream.damage:
             self._warnings.append(f"read up to line {self._line} only: {self._stream.damage}")
 
@@ -215,6 +223,8 @@ class CsvTrace(SampleTrace):
             raise self._fail(int(numbers[wrong[0]]), f"{name}: a round trip must be above zero")
 
         rtt_us = np.maximum(rtt_us, 0)
+        if self._plausible:
+            self._plausible.add(rtt_us[~resent])
         given_us = time_us if time_us is not None else sent_us
         if given_us is None:
             given_us = self._made_us + np.cumsum(rtt_us)
@@ -317,13 +327,3 @@ def _groups(names: list[str] | None, count: int) -> Iterator[tuple[str, npt.NDAr
     starts = np.searchsorted(codes[by_flow], np.arange(len(ids) + 1))
     for name, start, end in zip(ids, starts[:-1], starts[1:], strict=True):
         yield name, by_flow[start:end]
-
-
-def _slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
-    count = len(batch["time_us"])
-    ended = batch.pop("ended")
-    for start in range(0, max(count, 1), max_rows):
-        last = start + max_rows >= count
-        part = {key: column[start : start + max_rows] for key, column in batch.items()}
-        part["ended"] = ended if last else ended[:0]
-        yield part

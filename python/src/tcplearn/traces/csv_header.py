@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .base import TraceError, number, shown
 
-_TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
+TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 _TIMED = {
     "t": "time",
     "time": "time",
@@ -76,8 +76,11 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def parse_header(where: str, line: str) -> Header:
-    """Understand the first line; raise TraceError that says which names are known."""
+def parse_header(where: str, line: str, unit: str = "") -> Header:
+    """Understand the first line; raise TraceError that says which names are known.
+
+    `unit` is that of columns whose names carry none.
+    """
     delimiter = max(",", "\t", ";", key=line.count)
     try:
         titles = [title.lower() for title in split_fields(line, delimiter)]
@@ -98,7 +101,9 @@ def parse_header(where: str, line: str) -> Header:
         if role is None:
             match = re.fullmatch(r"(.+)_(s|ms|us|ns)", title)
             if match and match[1] in _TIMED:
-                role, scale = _TIMED[match[1]], _TO_US[match[2]]
+                role, scale = _TIMED[match[1]], TO_US[match[2]]
+        if role is None and unit and title in _TIMED:
+            role, scale = _TIMED[title], TO_US[unit]
         if role is None:
             base = re.match(r"(sent_time|sent|rtt|timestamp|time|t|ack)(?:_|$|\b)", title)
             if base:
@@ -124,8 +129,9 @@ def parse_header(where: str, line: str) -> Header:
 
     for role, title in unclear.items():
         if role not in found and not (role == "time" and "sent" in found):
+            otherwise = " (or say it: --unit)" if title in _TIMED and not unit else ""
             raise TraceError(
-                f'{where}: column "{shown(title)}" has no known unit; allowed are {_ALLOWED[role]}'
+                f'{where}: column "{shown(title)}" has no known unit; allowed are {_ALLOWED[role]}{otherwise}'
             )
     if "rtt" not in found and not {"time", "sent"} <= found.keys():
         raise TraceError(f"{where}: no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -101,6 +102,17 @@ class SampleFlow:
                 "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED),
             }
         )
+
+
+def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
+    """Yield a batch in parts of at most `max_rows` rows; what ended, with the last."""
+    count = len(batch["time_us"])
+    ended = batch.pop("ended")
+    for start in range(0, max(count, 1), max_rows):
+        last = start + max_rows >= count
+        part = {key: column[start : start + max_rows] for key, column in batch.items()}
+        part["ended"] = ended if last else ended[:0]
+        yield part
 
 
 class SampleTrace:
