@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import wire
+from wire import FIN, Host, Wire
 
-from tcplearn.traces import tlog
+from tcplearn.traces import open_trace, tlog
 
 #: Unpacked; the gzip has a thousandth of it.
 SIZE = 200 << 20
@@ -89,3 +91,23 @@ def test_a_long_kernel_log_is_streamed(tmp_path: Path) -> None:
     rows, memory, error = read_apart(packed(tmp_path / "log.gz", [acks.tobytes()]))
     assert (rows, error) == (count, "")
     assert memory < MOST_MB
+
+
+def test_short_flows_end_with_small_batches(tmp_path: Path) -> None:
+    """Who replays them holds the state of a flow until the batch that ends it."""
+    frames = []
+    for i in range(2000):
+        w = Wire(client=Host("10.0.0.1", 1000 + i), start_us=1_600_000_000_000_000 + i * 100)
+        t = w.handshake(rtt_us=50)
+        w.send(t, w.client, 1, 100, ack=1, flags=FIN)
+        w.send(t + 50, w.server, 1, ack=102, flags=FIN)
+        w.send(t + 60, w.client, 102, ack=2)
+        frames += w.frames
+    path = tmp_path / "short.pcap"
+    path.write_bytes(wire.pcap(sorted(frames, key=lambda frame: frame[0])))
+    trace, alive, most = open_trace(path), set(), 0
+    for batch in trace.batches():
+        alive |= set(batch["flow"].tolist())
+        most = max(most, len(alive))
+        alive -= set(batch["ended"].tolist())
+    assert alive == set() and most < 600

@@ -19,6 +19,8 @@ namespace {
 // How long an ended connection swallows stragglers: TIME-WAIT as Linux has it.
 constexpr std::int64_t kLingerUs = 60'000'000;
 constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
+// A batch is over once so many flows have ended in it: its consumer holds their state until then.
+constexpr std::size_t kEndedPerCall = 256;
 // So many packets with data, and their absence on one side or that of any plain ACK is no accident.
 constexpr std::uint64_t kManyPackets = 20;
 
@@ -294,7 +296,8 @@ bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   out.clear();
   if (finished) return false;
   Frame frame;
-  for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows; ++i) {
+  for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows && out.ended.size() < kEndedPerCall;
+       ++i) {
     if (const Window::Held* held = window.pop(read)) {
       take(held->packet, held->time_us, out);
     } else if (read) {
