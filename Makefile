@@ -2,7 +2,7 @@
 # demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
 # half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test dev test test-full core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
@@ -78,9 +78,20 @@ core-test: dev
 	cmake -S core -B build/core -G Ninja >/dev/null
 	cmake --build build/core
 	ctest --test-dir build/core --output-on-failure
-	cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON >/dev/null
+	cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON -DTCPLEARN_CHECK_RANGES=ON >/dev/null
 	cmake --build build/core-sanitize
 	ctest --test-dir build/core-sanitize -L fast --output-on-failure
+
+# one estimator with its presets, while it is written: make try E=median
+try: $(BIN)/tcplearn
+	@test -n "$(E)" || { echo "make try E=ESTIMATOR"; exit 2; }
+	@cmake -S core -B build/core -G Ninja >/dev/null
+	@cmake --build build/core --target test_vectors test_properties list_estimators
+	$(PYTHON) -B vectors/gen/generate.py --check $(E)
+	build/core/tests/test_vectors vectors $(E)
+	build/core/tests/test_properties $(E)
+	core/tests/check_docs.sh . build/core/tests/list_estimators $(E)
+	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
 
 core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
@@ -118,8 +129,12 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
+	$(BIN)/jscpd --config .jscpd.json .
+	$(BIN)/jscpd --config .jscpd.json --ignore-identifiers --min-tokens 90 .
+	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 --dry-run -Werror
-	shellcheck tools/system-packages linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck tools/system-packages tools/check-lengths linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff check --fix .

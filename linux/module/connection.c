@@ -21,7 +21,7 @@ static struct tl_kind *kinds;
 static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *e)
 {
 	if (e) {
-		void *params = kzalloc(TL_PARAMS_BYTES, GFP_KERNEL);
+		void *params = kzalloc(TL_PARAMS_BYTES_MAX, GFP_KERNEL);
 
 		if (!params)
 			return -ENOMEM;
@@ -102,7 +102,7 @@ void tl_connection_free(struct tl_connection *c)
 	kmem_cache_free(c->cache, c);
 }
 
-/* The sample that tcp_rtt_estimator was given. The congestion control is told that of the last
+/* The sample that tcp_rtt_estimator was given. The congestion control gets that of the last
  * segment acknowledged, the estimator that of the first; srtt' = srtt - (srtt >> 3) + m, and m << 3
  * at the first, give it back exactly. srtt stays above 0, so only m = 0 (a path below 1 us) could
  * be off, by 1. */

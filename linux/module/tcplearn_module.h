@@ -20,7 +20,7 @@ struct tl_connection {
 	u32 records;       /* written to the log, so that its reader sees a gap */
 	u32 srtt_before;   /* tp->srtt_us before the kernel's estimator ran */
 	u32 rto;           /* jiffies: what icsk_rto shall be between ACKs */
-	u32 armed_rto;     /* jiffies: what stands in icsk_rto while this ACK arms the timer */
+	u32 armed_rto;     /* jiffies: what icsk_rto is while this ACK arms the timer */
 	u32 armed_at;      /* jiffies */
 	u32 timeout_before; /* jiffies: when the timer would have fired without this ACK */
 	s32 rtt_us;        /* the last ACK's sample, and what the kernel had computed (jiffies) */

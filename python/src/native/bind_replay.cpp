@@ -41,15 +41,15 @@ nb::dict describe(const Metrics& m) {
   d["mean_abs_error_us"] = or_none(m.abs_error_us);
   d["bias_us"] = or_none(m.error_us);
   d["at_send_error_us"] = or_none(m.at_send_error_us);
-  d["mean_rto_us"] = or_none(m.rto_us);
-  d["excess_wait_us"] = or_none(m.excess_us);
+  d["mean_rto_us"] = or_none(m.at_send.rto_us);
+  d["excess_wait_us"] = or_none(m.at_send.excess_us);
   d["losses"] = m.loss_actual_us.count;
   d["loss_detect_actual_us"] = or_none(m.loss_actual_us);
   d["loss_detect_rto_us"] = or_none(m.loss_rto_us);
   d["loss_detect_rack_us"] = or_none(m.loss_rack_us);
-  d["misses"] = m.misses;
-  d["misses_before"] = m.misses_before;
-  d["timed"] = m.rto_us.count;
+  d["misses"] = m.at_send.misses;
+  d["misses_before"] = m.before.misses;
+  d["timed"] = m.at_send.rto_us.count;
   d["spurious_timeouts"] = m.spurious_timeouts;
   d["spurious_timeouts_tlp"] = m.spurious_timeouts_tlp;
   d["spurious_probes"] = m.spurious_probes;
@@ -57,6 +57,30 @@ nb::dict describe(const Metrics& m) {
   d["median_abs_error_us"] = middle.empty() ? nb::object(nb::none()) : nb::object(nb::float_(middle[0]));
   d["p95_abs_error_us"] = middle.empty() ? nb::object(nb::none()) : nb::object(nb::float_(middle[1]));
   return d;
+}
+
+nb::dict timer_sums(const TimerSums& t) {
+  nb::dict d;
+  d["timed"] = t.rto_us.count;
+  d["misses"] = t.misses;
+  d["rto_us"] = t.rto_us.sum;
+  d["excess_us"] = t.excess_us.sum;
+  return d;
+}
+
+nb::list sums(const FlowReplay& flow) {
+  nb::list out;
+  for (const auto& m : flow.metrics()) {
+    nb::dict d;
+    d["scored"] = m.abs_error_us.count;
+    d["error_us"] = m.abs_error_us.sum;
+    d["sent"] = m.at_send_error_us.count;
+    d["at_send_us"] = m.at_send_error_us.sum;
+    d["send"] = timer_sums(m.at_send);
+    d["before"] = timer_sums(m.before);
+    out.append(d);
+  }
+  return out;
 }
 
 nb::list describe_all(const std::vector<Metrics>& all) {
@@ -84,11 +108,12 @@ class Flow {
  public:
   explicit Flow(std::unique_ptr<FlowReplay> flow) : flow_(std::move(flow)) {}
   std::uint64_t samples() const { return flow_->samples(); }
-  nb::object flight_segments() const { return or_none(flow_->flight()); }
-  nb::list metrics() const { return describe_all(flow_->metrics()); }
-  nb::list cdf() const { return distributions(flow_->metrics()); }
+  nb::object flight_segments() const { return or_none(details().flight); }
+  nb::list sums() const { return tcplearn::sums(*flow_); }
+  nb::list metrics() const { return describe_all(all_metrics()); }
+  nb::list cdf() const { return distributions(all_metrics()); }
   nb::dict series() const {
-    const Thinned& s = flow_->series();
+    const Thinned& s = details().series;
     const std::size_t count = flow_->metrics().size();
     nb::dict d;
     d["per_point"] = s.per_point;
@@ -106,7 +131,7 @@ class Flow {
   }
   // [block][estimator][sum], the sums as Blocks::Sum has them.
   nb::object blocks() const {
-    const Blocks& b = flow_->blocks();
+    const Blocks& b = details().blocks;
     const std::size_t estimators = flow_->metrics().size();
     auto* kept = new std::vector<double>(b.sums());
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
@@ -114,7 +139,7 @@ class Flow {
         kept->data(), {b.count(), estimators, static_cast<std::size_t>(Blocks::kSums)}, owner));
   }
   nb::dict hindsight() const {
-    const Hindsight& h = flow_->hindsight();
+    const Hindsight& h = details().hindsight;
     const auto scored = static_cast<double>(h.scored());
     nb::dict d;
     if (h.scored() == 0) return d;
@@ -124,11 +149,19 @@ class Flow {
     return d;
   }
   void merge_into(std::vector<Metrics>& totals) const {
-    for (std::size_t e = 0; e < totals.size(); ++e) totals[e].merge(flow_->metrics()[e]);
+    for (std::size_t e = 0; e < totals.size(); ++e) totals[e].merge(all_metrics()[e]);
   }
-  const Mean& flight() const { return flow_->flight(); }
+  const Mean& flight() const { return details().flight; }
 
  private:
+  const Details& details() const {
+    if (!flow_->details()) throw std::invalid_argument("replayed with sums_only: there are sums only");
+    return *flow_->details();
+  }
+  const std::vector<Metrics>& all_metrics() const {
+    details();
+    return flow_->metrics();
+  }
   std::unique_ptr<FlowReplay> flow_;
 };
 
@@ -171,6 +204,7 @@ void bind_replay(nb::module_& m) {
   nb::class_<Flow>(m, "ReplayedFlow")
       .def_prop_ro("samples", &Flow::samples)
       .def_prop_ro("flight_segments", &Flow::flight_segments)
+      .def("sums", &Flow::sums)
       .def("metrics", &Flow::metrics)
       .def("cdf", &Flow::cdf)
       .def("series", &Flow::series)
@@ -186,11 +220,17 @@ void bind_replay(nb::module_& m) {
   nb::class_<Engine>(m, "ReplayEngine")
       .def(
           "__init__",
-          [](Engine* self, const std::vector<Spec>& specs, std::size_t others, double min_rto_us) {
-            new (self) Engine(choose_all(specs), others, min_rto_us);
-          },
-          "specs"_a, "others"_a = 0, "min_rto_us"_a = 0.0)
+          [](Engine* self, const std::vector<Spec>& specs, std::size_t others, double min_rto_us,
+             bool sums_only) { new (self) Engine(choose_all(specs), others, min_rto_us, sums_only); },
+          "specs"_a, "others"_a = 0, "min_rto_us"_a = 0.0, "sums_only"_a = false)
       .def("feed", &feed, "batch"_a, "other_rtt_us"_a = nb::none(), "other_rto_us"_a = nb::none())
+      .def(
+          "sums",
+          [](const Engine& self, std::uint32_t flow) -> nb::object {
+            const FlowReplay* found = self.flow(flow);
+            return found ? nb::object(sums(*found)) : nb::object(nb::none());
+          },
+          "flow"_a)
       .def(
           "finish",
           [](Engine& self, std::uint32_t flow) -> nb::object {

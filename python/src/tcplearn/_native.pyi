@@ -50,7 +50,7 @@ class Estimator:
         ttl: _Ints | None = None,
         hops: _Ints | None = None,
     ) -> tuple[_Floats, _Floats]:
-        """RTT and RTO that stood just before each row; a row with rtt_us < 0 gives no sample."""
+        """RTT and RTO in force just before each row; a row with rtt_us < 0 gives no sample."""
 
 class ReplayedFlow:
     @property
@@ -58,6 +58,9 @@ class ReplayedFlow:
     @property
     def flight_segments(self) -> float | None:
         """Mean, just before the ACK of a sample."""
+    def sums(self) -> list[dict[str, Any]]:
+        """By estimator: scored, error_us, sent, at_send_us; and of the RTO at `send` and `before`: timed,
+        misses, rto_us, excess_us."""
     def metrics(self) -> list[dict[str, Any]]: ...
     def cdf(self) -> list[tuple[_Floats, _Floats]]: ...
     def series(self) -> dict[str, Any]: ...
@@ -81,13 +84,17 @@ class ReplayEngine:
         specs: Sequence[tuple[str, str, Mapping[str, float]]],
         others: int = 0,
         min_rto_us: float = 0.0,
-    ) -> None: ...
+        sums_only: bool = False,
+    ) -> None:
+        """`sums_only`: flows have samples and sums, nothing else."""
     def feed(
         self,
         batch: Mapping[str, _Ints],
         other_rtt_us: _Floats | None = None,
         other_rto_us: _Floats | None = None,
     ) -> None: ...
+    def sums(self, flow: int) -> list[dict[str, Any]] | None:
+        """Of a flow so far, by estimator."""
     def finish(self, flow: int) -> ReplayedFlow | None: ...
 
 class CaptureReader:

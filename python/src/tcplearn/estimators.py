@@ -6,6 +6,7 @@ A user's estimator is a class under the entry point group ``tcplearn.estimators`
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
+    learned = False                                               # optional: of a formula that people wrote
 
 Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of
 RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
@@ -25,7 +26,7 @@ from tcplearn.errors import UserError, did_you_mean
 
 GROUP = "tcplearn.estimators"
 
-#: What a replay compares when nothing is asked for: each algorithm at its default, the papers'
+#: What a replay compares when no estimator is named: each algorithm at its default, the papers'
 #: other versions, and the trivial baseline.
 DEFAULTS = (
     "last",
@@ -61,6 +62,8 @@ class Info:
     summary: str
     params: tuple[Param, ...]
     core: bool = True
+    learned: bool = True  # from its samples; False: a formula that people wrote
+    about: str = ""  # longer than the summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ def _core() -> dict[str, Info]:
             Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
             for p in e["params"]
         )
-        out[e["name"]] = Info(e["name"], e["summary"], params)
+        out[e["name"]] = Info(e["name"], e["summary"], params, learned=e["learned"], about=e["about"])
     return out
 
 
@@ -168,7 +171,16 @@ def _user_info(name: str) -> Info:
         for p in inspect.signature(factory).parameters.values()
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     )
-    return Info(name, (inspect.getdoc(factory) or "your own").splitlines()[0], params, core=False)
+    summary = (inspect.getdoc(factory) or "your own").splitlines()[0]
+    return Info(name, summary, params, core=False, learned=bool(getattr(factory, "learned", True)))
+
+
+def learned(text: str) -> bool:
+    """Whether an estimator learns; a name that is not known is taken to."""
+    name = text.partition(":")[0]
+    if name in _core():
+        return _core()[name].learned
+    return _user_info(name).learned if name in _users() else True
 
 
 def available() -> list[Info]:
@@ -222,8 +234,15 @@ def parameter(spec: Spec, key: str) -> Param | None:
     return next((p for p in info.params if p.key == key), None)
 
 
+def varied(spec: Spec, key: str, value: float) -> Spec:
+    """The same estimator with one parameter set; its text names it."""
+    params = {**spec.params, key: value}
+    text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
+    return Spec(text, spec.name, params, spec.core)
+
+
 def miss_rate(spec: Spec | str) -> float | None:
-    """The miss rate that a timer was asked for, None where it takes none."""
+    """The miss rate requested of a timer, None where it takes none."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel module's log: found by its content, damage skipped and told."""
+"""The kernel module's log: found by its content, damage skipped and reported."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_log_is_a_trace(tmp_path: Path) -> None:
     assert trace.flow(0)["name"] == "0.0.0.0:1 > 0.0.0.0:5001 (experts)"
 
 
-def test_lost_records_and_damage_are_told() -> None:
+def test_lost_records_and_damage_are_reported() -> None:
     parts = a_log()
     log = tlog.parse(parts[0] + b"junk" + b"".join(parts[3:]))
     assert "4 bytes that are no record were left out" in log.warnings

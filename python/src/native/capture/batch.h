@@ -40,7 +40,7 @@ struct FlowInfo {
   std::uint32_t peer = 0;    // the other direction of the same connection
   std::string name;          // "10.0.0.1:80 > 10.0.0.2:4242", IPv6 in brackets
   bool near_sender = false;  // the capture was taken at (or nearer) the sender of this direction
-  std::string near_reason;  // how that was found: "handshake", "round trips", "TTL", "more data", "asked for"
+  std::string near_reason;  // how that was found: "handshake", "round trips", "TTL", "more data", "requested"
   bool chosen = false;      // the reader's `sender` option takes this direction; drop the rows of the others
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, acks = 0, samples = 0;
   std::uint32_t mss_bytes = 0;

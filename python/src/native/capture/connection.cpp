@@ -10,7 +10,7 @@
 namespace tcplearn {
 namespace {
 
-// Two times tell a side only when one is clearly shorter; else the next kind of evidence is asked.
+// Two times tell a side only when one is clearly shorter; else the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
 // The copies of a packet on two interfaces of a host lie this close together.
 constexpr std::int64_t kCopyUs = 1000;
@@ -209,7 +209,7 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
   // Who names a side says where the capture was taken.
   if (choice.kind == Kind::kClient || choice.kind == Kind::kServer || choice.kind == Kind::kAddress) {
     info.near_sender = info.chosen;
-    info.near_reason = "asked for";
+    info.near_reason = "requested";
   }
   info.data_packets = sender.send.data_packets;
   info.data_bytes = sender.send.data_bytes;

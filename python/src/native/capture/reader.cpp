@@ -249,7 +249,7 @@ void CaptureReader::State::finish(Batch& out) {
   }
   warn_of_packets();
   warn_of_missing_acks();
-  if (!any_chosen) warnings.push_back("no connection has the sender asked for: " + options.sender);
+  if (!any_chosen) warnings.push_back("no connection has the requested sender: " + options.sender);
 }
 
 void CaptureReader::State::warn_of_packets() {

@@ -31,7 +31,7 @@ void Engine::feed(const Columns& c, const LossColumns& losses, const OtherColumn
     if (flow == nullptr || c.flow[k] != flow_id) {
       flow_id = c.flow[k];
       auto& slot = flows_[flow_id];
-      if (!slot) slot = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_);
+      if (!slot) slot = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_, sums_only_);
       flow = slot.get();
     }
     const std::size_t at = k * others_;
@@ -43,6 +43,11 @@ void Engine::feed(const Columns& c, const LossColumns& losses, const OtherColumn
     if (it != flows_.end()) it->second->withdraw(losses.withdrawn_id[i]);
   }
   for (std::size_t i = 0; i < losses.rows; ++i) flows_[losses.flow[i]]->settle(kUnsettled);
+}
+
+const FlowReplay* Engine::flow(std::uint32_t flow) const {
+  const auto it = flows_.find(flow);
+  return it == flows_.end() ? nullptr : it->second.get();
 }
 
 std::unique_ptr<FlowReplay> Engine::finish(std::uint32_t flow) {

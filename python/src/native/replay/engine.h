@@ -20,8 +20,8 @@ struct OtherColumns {
 
 class Engine {
  public:
-  Engine(std::vector<Chosen> chosen, std::size_t others, double min_rto_us)
-      : chosen_(std::move(chosen)), others_(others), min_rto_us_(min_rto_us) {}
+  Engine(std::vector<Chosen> chosen, std::size_t others, double min_rto_us, bool sums_only)
+      : chosen_(std::move(chosen)), others_(others), min_rto_us_(min_rto_us), sums_only_(sums_only) {}
 
   Engine(const Engine&) = delete;  // flows point to its estimators
   Engine& operator=(const Engine&) = delete;
@@ -30,6 +30,8 @@ class Engine {
   static constexpr std::size_t kUnsettled = 256;
 
   void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
+  // A flow so far; null where it had no row.
+  const FlowReplay* flow(std::uint32_t flow) const;
   // Takes a flow out; null where it had no row.
   std::unique_ptr<FlowReplay> finish(std::uint32_t flow);
   std::size_t others() const { return others_; }
@@ -38,6 +40,7 @@ class Engine {
   std::vector<Chosen> chosen_;
   std::size_t others_;
   double min_rto_us_;
+  bool sums_only_;
   std::unordered_map<std::uint32_t, std::unique_ptr<FlowReplay>> flows_;
 };
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tcplearn.cli.common import Format, Work, progress_bar, say
+from tcplearn.cli.common import Work, progress_bar, say
+from tcplearn.cli.options import FormatName as Format
 from tcplearn.errors import UserError
 
 

@@ -27,12 +27,12 @@ SHOWN = (
 
 def to_json(rows: Sequence[Row]) -> str:
     """An array of tidy rows, one on a line."""
-    return records.to_json(map(dataclasses.asdict, rows), {})
+    return records.to_json(map(dataclasses.asdict, rows))
 
 
 def to_csv(rows: Sequence[Row]) -> str:
     names = [f.name for f in dataclasses.fields(Row)]
-    return records.to_csv(list(map(dataclasses.asdict, rows)), {}, names)
+    return records.to_csv(list(map(dataclasses.asdict, rows)), names)
 
 
 def to_parquet(rows: Sequence[Row]) -> bytes:

@@ -80,9 +80,9 @@ def _pool(options: Options, store: Store) -> pool.Pool:
 
 def _rendered(done: sweep.Sweep, options: Options) -> str | bytes:
     if options.format == "table":
-        from tcplearn.replay import tables
+        from tcplearn.output import terminal
 
-        return tables.to_text(lambda _: rows.document(done))
+        return terminal.to_text(lambda _: rows.document(done))
     tidy = rows.tidy(done, flows=options.flows, cost=options.cost)
     match options.format:
         case "json":

@@ -92,11 +92,11 @@ def tidy(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]
 
 
 def to_json(rows: Sequence[Json]) -> str:
-    return records.to_json(rows, {})
+    return records.to_json(rows)
 
 
 def to_csv(rows: Sequence[Json]) -> str:
-    return records.to_csv(rows, {}, FIELDS)
+    return records.to_csv(rows, FIELDS)
 
 
 def to_parquet(rows: Sequence[Json]) -> bytes:

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tcplearn import estimators, provenance
+from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.output.rows import Record
-from tcplearn.replay.columns import Candidate, Judge, Reader, Table
+from tcplearn.output.rows import Record, head_of, tidy
+from tcplearn.replay.engine import Figures, Measure
+from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.results import TOO_SHORT
 from tcplearn.traces import TraceOptions
 
@@ -27,6 +28,9 @@ ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
+#: Triples that an engine measures at once: few enough to stay in the cache, enough for threads to share out.
+PART = 15
+#: What a row says of its cell; the rest are metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
 
 Progress = Callable[[float, str], None]
@@ -154,53 +158,58 @@ def cells_of(options: Options) -> list[Cell]:
     return out
 
 
-def _add(score: Score, candidate: Candidate, rows: Table, judge: Judge) -> None:
-    prediction, rto = candidate.run(rows)
-    errors = judge.errors(prediction)
-    middle = len(errors) // 2
-    for which, part in enumerate((errors[:middle], errors[middle:])):
-        score.scored[which] += len(part)
-        score.error_us[which] += float(part.sum())
-    timer = judge.timer(rto[judge.at_send])
-    score.timed += timer.timed
-    score.misses += timer.misses
-    score.rto_us += timer.rto_us
-    score.excess_us += timer.excess_us
+def _add(score: Score, first: Figures, whole: Figures) -> None:
+    for which, (scored, error_us) in enumerate(
+        (
+            (first.scored, first.error_us),
+            (whole.scored - first.scored, whole.error_us - first.error_us),
+        )
+    ):
+        score.scored[which] += scored
+        score.error_us[which] += error_us
+    score.timed += whole.send.timed
+    score.misses += whole.send.misses
+    score.rto_us += whole.send.rto_us
+    score.excess_us += whole.send.excess_us
 
 
 def run(paths: Sequence[Path], options: Options | None = None, progress: Progress | None = None) -> Study:
-    """Reads the traces once and judges every triple on their columns. Raises UserError or TraceError."""
+    """Reads the traces once and measures every triple on their columns. Raises UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
         options, [str(p) for p in paths], cells, [Score() for _ in cells], {r: Score() for r in REFERENCES}
     )
-    candidates = [Candidate(c.spec, options.arithmetic) for c in cells]
-    references = {name: Candidate(estimators.parse(name), options.arithmetic) for name in REFERENCES}
-    with ThreadPoolExecutor(options.jobs) as pool:  # the core runs columns without Python's lock
+    scores = [*out.scores, *out.references.values()]
+    specs = [*(c.spec for c in cells), *(estimators.parse(name) for name in REFERENCES)]
+    parts = [Measure(specs[i : i + PART], options.arithmetic) for i in range(0, len(specs), PART)]
+
+    def over(flow: Flow, pool: ThreadPoolExecutor, tell: Callable[[int], None]) -> None:
+        done = 0
+        for part in pool.map(lambda measure: measure.halves(flow.rows), parts):
+            for score, halves in zip(scores[done:], part, strict=False):
+                _add(score, *halves)
+            done += len(part)
+            tell(min(done, len(cells)))
+
+    with ThreadPoolExecutor(options.jobs) as pool:  # the engine runs without Python's lock
         for number, path in enumerate(paths):
             reader = Reader(
                 path, TraceOptions(sender=options.sender, every_ack=options.every_ack), options.flow
             )
+
+            def tell(done: int, number: int = number, path: Path = path, reader: Reader = reader) -> None:
+                if progress:
+                    share = max(0.0, reader.progress - 1 + done / len(cells))
+                    progress((number + share) / len(paths), f"{path.name}: {done} of {len(cells)} triples")
+
             for flow in reader:
                 if flow.samples < options.min_samples:
                     out.skipped += 1
                     continue
                 out.flows += 1
                 out.samples += flow.samples
-                judge = Judge(flow.rows)
-                for name, candidate in references.items():
-                    _add(out.references[name], candidate, flow.rows, judge)
-
-                def one(i: int, rows: Table = flow.rows, judge: Judge = judge) -> None:
-                    _add(out.scores[i], candidates[i], rows, judge)
-
-                for done, _ in enumerate(pool.map(one, range(len(cells))), 1):
-                    if progress:
-                        share = max(0.0, reader.progress - 1 + done / len(cells))
-                        progress(
-                            (number + share) / len(paths), f"{path.name}: {done} of {len(cells)} triples"
-                        )
+                over(flow, pool, tell)
             out.warnings += [f"{path}: {line}" for line in reader.warnings]
     _check(out)
     out.made_by = provenance.made_by(
@@ -265,3 +274,20 @@ def rows(study: Study) -> list[Record]:
         key = {"estimator": name, "n": None, "eta": None, "alpha": None}
         out.append({**key, **_measured(study, score), "note": ""})
     return out
+
+
+def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
+    """Of each of `rows`, a row for each metric; its triple is among the parameters."""
+    source = ", ".join(study.files)
+    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # not the whole grid
+    for row in wide:
+        cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
+        head = head_of(
+            metrics.REPLAY,
+            made,
+            source=source,
+            flow="total",
+            algorithm=row["estimator"],
+            parameters=cell,
+        )
+        yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})

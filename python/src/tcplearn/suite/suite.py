@@ -16,8 +16,9 @@ from pathlib import Path
 
 from tcplearn import estimators, provenance
 from tcplearn.errors import FailedError, UserError, printable
-from tcplearn.replay.columns import Candidate, Figures, Flow, Judge, Reader, Timer, samples_only, windows
-from tcplearn.replay.columns import with_parameter as varied
+from tcplearn.replay import engine
+from tcplearn.replay.engine import Engine, Figures, Measure, Timer
+from tcplearn.replay.flows import Flow, Reader, samples_only, windows
 from tcplearn.replay.results import MISSES_LEAST, TOO_SHORT, Series
 from tcplearn.traces import TraceError, TraceOptions
 
@@ -30,7 +31,7 @@ BASELINES = ("last", "jacobson")
 #: Timers that a chosen miss rate is compared with, each at its own rate.
 REFERENCES = ("jacobson", "linux")
 #: Which RTO a sample is held against: the one in force when its segment was sent, as `replay` has it, or the
-#: one that stood just before the sample, which is what a timer that counts its misses can steer.
+#: one in force just before the sample, which is what a timer that counts its misses can steer.
 WHEN = ("send", "before")
 
 #: The timer curves of the report: jacobson by its factor on RTTVAR, the others by their miss rate.
@@ -135,21 +136,21 @@ class Worker:
         texts = [s.text for s in self.specs]
         references = (*BASELINES, *(REFERENCES if matching else ()))
         hidden = [estimators.parse(name) for name in dict.fromkeys(references) if name not in texts]
-        self.candidates = [self._candidate(s) for s in (*self.specs, *hidden)]
+        self.measured = [*self.specs, *hidden]
         self.timers = _timers(self.specs)
         self.matching = matching
         self.curved = self._curves() if options.curves else []
 
-    def _candidate(self, spec: estimators.Spec) -> Candidate:
-        return Candidate(spec, self.options.arithmetic, self.options.min_rto_us)
+    def _measure(self, specs: Sequence[estimators.Spec]) -> Measure:
+        return Measure(specs, self.options.arithmetic, self.options.min_rto_us)
 
-    def _curves(self) -> list[tuple[str, float, Candidate]]:
+    def _curves(self) -> list[tuple[str, float, estimators.Spec]]:
         jacobson = estimators.parse("jacobson")
-        out = [("jacobson", k, self._candidate(varied(jacobson, "k", k))) for k in FACTORS]
+        out = [("jacobson", k, estimators.varied(jacobson, "k", k)) for k in FACTORS]
         for spec in self.timers:
             allowed = estimators.parameter(spec, "miss")
             rates = [r for r in RATES if allowed and allowed.low <= r <= allowed.high]
-            out += [(spec.text, r, self._candidate(varied(spec, "miss", r))) for r in rates]
+            out += [(spec.text, r, estimators.varied(spec, "miss", r)) for r in rates]
         return out
 
     def file(self, path: Path, progress: Callable[[float], None] | None = None) -> FileResult:
@@ -182,36 +183,38 @@ class Worker:
             yield (name if seen[name] == 1 else f"{name} #{seen[name]}"), flow
 
     def measure(self, name: str, flow: Flow) -> Measured:
-        judge = Judge(flow.rows)
-        figures = {c.spec.text: judge.figures(*c.run(flow.rows)) for c in self.candidates}
+        all_ = self._measure(self.measured)
+        labels = [s.text for s in self.measured]
+        figures = dict(zip(labels, all_.flow(flow.rows), strict=True))
         judged = flow.samples >= self.options.min_samples
         out = Measured(name, flow.samples, judged, figures)
         if not judged:
             return out
-        for label, value, candidate in self.curved:
-            out.curves[label, value] = judge.figures(*candidate.run(flow.rows))
+        if self.curved:
+            of_curves = self._measure([spec for _, _, spec in self.curved]).flow(flow.rows)
+            out.curves.update({(c[0], c[1]): f for c, f in zip(self.curved, of_curves, strict=True)})
         if self.matching:
-            self._match(out, flow, judge)
+            self._match(out, flow)
         samples = samples_only(flow.rows) if self.options.restarts else {}
         for length in self.options.restarts:
-            starts = windows(flow.samples, length, WINDOWS_MOST)
-            scored = len(starts) * (length - 1)
-            if scored:
-                out.restarts[length] = {
-                    c.spec.text: c.restarts(samples, starts, length) / scored for c in self.candidates
-                }
+            if starts := windows(flow.samples, length, WINDOWS_MOST):
+                errors = all_.restarts(samples, starts, length)
+                out.restarts[length] = dict(zip(labels, errors, strict=True))
         return out
 
-    def _match(self, out: Measured, flow: Flow, judge: Judge) -> None:
+    def _match(self, out: Measured, flow: Flow) -> None:
         """Each timer with a chosen miss rate, at the rate that the reference had here."""
+        wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")
             theirs = out.figures[reference].timer(when)
             if theirs.misses < MISSES_LEAST or allowed is None:
                 continue
             if allowed.low <= theirs.miss_rate <= allowed.high:
-                candidate = self._candidate(varied(spec, "miss", theirs.miss_rate))
-                out.matched[spec.text, reference, when] = judge.figures(*candidate.run(flow.rows)).timer(when)
+                wanted[spec.text, reference, when] = estimators.varied(spec, "miss", theirs.miss_rate)
+        if wanted:
+            found = self._measure(list(wanted.values())).flow(flow.rows)
+            out.matched.update({key: f.timer(key[2]) for key, f in zip(wanted, found, strict=True)})
 
 
 _worker: Worker | None = None
@@ -322,32 +325,23 @@ def _check(out: Suite, shown: str) -> None:
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
     """Read again, for their pictures: times, samples, predictions."""
-    worker = Worker(suite.directory, suite.options, matching=False)
-    candidates = [c for c in worker.candidates if c.spec.text in labels]
+    options = suite.options
+    worker = Worker(suite.directory, options, matching=False)
+    specs = [spec for spec in worker.measured if spec.text in labels]
     names = {m.name for m in wanted}
     found: dict[str, Series] = {}
     for file in suite.files:
         if not names & {s.name for s in file.series}:
             continue
         path = Path(file.path)
-        for name, flow in worker.flows(path, Reader(path, worker.trace_options, suite.options.flow)):
+        for name, flow in worker.flows(path, Reader(path, worker.trace_options, options.flow)):
             if name in names:
-                found[name] = _series(name, flow, candidates)
+                found[name] = _series(name, flow, Engine(specs, options.arithmetic, options.min_rto_us))
     return [found[m.name] for m in wanted]
 
 
-def _series(name: str, flow: Flow, candidates: Sequence[Candidate]) -> Series:
-    rows = flow.rows
-    at = Judge(rows).at[1:]
-    rtt_ms = rows["rtt_us"][at] / 1e3
-    answers = {c.spec.text: c.run(rows) for c in candidates}
-    return Series(
-        source="",
-        flow=name,
-        per_point=1,
-        time_s=rows["time_us"][at] / 1e6,
-        rtt_low_ms=rtt_ms,
-        rtt_high_ms=rtt_ms,
-        prediction_ms={label: p[at] / 1e3 for label, (p, _) in answers.items()},
-        rto_ms={label: r[at] / 1e3 for label, (_, r) in answers.items()},
-    )
+def _series(name: str, flow: Flow, fresh: Engine) -> Series:
+    fresh.feed(flow.rows)
+    done = fresh.finish(int(flow.rows["flow"][0]))
+    assert done is not None
+    return engine.series("", name, fresh.labels, done)

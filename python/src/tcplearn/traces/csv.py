@@ -12,7 +12,7 @@ from .base import TraceError, TraceFile, TraceOptions, number, shown
 from .csv_header import TO_US, Header, parse_header, split_fields
 from .plausible import Plausible
 from .samples import Int64s, SampleFlow, SampleTrace, slices
-from .schema import Columns, empty_batch
+from .schema import Columns, empty_batch, joined
 
 _MOST_US = 1 << 62
 #: The rows of a chunk are held as text for a moment.
@@ -260,7 +260,7 @@ class CsvTrace(SampleTrace):
                     pieces.append(piece)
         batch = empty_batch()
         if pieces:
-            batch.update({key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]})
+            batch.update(joined(pieces))
             if by_sending:
                 back = np.argsort(batch["time_us"], kind="stable")
             else:

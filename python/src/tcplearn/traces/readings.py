@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import ByteStream, FlowInfo, TraceFile
 from .samples import SampleFlow, slices
-from .schema import Columns, empty_batch
+from .schema import Columns, empty_batch, joined
 
 _MOST_RTT_US = 1 << 40
 
@@ -124,7 +124,7 @@ class ReadingsTrace:
                 c.time_us, c.rtt_us, c.resent = [], [], []
         batch = empty_batch()
         if parts:
-            batch |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+            batch |= joined(parts)
         batch["ended"] = np.array([c.flow.id for c in self._closing], np.uint32)
         self._closing.clear()
         self._pending = 0

@@ -42,7 +42,7 @@ class SampleFlow:
             peer=self.id,
             name=printable(self.name)[:_MOST_NAME],
             near_sender=True,
-            near_reason="asked for",
+            near_reason="requested",
             chosen=True,
             data_packets=self.acks,
             data_bytes=0,

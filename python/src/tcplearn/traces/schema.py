@@ -63,3 +63,13 @@ def batch(given: Mapping[str, npt.ArrayLike], ended: Sequence[int] = ()) -> Colu
 def empty_batch() -> Columns:
     """Return a batch without rows."""
     return batch({name: () for name in COLUMNS})
+
+
+def taken(rows: Columns, at: npt.NDArray[np.intp]) -> Columns:
+    """Return some rows of a batch."""
+    return {name: column[at] for name, column in rows.items() if name in COLUMNS or name in OPTIONAL}
+
+
+def joined(pieces: Sequence[Columns]) -> Columns:
+    """Return the rows of several pieces, one after the other; all know the same columns."""
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

@@ -5,7 +5,7 @@ A duration is in 2^-8 us, a ratio has 30 fractional bits, ticks 20, losses 24, w
 import decimal
 from fractions import Fraction
 
-from double_model import RTT_MAX_US, Sampler, clamp, initial_ttl
+from double_reference import RTT_MAX_US, Sampler, clamp, initial_ttl
 
 ONE = 1 << 30
 UNIT_MAX_US = 1 << 30
@@ -281,8 +281,8 @@ class Experts:
             y = self.ticks(rtt_us)
             self.spread()
         if self.seen:
-            stood = self.rtt if p["variance"] == 0 else self.last
-            self.rttvar += times(abs(r - stood) - self.rttvar, self.r["beta"])
+            before = self.rtt if p["variance"] == 0 else self.last
+            self.rttvar += times(abs(r - before) - self.rttvar, self.r["beta"])
         else:
             self.rttvar = over(r, 2)
         self.last, self.seen = r, True

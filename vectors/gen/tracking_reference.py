@@ -2,8 +2,9 @@
 """`tracking` from docs/algorithms/tracking.md and arithmetic.md, in either arithmetic: what differs between
 floats and integers is in the two small classes here."""
 
-import fixed_model as fix
-from double_model import RTT_MAX_US, bounded, clamp, e_to_minus
+import fixed_reference as fix
+from defaults import LAST
+from double_reference import RTT_MAX_US, bounded, clamp, e_to_minus
 
 COUNT = 12
 
@@ -210,13 +211,15 @@ class Tracking:
     def __init__(self, a, p):
         self.a, self.p, self.bank = a, p, None
         self.used = [k for k in range(COUNT) if p["predictors"] >> k & 1]
-        self.regret = p["combiner"] == 0
+        self.by_regret = p["combiner"] == 0
         self.beta, self.k = a.ratio(p["beta"]), a.ratio(p["k"])
         self.eta, self.alpha = a.ratio(p["eta"]), a.ratio(p["alpha"])
         self.start()
 
     def start(self):
-        self.credit = [0 * self.a.us(0) if self.regret else self.a.equal] * len(self.used)
+        """No regrets, equal weights."""
+        self.regret = [0 * self.a.us(0)] * len(self.used)
+        self.weight = [self.a.equal] * len(self.used)
 
     def update(self, s):
         a, y = self.a, self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
@@ -226,7 +229,7 @@ class Tracking:
         else:
             self.rttvar += a.times(abs(y - self.rtt) - self.rttvar, self.beta)
             self.grant(y)
-            if self.regret:
+            if self.by_regret:
                 self.regrets(y)
             else:
                 self.fixed_share(y)
@@ -248,19 +251,20 @@ class Tracking:
     def regrets(self, y):
         lost = abs(self.mixture - y)
         for i, k in enumerate(self.used):
-            r = self.credit[i]
-            self.credit[i] = r + (lost - abs(self.bank.x[k] - y) - self.a.half(r, 7))
+            r = self.regret[i]
+            self.regret[i] = r + (lost - abs(self.bank.x[k] - y) - self.a.half(r, 7))
 
     def fixed_share(self, y):
         a, s = self.a, self.bank.scale
         losses = [a.loss(min(abs(self.bank.x[k] - y), 1024 * s), s) for k in self.used]
-        w = [a.decay(w, v - min(losses), self.eta) for w, v in zip(self.credit, losses, strict=True)]
-        self.credit = a.share(w, self.alpha)
-        if self.credit is None:
+        w = [a.decay(w, v - min(losses), self.eta) for w, v in zip(self.weight, losses, strict=True)]
+        self.weight = a.share(w, self.alpha)
+        if self.weight is None:
             self.start()
 
     def mix(self):
-        positive = [(w, self.bank.x[k]) for w, k in zip(self.credit, self.used, strict=True) if w > 0]
+        by = self.regret if self.by_regret else self.weight
+        positive = [(w, self.bank.x[k]) for w, k in zip(by, self.used, strict=True) if w > 0]
         if positive:
             return self.a.mean(*zip(*positive, strict=True))
         if self.p["warm_up"] == 0:
@@ -273,3 +277,36 @@ class Tracking:
             return 0 * a.us(0), a.bounded(a.us(p["rto_initial_us"]), p)
         wait = max(a.times(self.rttvar, self.k), a.us(p["granularity_us"]))
         return self.rtt, a.bounded(self.rtt + wait, p)
+
+
+def double(p):
+    return Tracking(Double, p)
+
+
+def fixed(p):
+    return Tracking(Fixed, p)
+
+
+DEFAULTS = {
+    "predictors": 3965, "combiner": 0, "budget": 0, "warm_up": 0, "dead_zone": 0, "eta": 2, "alpha": 0.08,
+    **LAST,
+}  # fmt: skip
+STUDY = {**DEFAULTS, "predictors": 4095, "budget": 1, "warm_up": 1, "dead_zone": 1}
+
+CASES = {
+    "tracking": (double, fixed, DEFAULTS, [
+        ("wan sawtooth extremes flights", {"combiner": 1}),
+        ("wan extremes", {"combiner": 1, "alpha": 0, "eta": 20}),
+        ("large tiny", {"combiner": 1, "alpha": 0.5, "eta": 0.25, "predictors": 127}),
+        ("wan sawtooth falling", {"budget": 1}),
+        ("wan rising tiny", {"warm_up": 1}),
+        ("wan sawtooth tiny", {"dead_zone": 1}),
+        ("wan flights", {"predictors": 1}),
+        ("wan sawtooth", {"predictors": 64}),
+        ("wan extremes tiny", {"predictors": 4095}),
+        ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
+        ("extremes large", {"combiner": 1, "eta": 0.001}),
+        ("stairs", {}),
+    ]),
+    "tracking/study": (double, fixed, STUDY, [("wan flights", {"predictors": 3965})]),
+}  # fmt: skip

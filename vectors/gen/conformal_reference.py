@@ -3,8 +3,11 @@
 
 import math
 
-import fixed_model as fix
-from double_model import RTT_MAX_US, clamp
+import double_reference as d
+import fixed_reference as fix
+import tracking_reference as tracking
+from defaults import BOUNDS, JACOBSON, LAST
+from double_reference import RTT_MAX_US, clamp
 
 
 def log2_near(x):
@@ -108,14 +111,14 @@ class Fixed:
 
 
 class Timer:
-    """The interval over a prediction p: controller, books, and what a change of level does to them."""
+    """The interval over a prediction p: what it counts, and what a change of level does to that."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
         self.alpha = a.rate(miss)
-        self.u, self.excess, self.debt = a.start(self.alpha), 0 * a.one, 0 * a.one
+        self.u, self.excess, self.deferred = a.start(self.alpha), 0 * a.one, 0 * a.one
         self.slow, self.slow_n, self.count = None, 4, 0
-        self.stage, self.missed, self.hurry = 0, 0, 0
+        self.stage, self.missed, self.quick = 0, 0, 0
 
     def raw(self, p):
         return p + self.a.width(self.u, self.slow, self.fast)
@@ -128,9 +131,9 @@ class Timer:
         if self.steps:
             self.watch(y, p)
         if (missed and raw <= high) or (not missed and raw >= low and self.u > -4 * self.a.one):
-            self.book(missed)
+            self.take(missed)
         if self.stage == 8:
-            self.forgive()
+            self.defer()
         self.learn_scales(abs(y - p), p)
         self.count += 1
 
@@ -143,37 +146,37 @@ class Timer:
             self.stage, self.up, self.before, self.missed = 1, y > p, p, 0
             self.epoch_end, self.epoch_n, self.epoch_mean = 8, 0, 0 * p
 
-    def book(self, missed):
+    def take(self, missed):
         a, one, quarter = self.a, self.a.one, self.a.half(self.a.one, 2)
         self.u -= a.half(self.alpha, 2)
         self.excess -= self.alpha
         if missed:
             self.excess += one
-            if self.stage > 8 and self.debt <= 5 * one:
-                self.debt += one
+            if self.stage > 8 and self.deferred <= 5 * one:
+                self.deferred += one
             else:
                 self.u += quarter
                 self.missed += self.stage > 0
-        if self.debt > 0:
-            paid = min(self.debt, a.half(self.alpha, 4))
-            self.debt -= paid
-            self.u += a.half(paid, 2)
+        if self.deferred > 0:
+            part = min(self.deferred, a.half(self.alpha, 4))
+            self.deferred -= part
+            self.u += a.half(part, 2)
         if self.integral:
-            e = self.excess - self.debt
+            e = self.excess - self.deferred
             beyond = min(abs(e) - one, 7 * one)
             if beyond > 0:
                 self.u += a.half(a.product(self.alpha, beyond if e > 0 else -beyond), 5)
 
-    def forgive(self):
+    def defer(self):
         one = self.a.one
-        if self.debt > 0:
+        if self.deferred > 0:
             self.stage = 0
             return
-        owed = min(self.missed, 6)
-        less = self.a.half(owed * one, 2)
+        moved = min(self.missed, 6)
+        less = self.a.half(moved * one, 2)
         if self.u - less >= -4 * one:
             self.u -= less
-            self.debt += owed * one
+            self.deferred += moved * one
 
     def learn_scales(self, error, p):
         a, error = self.a, self.a.fine(error)
@@ -187,12 +190,12 @@ class Timer:
                 self.epoch_mean += a.div(error - self.epoch_mean, self.epoch_n)
             if self.stage == self.epoch_end:
                 self.slow = self.fast = max(self.epoch_mean, least)
-                self.slow_n, self.hurry = self.epoch_n, 64
+                self.slow_n, self.quick = self.epoch_n, 64
                 self.epoch_n, self.epoch_mean, self.epoch_end = 0, 0 * error, 2 * self.epoch_end
                 if self.epoch_end > 32:
                     self.stage = 0
-        if self.hurry:
-            self.hurry -= 1
+        if self.quick:
+            self.quick -= 1
             if self.slow > 3 * self.fast and self.count > 16:
                 self.slow_n = max(self.slow_n // 2, 8)
 
@@ -214,3 +217,38 @@ class Conformal:
 
     def query(self):
         return self.rtt, self.rto
+
+
+DEFAULTS = {"miss": 0.01, "over": 0, "integral": 0, "steps": 0, "rto_min_us": 1000, **BOUNDS}
+OVER = (tracking.DEFAULTS, JACOBSON, LAST)
+
+
+def double(p):
+    over = (tracking.double, d.Jacobson, d.Last)[p["over"]]
+    return Conformal(Double, p, over(OVER[p["over"]]))
+
+
+def fixed(p):
+    over = (tracking.fixed, fix.Jacobson, fix.Last)[p["over"]]
+    return Conformal(Fixed, p, over(OVER[p["over"]]))
+
+
+CASES = {
+    "conformal": (double, fixed, DEFAULTS, [
+        ("stairs", {}),
+        ("wan hour flights stairs", {"miss": 0.05}),
+        ("stairs", {"miss": 0.5, "over": 2}),
+        ("wan tiny", {"miss": 0.5}),
+        ("wan sawtooth falling", {"over": 2}),
+        ("wan hour", {"integral": 1}),
+        ("hour falling rising", {"steps": 1}),
+        ("wan tiny", {"rto_min_us": 60_000}),
+        ("wan extremes large", {"rto_max_us": 70_000}),
+        ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
+    ]),
+    "conformal/thousandth": (double, fixed, {**DEFAULTS, "miss": 0.001}, []),
+    "conformal/over-jacobson": (double, fixed, {**DEFAULTS, "over": 1}, [
+        ("stairs", {}),
+        ("wan falling rising stairs", {"miss": 0.1}),
+    ]),
+}  # fmt: skip

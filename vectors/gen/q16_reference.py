@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """nunes2014's kernel version, sections 6.1 to 6.3, in Q16.16: truncating, saturating; e^-z and the
-grid's powers correctly rounded, by decimal arithmetic. The same answers in both number models."""
+grid's powers correctly rounded, by decimal arithmetic. The same answers in both arithmetics."""
 
 import decimal
 from functools import cache
 
-from double_model import RTT_MAX_US, clamp
+from double_reference import RTT_MAX_US, clamp
 
 ONE, TOP = 1 << 16, (1 << 32) - 1
 CONTEXT = decimal.Context(prec=40)
@@ -83,3 +83,17 @@ class ExpertsQ16:
         rtt_us = self.rtt * p["scale"] * p["tick_us"] >> 16
         rto_us = rtt_us + (self.rttvar * 4 * p["tick_us"] >> 16) if self.seen else p["rto_initial_us"]
         return rtt_us, min(max(rto_us, p["rto_min_us"], 1), p["rto_max_us"])
+
+
+Q16 = {
+    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1,
+    "rtt_max": 128, "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
+}  # fmt: skip
+
+CASES = {
+    "experts/nunes2014-linux": (ExpertsQ16, None, Q16, [
+        ("wan extremes falling", {"tick_us": 1000, "scale": 1}),
+        ("extremes large", {"n": 10, "alpha_q16": 0}),
+        ("large", {"eta_q16": 655, "alpha_q16": 65536, "tick_us": 1_000_000, "scale": 1000}),
+    ]),
+}  # fmt: skip
