@@ -153,7 +153,7 @@ class _Run:
         if flow.samples >= self.options.min_samples:
             rows = _with_regret(rows, flow.hindsight())
             if self.base is not None:
-                rng = bootstrap.generator(self.options.seed, name)
+                rng = bootstrap.of_data(self.options.seed, blocks)
                 low, high, drawn = bootstrap.of_flow(blocks, self.base, rng)
                 bounds = low, high
                 self.total.add(drawn, len(blocks))
