@@ -2,7 +2,7 @@
 # demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
 # half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
@@ -67,11 +67,11 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test core-fuzz capture-fuzz ns3-test
+test: dev lint core-test core-fuzz capture-fuzz text-fuzz ns3-test
 	$(BIN)/pytest -m "not full"
 
 test-full: test
-	$(MAKE) core-fuzz capture-fuzz FUZZ_SECONDS=300
+	$(MAKE) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=300
 	$(BIN)/pytest -m full
 
 core-test: dev
@@ -107,6 +107,19 @@ capture-fuzz: build/capture-fuzz/fuzz_capture
 	$(BIN)/python python/tests/traces/make_corpus.py build/capture-fuzz/seeds
 	$< -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=build/capture-fuzz/ build/capture-fuzz/corpus build/capture-fuzz/seeds
+
+# the readers that are in Python; each of them for so long
+TEXT_FUZZ_SECONDS ?= 3
+TEXT_FORMATS := csv flent kernel-log mlab numbers ping qlog ss any
+TEXT_FUZZERS := $(addprefix text-fuzz-,$(TEXT_FORMATS))
+.PHONY: $(TEXT_FUZZERS)
+text-fuzz: $(TEXT_FUZZERS)
+$(TEXT_FUZZERS): text-fuzz-%: dev
+	@rm -rf build/text-fuzz/seeds/$* && mkdir -p build/text-fuzz/corpus/$*
+	$(BIN)/python python/tests/traces/fuzz_text.py $* --seeds build/text-fuzz/seeds/$*
+	$(BIN)/python python/tests/traces/fuzz_text.py $* -max_total_time=$(TEXT_FUZZ_SECONDS) -max_len=8192 \
+	  -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 -artifact_prefix=build/text-fuzz/$*- \
+	  build/text-fuzz/corpus/$* build/text-fuzz/seeds/$*
 
 bench: dev
 	tools/system-packages $(BENCH_PACKAGES)

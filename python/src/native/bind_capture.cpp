@@ -72,17 +72,21 @@ void bind_capture(nb::module_& m) {
                             "Samples of a pcap or pcapng file, plain or gzipped, as a stream.")
       .def(
           "__init__",
-          [](CaptureReader* self, const std::string& path, const std::string& sender, bool every_ack,
-             double idle_s) {
+          [](CaptureReader* self, nb::handle path, const std::string& name, const std::string& sender,
+             bool every_ack, double idle_s) {
+            // a file's name is bytes, and need not be text
+            PyObject* encoded = nullptr;
+            if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
+            const nb::bytes file = nb::steal<nb::bytes>(encoded);
             ReaderOptions options;
             options.sender = sender;
             options.every_ack = every_ack;
             if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
             options.idle_us = static_cast<std::int64_t>(idle_s * 1e6);
-            new (self) CaptureReader(path, options);
+            new (self) CaptureReader(file.c_str(), name.empty() ? file.c_str() : name, options);
           },
-          nb::arg("path"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
-          nb::arg("idle_s") = 300.0)
+          nb::arg("path"), nb::arg("name") = "", nb::kw_only(), nb::arg("sender") = "auto",
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0)
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
            nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")

@@ -99,7 +99,13 @@ class ReplayEngine:
 
 class CaptureReader:
     def __init__(
-        self, path: str, *, sender: str = "auto", every_ack: bool = False, idle_s: float = 300.0
+        self,
+        path: str | bytes,
+        name: str = "",
+        *,
+        sender: str = "auto",
+        every_ack: bool = False,
+        idle_s: float = 300.0,
     ) -> None: ...
     def next(self, max_rows: int = 65536) -> dict[str, _Ints] | None: ...
     def flow(self, id: int) -> dict[str, Any]: ...

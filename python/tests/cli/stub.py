@@ -27,6 +27,7 @@ class Options:
     flow: str
     miss: float | None
     seed: int
+    unit: str = ""
 
 
 @dataclass(frozen=True)

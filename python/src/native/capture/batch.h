@@ -28,6 +28,7 @@ struct Batch {
 #undef TCPLEARN_X
   std::vector<std::uint32_t> ended;  // flows that are over with this batch, after its rows
   Losses losses;
+  std::uint64_t below_clock = 0;  // round trips of 0 us by the capture's clock: given as 1
 
   std::size_t size() const { return time_us.size(); }
   void clear();

@@ -94,8 +94,13 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
   if (ended) return true;
   // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide begins anew by itself.
-  if (packet.has(kAck)) return send.syn_seen() && send.rows > 0;
+  if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
+}
+
+bool Connection::answers_our_syn(unsigned side, const Packet& packet) const {
+  const SendSide& other = sides_[1 - side].send;
+  return packet.has(kSyn) && packet.has(kAck) && other.syn_seen() && packet.ack == other.isn() + 1;
 }
 
 bool Connection::copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const {
@@ -131,6 +136,8 @@ void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
   if (copy_of_last(me, packet, now_us)) return;
+  // A second answer to the SYN, its number another than the one that was acknowledged: nobody heeds it.
+  if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return;
   if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return;
   if (me.first_ttl == 0) me.first_ttl = packet.ttl;
   follow_handshake(side, packet, now_us);

@@ -28,7 +28,7 @@ InForce FlowReplay::query(const RowView& row, const double* other_rtt_us, const 
   // no later sample was sent before the oldest segment out was; lists of RTTs do not say where samples
   // overtake one another, so what was in force eight of the longest RTTs ago is kept
   longest_rtt_us_ = std::max(longest_rtt_us_, row.sample.rtt_us);
-  history_.forget(std::min(row.head_sent_us, row.sample.time_us - 8 * longest_rtt_us_));
+  history_.forget(std::min(row.head_sent_us, row.sample.time_us - 8 * longest_rtt_us_), row.head_sent_us);
   const InForce now = history_.add(row.sample.time_us, samples_ > 0);
 
   const std::uint64_t* state = states_.data();

@@ -18,8 +18,11 @@ InForce History::add(std::int64_t time_us, bool any_sample) {
   return in_force(at);
 }
 
-void History::forget(std::int64_t time_us) {
-  for (; count_ > 0 && rows_[first_].time_us <= time_us; --count_) first_ = slot(1);
+void History::forget(std::int64_t time_us, std::int64_t head_us) {
+  while (count_ > 0 && rows_[first_].time_us <= (count_ > kMostBehind ? head_us : time_us)) {
+    first_ = slot(1);
+    --count_;
+  }
 }
 
 InForce History::at(std::int64_t time_us) {

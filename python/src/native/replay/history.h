@@ -18,12 +18,15 @@ struct InForce {
 // A ring that grows with the flight and keeps its memory.
 class History {
  public:
+  // Samples that overtake another are fewer; a long stall would keep many times its length of rows.
+  static constexpr std::size_t kMostBehind = std::size_t{1} << 14;
+
   explicit History(std::size_t estimators) : width_(2 * estimators) {}
 
   // Begins a row; its predictions and timeouts are for the caller to fill in.
   InForce add(std::int64_t time_us, bool any_sample);
-  // Forgets rows up to this time.
-  void forget(std::int64_t time_us);
+  // Forgets rows up to time_us, and up to head_us those beyond the newest kMostBehind.
+  void forget(std::int64_t time_us, std::int64_t head_us);
   // What was in force at a time: until the first row after it, what was so just before that row. The newest
   // where there is none.
   InForce at(std::int64_t time_us);

@@ -69,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(work, int):  # --help and --version
             return work
         if callable(work):
-            work(shlex.join(["tcplearn", *arguments]))
+            # a file's name need not be text
+            work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         sys.stdout.flush()
         return 0
     except UserError as error:

@@ -42,6 +42,19 @@ def check_readable(path: Path) -> None:
         ) from error
 
 
+def _is_terminal(output: Path | None) -> bool:
+    """Also by a name such as /dev/tty or /dev/stdout."""
+    if output is None:
+        return sys.stdout.isatty()
+    try:
+        if not output.is_char_device():
+            return False
+        with output.open("wb") as file:
+            return file.isatty()
+    except OSError:
+        return False
+
+
 def _same(one: Path, other: Path) -> bool:
     return one.absolute() == other.absolute() or (one.exists() and other.exists() and one.samefile(other))
 
@@ -58,7 +71,7 @@ class Outputs:
 
     def check(self, sources: Sequence[Path] = ()) -> None:
         """Refuse before the long work, not after it."""
-        if self.format is FormatName.parquet and self.output is None and sys.stdout.isatty():
+        if self.format is FormatName.parquet and _is_terminal(self.output):
             raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
         if self.report and str(self.report) == "-":
             raise UserError("--report -: a page is for a file; name one, as report.html")

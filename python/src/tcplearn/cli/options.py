@@ -47,6 +47,9 @@ Sender = Annotated[
 EveryAck = Annotated[
     bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
 ]
+Unit = Annotated[
+    str, typer.Option(metavar="UNIT", help="Of numbers without one: s, ms, us or ns.", show_default=False)
+]
 MinSamples = Annotated[
     int | None,
     typer.Option(
@@ -102,6 +105,12 @@ Kept = Annotated[
         "--out", metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False
     ),
 ]
+
+
+def checked_unit(unit: str) -> str:
+    if unit not in ("", "s", "ms", "us", "ns"):
+        raise UserError(f"--unit {unit}: not a unit; give s, ms, us or ns")
+    return unit
 
 
 def checked_sender(sender: str) -> str:

@@ -24,6 +24,7 @@ def replay(
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
     every_ack: o.EveryAck = False,
+    unit: o.Unit = "",
     min_samples: o.MinSamples = None,
     miss: Annotated[
         float | None,
@@ -83,6 +84,7 @@ def replay(
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
+        unit=unit,
         min_samples=min_samples,
         min_rto_ms=min_rto_ms,
         flow=flow,
@@ -112,6 +114,7 @@ class Shared:
     arithmetic: str
     sender: str
     every_ack: bool
+    unit: str
     min_samples: int | None
     min_rto_ms: float
     flow: str
@@ -126,6 +129,7 @@ class Shared:
             "arithmetic": self.arithmetic,
             "sender": o.checked_sender(self.sender),
             "every_ack": self.every_ack,
+            "unit": o.checked_unit(self.unit),
             "min_samples": min_samples if self.min_samples is None else self.min_samples,
             "min_rto_us": round(self.min_rto_ms * 1000),
             "flow": self.flow,

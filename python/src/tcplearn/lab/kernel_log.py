@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy.typing as npt
 from tcplearn import _native
 from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog
+from tcplearn.traces.base import TraceFile
 
 from .scenario import STOCK
 
@@ -25,19 +28,35 @@ FIRST_RTO_US = 1e6
 LEAST_JIFFIES, RTO_MAX_US = 2, 120e6
 
 
-def opened(path: Path) -> tlog.TlogTrace:
-    """The log of a run, packed or not."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The log of one transfer: its records, and the file as a trace."""
+
+    path: Path
+    connection: tlog.Connection
+
+    def trace(self) -> tlog.TlogTrace:
+        return tlog.TlogTrace(TraceFile.of(self.path))
+
+
+def opened(path: Path) -> Opened:
+    """The log of a run, packed or not. Raises FailedError."""
     packed = path.with_name(path.name + ".gz")
+    file = packed if packed.exists() else path
+    raw = file.read_bytes()
     try:
-        return tlog.TlogTrace(packed if packed.exists() else path)
+        log = tlog.parse(gzip.decompress(raw) if file is packed else raw, str(file))
     except TraceError as error:
         raise FailedError(str(error)) from error
+    if len(log.connections) != 1:
+        raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
+    return Opened(file, next(iter(log.connections.values())))
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:
     """Of the one connection of a transfer; errors also in ticks where the scenario has a tick."""
-    trace = opened(path)
-    c = only_connection(trace)
+    log = opened(path)
+    c = log.connection
     yield "log_records_lost", float(c.lost)
     if len(c.acks):
         yield "mean_cwnd_segments", float(np.mean(c.acks["cwnd"]))
@@ -45,7 +64,7 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
     yield "samples", float(len(samples))
     if len(samples) < 2:
         return
-    ours, stock, armed = measured(trace)
+    ours, stock, armed = measured(log)
     yield "mean_abs_error_ms", ours["mean_abs_error_us"] / 1000
     if tick_ms is not None:
         yield "mean_abs_error_ticks", ours["mean_abs_error_us"] / 1000 / tick_ms
@@ -63,16 +82,9 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
         yield "replay_differences", float(replay_differences(c))
 
 
-def only_connection(trace: tlog.TlogTrace) -> tlog.Connection:
-    connections = list(trace.log.connections.values())
-    if len(connections) != 1:
-        raise FailedError(f"{len(connections)} connections in the log of one transfer")
-    return connections[0]
-
-
-def measured(trace: tlog.TlogTrace) -> Sequence[Mapping[str, Any]]:
+def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
     """Metrics of a replay: of the kernel's RTO, of stock's, and of what the timer was armed for."""
-    c = only_connection(trace)
+    c = log.connection
     acks = c.timed
     first_rto_us = float(c.open["rto_q8"]) / 256 if c.open is not None else 0.0
     prediction_us = _before(acks["rtt_q8"] / 256, 0.0)
@@ -84,7 +96,7 @@ def measured(trace: tlog.TlogTrace) -> Sequence[Mapping[str, Any]]:
     rto_us = np.column_stack(timers)
     engine = _native.ReplayEngine([], len(timers))
     start = 0
-    for batch in trace.batches():
+    for batch in log.trace().batches():
         end = start + len(batch["time_us"])
         engine.feed(batch, rtt_us[start:end].ravel(), rto_us[start:end].ravel())
         start = end

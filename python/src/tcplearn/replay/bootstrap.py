@@ -34,6 +34,11 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
+def of_data(seed: int, sums: Floats) -> np.random.Generator:
+    """The same data draw the same blocks, whatever their name."""
+    return generator(seed, hashlib.blake2b(np.ascontiguousarray(sums).tobytes()).hexdigest())
+
+
 def run_length(blocks: int) -> int:
     return math.ceil(round(math.cbrt(blocks), 9))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn import _native, estimators, metrics, provenance
-from tcplearn.errors import UserError
+from tcplearn.errors import UserError, printable
 from tcplearn.replay import bootstrap
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
@@ -35,6 +35,7 @@ class Options:
     arithmetic: str = "double"  # or "fixed"
     sender: str = "auto"  # near, far, client, server, both, or an address
     every_ack: bool = False
+    unit: str = ""  # of numbers that come without one
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
     flow: str = ""  # only flows whose name contains it
@@ -152,7 +153,7 @@ class _Run:
         if flow.samples >= self.options.min_samples:
             rows = _with_regret(rows, flow.hindsight())
             if self.base is not None:
-                rng = bootstrap.generator(self.options.seed, name)
+                rng = bootstrap.of_data(self.options.seed, blocks)
                 low, high, drawn = bootstrap.of_flow(blocks, self.base, rng)
                 bounds = low, high
                 self.total.add(drawn, len(blocks))
@@ -184,10 +185,9 @@ class _Run:
 
     def add(self, path: Path, progress: Progress | None) -> None:
         engine = self._engine()
-        source = str(path)
-        trace = open_trace(
-            path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
-        )
+        source = printable(path)
+        of = self.options
+        trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
         skipped = 0
         sides: Counter[tuple[str, str]] = Counter()
         for batch in trace.batches(BATCH_ROWS):

@@ -47,6 +47,7 @@ class Options:
     arithmetic: str = "double"
     sender: str = "auto"
     every_ack: bool = False
+    unit: str = ""  # of numbers that come without one
     min_samples: int = MIN_SAMPLES
     min_rto_us: int = 0
     flow: str = ""
@@ -130,7 +131,7 @@ class Worker:
 
     def __init__(self, directory: str, options: Options, matching: bool) -> None:
         self.directory, self.options = Path(directory), options
-        self.trace_options = TraceOptions(sender=options.sender, every_ack=options.every_ack)
+        self.trace_options = TraceOptions(options.sender, options.every_ack, unit=options.unit)
         self.specs = estimators.compared(options.estimators, options.miss)
         texts = [s.text for s in self.specs]
         references = (*BASELINES, *(REFERENCES if matching else ()))

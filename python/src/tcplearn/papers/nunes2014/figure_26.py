@@ -29,7 +29,7 @@ def rows(scenario: Scenario, folder: Path) -> Iterator[Json]:
     chosen = [a for a in arms(scenario, 0) if a.estimator == OF and not a.tlp]
     if not chosen:
         return
-    acks = kernel_log.only_connection(kernel_log.opened(folder / chosen[0].folder / "log")).acks
+    acks = kernel_log.opened(folder / chosen[0].folder / "log").connection.acks
     s = acks[acks["rtt_us"] >= 0]
     time_us, rtt_us = (s[name].astype(np.int64) for name in ("time_us", "rtt_us"))
     flight = s["flight_segments"].astype(np.int64)
