@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <tuple>
+#include <type_traits>
 
 #include "bind_columns.h"
 #include "replay/engine.h"
@@ -38,21 +39,12 @@ nb::object or_none(const Mean& m) {
 
 nb::dict describe(const Metrics& m) {
   nb::dict d;
-  d["mean_abs_error_us"] = or_none(m.abs_error_us);
-  d["bias_us"] = or_none(m.error_us);
-  d["at_send_error_us"] = or_none(m.at_send_error_us);
-  d["mean_rto_us"] = or_none(m.at_send.rto_us);
-  d["excess_wait_us"] = or_none(m.at_send.excess_us);
-  d["losses"] = m.loss_actual_us.count;
-  d["loss_detect_actual_us"] = or_none(m.loss_actual_us);
-  d["loss_detect_rto_us"] = or_none(m.loss_rto_us);
-  d["loss_detect_rack_us"] = or_none(m.loss_rack_us);
-  d["misses"] = m.at_send.misses;
-  d["misses_before"] = m.before.misses;
-  d["timed"] = m.at_send.rto_us.count;
-  d["spurious_timeouts"] = m.spurious_timeouts;
-  d["spurious_timeouts_tlp"] = m.spurious_timeouts_tlp;
-  d["spurious_probes"] = m.spurious_probes;
+  m.named([&d](const char* name, const auto& figure) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(figure)>, Mean>)
+      d[name] = or_none(figure);
+    else
+      d[name] = figure;
+  });
   const auto middle = m.abs_errors_us.at({0.5, 0.95});
   d["median_abs_error_us"] = middle.empty() ? nb::object(nb::none()) : nb::object(nb::float_(middle[0]));
   d["p95_abs_error_us"] = middle.empty() ? nb::object(nb::none()) : nb::object(nb::float_(middle[1]));

@@ -77,6 +77,26 @@ class Metrics {
   static Detection detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
+  // Each figure under the name that metrics.py knows it by: visit(name, Mean or count).
+  template <typename Visit>
+  void named(Visit&& visit) const {
+    visit("mean_abs_error_us", abs_error_us);
+    visit("bias_us", error_us);
+    visit("at_send_error_us", at_send_error_us);
+    visit("mean_rto_us", at_send.rto_us);
+    visit("excess_wait_us", at_send.excess_us);
+    visit("losses", loss_actual_us.count);
+    visit("loss_detect_actual_us", loss_actual_us);
+    visit("loss_detect_rto_us", loss_rto_us);
+    visit("loss_detect_rack_us", loss_rack_us);
+    visit("misses", at_send.misses);
+    visit("misses_before", before.misses);
+    visit("timed", at_send.rto_us.count);
+    visit("spurious_timeouts", spurious_timeouts);
+    visit("spurious_timeouts_tlp", spurious_timeouts_tlp);
+    visit("spurious_probes", spurious_probes);
+  }
+
   Mean abs_error_us, error_us, at_send_error_us;
   TimerSums at_send, before;                       // the RTO at a sample's sending, and just before it
   Mean loss_actual_us, loss_rto_us, loss_rack_us;  // from a lost segment's sending to its detection

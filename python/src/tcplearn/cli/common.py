@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tcplearn.cli.options import FormatName
-from tcplearn.errors import UserError, printable
+from tcplearn.errors import FailedError, UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +78,7 @@ class Outputs:
         self,
         render: Callable[[Console], Any],
         tidy: Callable[[], Iterable[Record]],
-        made_by: Mapping[str, str],
+        made_by: Mapping[str, str] = MappingProxyType({}),
         wide: Sequence[Record] | None = None,
         columns: Sequence[str] = (),
     ) -> None:
@@ -91,7 +92,8 @@ class Outputs:
             write(kinds.to_parquet(tidy(), made_by), self.output)
         else:
             rows = list(tidy()) if wide is None else kinds.stamped(wide, made_by)
-            names = [*columns, *(k for k in kinds.STAMP if k in made_by)] if columns else ()
+            stamp = [k for k in kinds.STAMP if k in made_by]
+            names = list(kinds.TIDY) if wide is None else [*columns, *stamp] if columns else ()
             csv = self.format is FormatName.csv
             write(kinds.to_csv(rows, names) if csv else kinds.to_json(rows), self.output)
 

@@ -77,14 +77,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no note
 
 # where and how often work is done
 Jobs = Annotated[
-    int | None,
+    int,
     typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        min=1,
-        help="At once on this machine (one a processor).",
-        show_default=False,
+        "--jobs", "-j", metavar="N", min=0, help="At once on this machine; 0: one for each processor."
     ),
 ]
 Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)]

@@ -65,10 +65,7 @@ def replay(
             show_default=False,
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", metavar="N", min=1, help="Suite: worker processes (one a processor)."),
-    ] = None,
+    jobs: o.Jobs = 0,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -90,7 +87,7 @@ def replay(
     )
     out = Outputs(format, output, report, pictures, quiet)
     if suite is None:
-        if restart or match is not None or jobs is not None:
+        if restart or match is not None or jobs:
             raise UserError("--restart, --match and --jobs are of a suite; add --suite DIR")
         if not files:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")

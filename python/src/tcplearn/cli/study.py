@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, check_readable, processors, progress_bar, say
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say
 from tcplearn.errors import UserError
 
 study_app = typer.Typer(rich_markup_mode=None, help="Study an estimator's parameters on your traces.")
@@ -59,7 +59,7 @@ def experts(
     output: o.Output = None,
     report: o.Report = None,
     pictures: o.Pictures = None,
-    jobs: o.Jobs = None,
+    jobs: o.Jobs = 0,
     quiet: o.Quiet = False,
 ) -> Work:
     """N, learning rate and sharing rate of the experts framework: every triple on your traces."""
@@ -72,6 +72,7 @@ def experts(
         out.check()
         grids = {"n": _numbers("--n", n), "eta": _numbers("--eta", eta), "alpha": _numbers("--alpha", alpha)}
 
+        from tcplearn.jobs.pool import processors
         from tcplearn.study import experts as study
         from tcplearn.study import tables as study_tables
 

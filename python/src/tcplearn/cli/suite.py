@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tcplearn.cli.common import Outputs, Work, processors, progress_bar, say
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
 
 if TYPE_CHECKING:
     from tcplearn.suite.suite import Suite
@@ -22,13 +22,14 @@ def suite(
     out: Outputs,
     restart: Sequence[int],
     match: bool | None,
-    jobs: int | None,
+    jobs: int,
 ) -> Work:
     """`checked`: the options shared with a replay, by the least number of samples to judge."""
 
     def work(command: str) -> None:
         out.check()
 
+        from tcplearn.jobs.pool import processors
         from tcplearn.suite import rows as suite_rows
         from tcplearn.suite import suite, tables
 

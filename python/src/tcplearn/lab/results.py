@@ -29,9 +29,9 @@ Json = dict[str, Any]
 Figures = Iterator[tuple[str, float]]
 
 
-def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
+def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Record]:
     """All rows of one run, an arm after the other in the scenario's own order."""
-    found: list[Json] = []
+    found: list[Record] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
         head = Head(

@@ -41,9 +41,9 @@ def parameters(run: Run) -> Json:
     return {"timing": run.timing, **run.labels}
 
 
-def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
+def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Record]:
     """Rows of each run; with `flows` of each of its flows too. The cost differs from run to run."""
-    out: list[Json] = []
+    out: list[Record] = []
     for run, result in sweep.finished():
         parts: list[tuple[str, Mapping[str, float]]] = [(ALL_FLOWS, result["run"]["metrics"])]
         if cost:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import csv
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tcplearn.output.markdown import table_of
 from tcplearn.papers.nunes2014.figures import Figure
 from tcplearn.papers.nunes2014.simulated_runs import (
     BASE,
@@ -81,11 +82,6 @@ def page(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
-
-
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
@@ -109,7 +105,7 @@ def _both_samplings(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
         paper = "2.4" if scenario == "III" else "4"
         rtt = _number(statistics.fmean(rtts) if rtts else None)
         rows.append([scenario, variant, condition, rtt, *map(_ratio, pair), paper])
-    return _table(("scenario", "variant", "flows", "RTT, ticks", *(f"`{t}`" for t in TICKS), "paper"), rows)
+    return table_of(("scenario", "variant", "flows", "RTT, ticks", *(f"`{t}`" for t in TICKS), "paper"), rows)
 
 
 def _standing(main: Sequence[Point]) -> str:
@@ -130,7 +126,7 @@ def _standing(main: Sequence[Point]) -> str:
         most = max(e[algorithm] / e[BASE] for e in errors.values())
         nearest = sum(e[algorithm] <= min(e.values()) for e in errors.values())
         rows.append([name(algorithm), _number(over), _number(most), f"{nearest} of {len(errors)}"])
-    return _table(("", f"error over `{BASE}`'s, geometric mean", "worst", "nearest in conditions"), rows)
+    return table_of(("", f"error over `{BASE}`'s, geometric mean", "worst", "nearest in conditions"), rows)
 
 
 def _carried(main: Sequence[Point]) -> str:
@@ -140,7 +136,7 @@ def _carried(main: Sequence[Point]) -> str:
         share = f"{c.with_samples} of {c.flows}"
         rows.append([scenario, variant, condition, share, _number(c.median_samples), _number(c.rtt_ticks)])
     head = ("scenario", "variant", "load", "flows with samples", "samples of the median one", "RTT, ticks")
-    return _table(head, rows)
+    return table_of(head, rows)
 
 
 def _every(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
@@ -155,7 +151,7 @@ def _every(main: Sequence[Point], compared: Sequence[Ratio]) -> str:
             errors.append(_number(statistics.fmean(seeds) if seeds else None))
         rows.append([*r.where, str(r.seeds), *errors, r.verdict])
     names = ("jacobson", "experts", "ratio", "bias of experts", *map(name, others))
-    return _table(("scenario", "variant", "timing", "load", "seeds", *names, ""), rows)
+    return table_of(("scenario", "variant", "timing", "load", "seeds", *names, ""), rows)
 
 
 def _printed(folder: Path, found: Sequence[Point], compared: Sequence[Ratio]) -> str:
@@ -170,7 +166,7 @@ def _printed(folder: Path, found: Sequence[Point], compared: Sequence[Ratio]) ->
         for p in printed
     ]
     head = ("figure", "scenario", "metric", "condition", "algorithm", "printed", "ours, at 500 ms ticks")
-    return _table(head, rows)
+    return table_of(head, rows)
 
 
 def _ours(printed: Mapping[str, str], found: Sequence[Point], compared: Sequence[Ratio]) -> str:
@@ -233,5 +229,5 @@ def _others(found: Sequence[Point]) -> list[str]:
             rows.append([f"`{algorithm}`", *values])
         head = ("", *(f"{w[0]} {w[1]} {w[3]}".replace("  ", " ") for w in wanted))
         if rows:
-            out.append(f"**{title}**\n\n{_table(head, rows)}")
+            out.append(f"**{title}**\n\n{table_of(head, rows)}")
     return out
