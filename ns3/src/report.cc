@@ -27,7 +27,8 @@ Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
     put("mean_abs_error_ticks", f.error_us.mean() / tick_us);
     put("mean_abs_error_ms", f.error_us.mean() / 1e3);
     put("bias_ms", f.bias_us.mean() / 1e3);
-    put("mean_abs_error_unrounded_ms", f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
+    put("mean_abs_error_unrounded_ms",
+        f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
   }
   if (f.first_error_us.count() > 0) put("first_abs_error_ms", f.first_error_us.mean() / 1e3);
   if (f.at_send_error_us.count() > 0) put("at_send_error_ms", f.at_send_error_us.mean() / 1e3);

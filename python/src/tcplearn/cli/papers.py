@@ -60,7 +60,7 @@ def papers(
 
         pages = all_papers.pages(paper)
         if only and only not in pages:
-            raise UserError(f"--only {only}: {did_you_mean(only, pages, 'there is ' + ', '.join(pages))}")
+            raise UserError(f"--only {only}: {did_you_mean(only, pages, 'it has ' + ', '.join(pages))}")
         folder = scenarios or engine.ROOT / "papers" / paper
         request = all_papers.Request(
             paper,
