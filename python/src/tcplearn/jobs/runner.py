@@ -46,6 +46,8 @@ def run(
             progress(min(1.0, spent / total), f"{len(done.results)} of {len(jobs)} runs")
 
     tell()
+    if not todo:  # no cluster is needed then
+        return done
     with _interrupted_by_sigterm(), contextlib.closing(pool(todo)) as results:
         for job, result in results:
             spent += job.cost
