@@ -7,6 +7,7 @@ import codecs
 import math
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 import numpy as np
 
@@ -21,6 +22,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: What programs write where a round trip was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
+#: Numbers that would fall somewhere if they were round trips.
+_MANY = 50
 _MOST_US = 1 << 61
 
 
@@ -44,7 +47,8 @@ class NumbersTrace(SampleTrace):
         self._flow = self._by_id[0] = SampleFlow(0, file.title)
         self._plausible = Plausible(self._unit)
         self._missing = self._now_us = 0
-        self._pairs: int | None = 0  # lines so far, all of them of two numbers
+        self._falls = False
+        self._largest_us = 0
         if not options.unit:
             self._warnings.append("numbers without a unit: taken as milliseconds (--unit s, us or ns)")
         self._warnings.append("there are no times: they are made from the sum of the round trips")
@@ -53,6 +57,8 @@ class NumbersTrace(SampleTrace):
     def warnings(self) -> list[str]:
         """One line for each thing left out or made up; complete after the last batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
+        if not self._falls and self._flow.samples >= _MANY:
+            lines.append("the numbers never fall: are they times, and no round trips?")
         if self._missing:
             lines.append(f"{self._missing} values are missing: left out")
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
@@ -60,8 +66,14 @@ class NumbersTrace(SampleTrace):
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""
         values: list[float] = []
-        for line, words in self._each_line():
-            self._check_shape(words)
+        lines = self._each_line()
+        first = list(islice(lines, 2))
+        if [len(words) for _, words in first] == [2, 2]:
+            raise TraceError(
+                f"{self._file}: two numbers a line, and no header says what they are; write one with commas, "
+                "as t_s,rtt_ms, and commas between the numbers"
+            )
+        for line, words in chain(first, lines):
             values += [v for word in words if (v := self._value(line, word)) is not None]
             if len(values) >= max_rows:
                 yield from slices(self._rows(values), max_rows)
@@ -74,6 +86,8 @@ class NumbersTrace(SampleTrace):
     def _rows(self, values: list[float]) -> Columns:
         rtt_us = np.maximum(np.rint(np.array(values) * TO_US[self._unit]), 1).astype(np.int64)
         self._plausible.add(rtt_us)
+        self._falls = self._falls or bool(np.any(np.diff(rtt_us, prepend=self._largest_us) < 0))
+        self._largest_us = int(rtt_us.max())
         time_us = self._now_us + np.cumsum(rtt_us)
         if float(self._now_us) + float(np.sum(rtt_us, dtype=np.float64)) >= _MOST_US:
             raise TraceError(f"{self._file}: the sum of its round trips is too large; is the unit right?")
@@ -94,17 +108,6 @@ class NumbersTrace(SampleTrace):
         if value <= 0:
             raise TraceError(f"{self._file}: line {line}: {shown(word)}: a round trip must be above zero")
         return value
-
-    def _check_shape(self, words: list[str]) -> None:
-        """Two numbers a line, line after line, are a table whose columns nobody named."""
-        if self._pairs is None:
-            return
-        self._pairs = self._pairs + 1 if len(words) == 2 else None
-        if self._pairs == 2:
-            raise TraceError(
-                f"{self._file}: two numbers a line, and no header says what they are; write one with commas, "
-                "as t_s,rtt_ms, and commas between the numbers"
-            )
 
     def _each_line(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the words of each line; a line may be as long as the file."""
