@@ -14,11 +14,14 @@ RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tcplearn import _native
@@ -276,6 +279,30 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
     if len({s.text for s in specs}) < len(specs):
         raise UserError("an estimator is named twice")
     return specs
+
+
+def user_code(spec: Spec) -> str | None:
+    """A hash of the Python behind an estimator: of its module, or of the whole package that it is in.
+    "" for the core's own, None where it cannot be read."""
+    if spec.core:
+        return ""
+    total = hashlib.sha256()
+    for name in sorted({_users()[spec.name].module.partition(".")[0], _home(_load(spec.name))}):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if not file or not file.endswith(".py"):
+            return None
+        path = Path(file)
+        try:
+            for part in sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]:
+                total.update(part.name.encode() + b"\0" + part.read_bytes())
+        except OSError:
+            return None
+    return total.hexdigest()[:24]
+
+
+def _home(made: Any) -> str:
+    """The package or module that something was defined in."""
+    return str(getattr(made, "__module__", "")).partition(".")[0]
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:

@@ -10,6 +10,11 @@ import suite_traces
 import own_estimators
 
 
+@pytest.fixture(autouse=True)
+def _nothing_kept(own_cache: Path) -> None:
+    pass
+
+
 @pytest.fixture
 def traces(tmp_path: Path) -> Path:
     folder = tmp_path / "traces"

@@ -26,8 +26,8 @@ from tcplearn.cli import main
 from tcplearn.output.rows import TIDY
 from tcplearn.replay import flows, replay
 from tcplearn.replay.results import Row
+from tcplearn.suite import measure
 from tcplearn.suite import rows as suite_rows
-from tcplearn.suite import suite
 from tcplearn.traces import TraceOptions
 
 SOME = ("last", "jacobson", "linux", "eifel", "experts/fitted", "linreg")
@@ -93,8 +93,8 @@ def test_restarts_begin_fresh(traces: Path, capsys: pytest.CaptureFixture[str]) 
     rows = rows_of(capsys, str(only), *words(("last", "jacobson")), "--restart", "100", "--restart", "50")
     (flow,) = flows.Reader(only / "a.csv", TraceOptions())
     rtt, arrived, sent = (flow.rows[key].tolist() for key in ("rtt_us", "time_us", "sent_us"))
-    starts = flows.windows(len(rtt), 100, suite.WINDOWS_MOST)
-    assert len(starts) <= suite.WINDOWS_MOST and starts[-1] + 100 <= len(rtt)
+    starts = flows.windows(len(rtt), 100, measure.WINDOWS_MOST)
+    assert len(starts) <= measure.WINDOWS_MOST and starts[-1] + 100 <= len(rtt)
     errors = dict.fromkeys(("last", "jacobson"), 0.0)
     for name in errors:
         for a in starts:
@@ -129,7 +129,7 @@ def test_equal_miss_rates(traces: Path, plain_timer: str, capsys: pytest.Capture
     for name in LONG:
         (flow,) = flows.Reader(traces / name, TraceOptions())
         theirs = twin.figures(flow.rows, estimators.parse("jacobson")).before
-        if theirs.misses < suite.MISSES_LEAST:
+        if theirs.misses < measure.MISSES_LEAST:
             skipped += 1
             continue
         spec = estimators.parse(f"{plain_timer}:miss={theirs.miss_rate!r}")
@@ -164,7 +164,18 @@ def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer
     written = []
     for jobs in ("1", "3"):
         out, page = tmp_path / f"{jobs}.json", tmp_path / "page.html"
-        arguments = ["--jobs", jobs, "-o", str(out), "--report", str(page), "--format", "json", "-q"]
+        arguments = [
+            "--fresh",
+            "--jobs",
+            jobs,
+            "-o",
+            str(out),
+            "--report",
+            str(page),
+            "--format",
+            "json",
+            "-q",
+        ]
         more = [*words(("last", "jacobson", plain_timer)), "--restart", "50"]
         assert main(["replay", "--suite", str(traces), *more, *arguments]) == 0
         written.append((out.read_text(), re.sub(r"--jobs \d|\d\.json", "", page.read_text())))
@@ -281,6 +292,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         ("DIR/a.csv --restart 50", "add --suite DIR"),
         ("DIR/a.csv --jobs 2", "add --suite DIR"),
         ("DIR/a.csv --no-match", "add --suite DIR"),
+        ("DIR/a.csv --fresh", "add --suite DIR"),
+        ("DIR/a.csv --slurm 2", "add --suite DIR"),
+        ("DIR/a.csv --scheduler here:1", "add --suite DIR"),
+        ("--suite DIR --scheduler here:1 --slurm 2", "give one of them"),
     ],
 )
 def test_bad_usage(

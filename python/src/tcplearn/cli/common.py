@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tcplearn.output.rows import Record
+    from tcplearn.replay.trace_jobs import Where
 
 #: A command parses and hands back its work, which runs outside of typer: its own handling of
 #: broken pipes, interrupts and errors of the system must not come before ours.
@@ -160,11 +161,12 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
         yield lambda share, text: bar.update(task, completed=share, description=printable(text))
 
 
-def processors() -> int:
-    """Those that this process may use."""
-    from tcplearn.jobs import pool
+def where(jobs: int | None, scheduler: str, slurm: int, *, fresh: bool) -> Where:
+    """Where work on traces is done, as options say."""
+    from tcplearn.jobs import Place
+    from tcplearn.replay.trace_jobs import Where
 
-    return pool.processors()
+    return Where(Place(jobs or 0, scheduler, slurm), fresh, say)
 
 
 def say(message: str) -> None:

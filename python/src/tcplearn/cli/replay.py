@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
 from tcplearn.errors import UserError
 
 
@@ -70,6 +71,9 @@ def replay(
         int | None,
         typer.Option("--jobs", "-j", metavar="N", min=1, help="Suite: worker processes (one a processor)."),
     ] = None,
+    scheduler: o.Scheduler = "",
+    slurm: o.Slurm = 0,
+    fresh: o.Fresh = False,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -92,8 +96,10 @@ def replay(
     )
     out = Outputs(format, output, report, pictures, quiet)
     if suite is None:
-        if restart or match is not None or jobs is not None:
-            raise UserError("--restart, --match and --jobs are of a suite; add --suite DIR")
+        if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
+            raise UserError(
+                "--restart, --match, --jobs, --scheduler, --slurm and --fresh are of a suite; add --suite DIR"
+            )
         if not files:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
         return _files(files, shared, out, seed or 0, total=total)
@@ -103,7 +109,8 @@ def replay(
         raise UserError("FILE and --suite DIR; give one of them")
     if total:
         raise UserError("--total: a suite's rows are totals; leave it out")
-    return suites.suite(suite, shared.checked, out, restart or [], match, jobs)
+    place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
+    return suites.suite(suite, shared.checked, out, restart or [], match, place)
 
 
 @dataclass(frozen=True)

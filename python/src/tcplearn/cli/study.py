@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, check_readable, processors, progress_bar, say
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
 from tcplearn.errors import UserError
 
 study_app = typer.Typer(rich_markup_mode=None, help="Study an estimator's parameters on your traces.")
@@ -60,6 +60,9 @@ def experts(
     report: o.Report = None,
     pictures: o.Pictures = None,
     jobs: o.Jobs = None,
+    scheduler: o.Scheduler = "",
+    slurm: o.Slurm = 0,
+    fresh: o.Fresh = False,
     quiet: o.Quiet = False,
 ) -> Work:
     """N, learning rate and sharing rate of the experts framework: every triple on your traces."""
@@ -82,11 +85,10 @@ def experts(
             every_ack=every_ack,
             min_samples=min_samples,
             flow=flow,
-            jobs=jobs or processors(),
             **{key: values for key, values in grids.items() if values},
         )
         with progress_bar(quiet) as progress:
-            result = study.run(files, options, progress)
+            result = study.run(files, options, progress, where(jobs, scheduler, slurm, fresh=fresh))
             result.made_by["command"] = command
             rows = study.rows(result)
             if report or pictures:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tcplearn.cli.common import Outputs, Work, processors, progress_bar, say
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
 
 if TYPE_CHECKING:
+    from tcplearn.replay.trace_jobs import Where
     from tcplearn.suite.suite import Suite
 
 #: Of more problems than this the rest is only counted.
@@ -22,25 +23,24 @@ def suite(
     out: Outputs,
     restart: Sequence[int],
     match: bool | None,
-    jobs: int | None,
+    where: Callable[[], Where],
 ) -> Work:
     """`checked`: the options shared with a replay, by the least number of samples to judge."""
 
     def work(command: str) -> None:
         out.check()
 
+        from tcplearn.suite import measure, suite, tables
         from tcplearn.suite import rows as suite_rows
-        from tcplearn.suite import suite, tables
 
-        options = suite.Options(
-            **checked(suite.MIN_SAMPLES),
+        options = measure.Options(
+            **checked(measure.MIN_SAMPLES),
             restarts=tuple(sorted(set(restart))),
             match=match,
             curves=bool(out.report or out.pictures),
-            jobs=jobs or processors(),
         )
         with progress_bar(out.quiet) as progress:
-            result: Suite = suite.run(directory, options, progress)
+            result: Suite = suite.run(directory, options, progress, where())
             result.made_by["command"] = command
             rows = suite_rows.rows(result)
             if out.report or out.pictures:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,16 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return function(*arguments)
     except UserError as error:
         return Failure(str(error), getattr(error, "log", ""))
+
+
+#: Of the runner, in its own thread alone.
+watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", default=None)
+
+
+def advance(share: float) -> None:
+    """From within a job: how much of it is done. Heard where jobs run one after the other."""
+    if watch := watching.get():
+        watch(share)
 
 
 def described(job: Job) -> str:

@@ -36,7 +36,7 @@ def processors() -> int:
 class Place:
     """As the command line names it."""
 
-    workers: int = 0  # on this machine; 0: its processors
+    workers: int = 0  # at once on this machine; 0: as many as its processors
     scheduler: str = ""
     slurm: int = 0
 
@@ -69,6 +69,12 @@ def threads(workers: int) -> Pool:
     return pool
 
 
+def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    """In this thread, in their order."""
+    for job in jobs:
+        yield job, outcome(job.function, job.arguments)
+
+
 def _start_worker(parent: int) -> None:
     children.end_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
@@ -76,11 +82,14 @@ def _start_worker(parent: int) -> None:
 
 def processes(workers: int) -> Pool:
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+        if min(workers, len(jobs)) <= 1:
+            yield from one_by_one(jobs)
+            return
         # a fork would copy the progress bar's thread in mid-step
         context = multiprocessing.get_context("spawn")
         others = set(multiprocessing.active_children())
         executor = futures.ProcessPoolExecutor(
-            max(1, min(workers, len(jobs))), context, _start_worker, (os.getpid(),)
+            min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
         )
         try:
             waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}

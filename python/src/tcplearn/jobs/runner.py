@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tcplearn.jobs.job import Failure, Job
+from tcplearn.jobs.job import Failure, Job, watching
 from tcplearn.jobs.pool import Pool
 from tcplearn.jobs.store import Kept
 
@@ -36,21 +36,25 @@ def run(
     fresh: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = print,
+    unit: str = "runs",
 ) -> Done:
+    """`unit`: what the jobs are, in the line of progress."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
-    total, spent = sum(job.cost for job in todo) or 1.0, 0.0
-
-    def tell() -> None:
-        if progress:
-            progress(min(1.0, spent / total), f"{len(done.results)} of {len(jobs)} runs")
-
-    tell()
     if not todo:  # no cluster is needed then
         return done
-    with _interrupted_by_sigterm(), contextlib.closing(pool(todo)) as results:
+    total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
+
+    def tell(share: float = 0.0) -> None:
+        """`share`: of the job that runs, where they run one after the other."""
+        if progress:
+            more = share * todo[ended].cost if share else 0.0
+            progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")
+
+    tell()
+    with _interrupted_by_sigterm(), _watched(tell), contextlib.closing(pool(todo)) as results:
         for job, result in results:
-            spent += job.cost
+            spent, ended = spent + job.cost, ended + 1
             if isinstance(result, Failure):
                 done.failures.append(_failed(job, result, kept))
                 say(done.failures[-1])
@@ -64,6 +68,15 @@ def _failed(job: Job, failure: Failure, kept: Kept) -> str:
     again, log = kept.put_failed(job, failure.log)
     where = f"; log: {log}" if log else ""
     return f"{job.title}: {failure.message}{where}; again: {again}"
+
+
+@contextlib.contextmanager
+def _watched(watch: Callable[[float], None]) -> Iterator[None]:
+    before = watching.set(watch)
+    try:
+        yield
+    finally:
+        watching.reset(before)
 
 
 @contextlib.contextmanager

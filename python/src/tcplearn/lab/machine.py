@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.jobs import cache_folder as users_cache
 from tcplearn.jobs import children
 
 from .guest import KERNEL_MODULES
@@ -29,7 +30,7 @@ BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 
 def cache_folder() -> Path:
     """Where images and finished runs are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / "lab"
+    return users_cache("lab")
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ class Flow:
 class Reader:
     """The flows of a trace whose sender is the chosen side, each once it is complete."""
 
-    def __init__(self, path: Path, options: TraceOptions, flow: str = "") -> None:
-        """Raises TraceError."""
-        self._trace = open_trace(path, options=options)
+    def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
+        """`name`: what its user calls the trace. Raises TraceError."""
+        self._trace = open_trace(path, options=options, name=name)
         self._flow = flow  # only flows whose name contains it
 
     @property

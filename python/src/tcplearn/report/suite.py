@@ -19,7 +19,8 @@ from tcplearn.report.palette import Look, looks
 from tcplearn.suite import rows as suite_rows
 from tcplearn.suite import suite as suites
 from tcplearn.suite import tables as suite_tables
-from tcplearn.suite.suite import Measured, Suite
+from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
+from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
 
 #: Series that a picture shows over time.
@@ -70,7 +71,7 @@ def featured(rows: Sequence[Record]) -> str:
 
 def page(suite: Suite, rows: Sequence[Record]) -> Page:
     long = [r for r in rows if r["group"] == "series"]
-    look = looks([*suite.labels, *suites.BASELINES])
+    look = looks([*suite.labels, *BASELINES])
     out = Page(f"tcplearn suite: {suite.directory}", suite.made_by.get("version", ""))
     out.head(
         "RTT prediction and retransmission timers over a suite of traces",
@@ -152,9 +153,9 @@ def _worst(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
     wanted = [by_name[name] for _, name in ranked]
     if not wanted:
         return
-    series = suites.series_of(suite, wanted, [*suites.BASELINES, e])
+    series = suites.series_of(suite, wanted, [*BASELINES, e])
     titles = [f"{printable(name)}: {e} {fine_ratio(v)}" for v, name in ranked]
-    shown = {name: look[name] for name in (*suites.BASELINES, e)}
+    shown = {name: look[name] for name in (*BASELINES, e)}
     out.picture(
         "worst",
         suite_charts.worst(list(zip(titles, series, strict=True)), shown, f"Where {e} did worst"),
@@ -250,7 +251,7 @@ def _match(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
     order, marks, means = [], [], []
     by_name = {r["estimator"]: r for r in rows}
     for e in suite.timers:
-        for reference in suites.REFERENCES:
+        for reference in REFERENCES:
             for when, name in WHEN_SHOWN.items():
                 ratios = suite_rows.match_ratios(suite.series, e, reference, when)
                 if not len(ratios.values):
@@ -350,7 +351,7 @@ def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
         )
     if not suite.matching:
         return out
-    for reference in suites.REFERENCES:
+    for reference in REFERENCES:
         p = f"match_{reference}_before"
         if not r[f"{p}_series"]:
             out.append(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 from tcplearn import estimators
 from tcplearn.errors import UserError, printable
-from tcplearn.jobs import Job
+from tcplearn.jobs import Job, cache_folder
 from tcplearn.output.files import write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.simulate import engine
@@ -31,7 +30,8 @@ def job(run: Run, cost: float) -> Job:
     known = json.loads(json.dumps(document))  # what the key is made of: contents, not paths
     known["estimator"].pop("command")
     if run.algorithm != STOCK:
-        known["user_code"] = _user_code(run.algorithm)
+        code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
+        known["user_code"] = os.urandom(8).hex() if code is None else code  # not to be known: run each time
     topology = known["topology"]
     if topology.get("trace"):
         topology["trace"] = hashlib.sha256(Path(topology["trace"]).read_bytes()).hexdigest()
@@ -93,16 +93,6 @@ def _estimator(run: Run) -> Json:
     return {"name": "pipe", "params": {}, "arithmetic": "double", "command": command, "spec": spec.text}
 
 
-def _user_code(algorithm: str) -> str:
-    spec = estimators.parse(algorithm.partition("@")[0])
-    if spec.core:
-        return ""
-    try:
-        return inspect.getsource(type(estimators.create(spec).inner))  # type: ignore[union-attr]
-    except (OSError, TypeError):
-        return os.urandom(8).hex()  # not to be known: run each time
-
-
 def _plain_trace(file: Path, trace: Path) -> Path:
     """Checked, and unpacked where it is gzipped."""
     try:
@@ -114,7 +104,7 @@ def _plain_trace(file: Path, trace: Path) -> Path:
         ) from error
     if trace.suffix != ".gz":
         return trace
-    out = engine.cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"
+    out = cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"
     if not out.exists():
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, data)

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
+from tcplearn.jobs import Progress
 from tcplearn.output.rows import Record, head_of, tidy
-from tcplearn.replay.engine import Figures, Measure
-from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.results import TOO_SHORT
-from tcplearn.traces import TraceOptions
+from tcplearn.replay.trace_jobs import Where
+from tcplearn.study import measure
 
 #: nunes2014, end of section 4.1: "we use N = 100, eta = 2 and alpha = 0.08".
 PAPER = (100, 2.0, 0.08)
@@ -28,12 +28,8 @@ ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
-#: Triples that an engine measures at once: few enough to stay in the cache, enough for threads to share out.
-PART = 15
 #: What a row says of its cell; the rest are metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,6 @@ class Options:
     every_ack: bool = False
     min_samples: int = TOO_SHORT
     flow: str = ""
-    jobs: int = 1
 
 
 @dataclass(slots=True)
@@ -158,59 +153,55 @@ def cells_of(options: Options) -> list[Cell]:
     return out
 
 
-def _add(score: Score, first: Figures, whole: Figures) -> None:
-    for which, (scored, error_us) in enumerate(
-        (
-            (first.scored, first.error_us),
-            (whole.scored - first.scored, whole.error_us - first.error_us),
-        )
+def _add(score: Score, halves: Sequence[float]) -> None:
+    """Of one flow (measure.Halves), sums of its first half and of all."""
+    first_scored, first_error_us, scored, error_us, timed, misses, rto_us, excess_us = halves
+    for which, (count, us) in enumerate(
+        ((first_scored, first_error_us), (scored - first_scored, error_us - first_error_us))
     ):
-        score.scored[which] += scored
-        score.error_us[which] += error_us
-    score.timed += whole.send.timed
-    score.misses += whole.send.misses
-    score.rto_us += whole.send.rto_us
-    score.excess_us += whole.send.excess_us
+        score.scored[which] += int(count)
+        score.error_us[which] += us
+    score.timed += int(timed)
+    score.misses += int(misses)
+    score.rto_us += rto_us
+    score.excess_us += excess_us
 
 
-def run(paths: Sequence[Path], options: Options | None = None, progress: Progress | None = None) -> Study:
-    """Reads the traces once and measures every triple on their columns. Raises UserError or TraceError."""
+def run(
+    paths: Sequence[Path],
+    options: Options | None = None,
+    progress: Progress | None = None,
+    where: Where | None = None,
+) -> Study:
+    """Measures every triple on the traces' columns. Raises UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
         options, [str(p) for p in paths], cells, [Score() for _ in cells], {r: Score() for r in REFERENCES}
     )
     scores = [*out.scores, *out.references.values()]
-    specs = [*(c.spec for c in cells), *(estimators.parse(name) for name in REFERENCES)]
-    parts = [Measure(specs[i : i + PART], options.arithmetic) for i in range(0, len(specs), PART)]
-
-    def over(flow: Flow, pool: ThreadPoolExecutor, tell: Callable[[int], None]) -> None:
-        done = 0
-        for part in pool.map(lambda measure: measure.halves(flow.rows), parts):
-            for score, halves in zip(scores[done:], part, strict=False):
-                _add(score, *halves)
-            done += len(part)
-            tell(min(done, len(cells)))
-
-    with ThreadPoolExecutor(options.jobs) as pool:  # the engine runs without Python's lock
-        for number, path in enumerate(paths):
-            reader = Reader(
-                path, TraceOptions(sender=options.sender, every_ack=options.every_ack), options.flow
-            )
-
-            def tell(done: int, number: int = number, path: Path = path, reader: Reader = reader) -> None:
-                if progress:
-                    share = max(0.0, reader.progress - 1 + done / len(cells))
-                    progress((number + share) / len(paths), f"{path.name}: {done} of {len(cells)} triples")
-
-            for flow in reader:
-                if flow.samples < options.min_samples:
-                    out.skipped += 1
-                    continue
-                out.flows += 1
-                out.samples += flow.samples
-                over(flow, pool, tell)
-            out.warnings += [f"{path}: {line}" for line in reader.warnings]
+    specs = [*(c.spec.text for c in cells), *REFERENCES]
+    settings = {
+        "arithmetic": options.arithmetic,
+        "sender": options.sender,
+        "every_ack": options.every_ack,
+        "min_samples": options.min_samples,
+        "flow": options.flow,
+    }
+    with contextlib.ExitStack() as stack:
+        files = [measure.seen(path, stack) for path in paths]
+        work = [measure.jobs(file, settings, specs) for file in files]
+        done = measure.run({job.key: job for jobs in work for job in jobs}, progress, where or Where())
+    for path, jobs in zip(paths, work, strict=True):
+        parts = [done[job.key] for job in jobs]
+        out.skipped += parts[0]["skipped"]
+        out.flows += len(parts[0]["samples"])
+        out.samples += sum(parts[0]["samples"])
+        out.warnings += [f"{path}: {line}" for line in parts[0]["warnings"]]
+        found = [score for part in parts for score in part["scores"]]
+        for score, flows in zip(scores, found, strict=True):
+            for halves in flows:
+                _add(score, halves)
     _check(out)
     out.made_by = provenance.made_by(
         preset=options.preset,

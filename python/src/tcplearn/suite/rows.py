@@ -15,7 +15,8 @@ from tcplearn import estimators, metrics
 from tcplearn.output.rows import Record, head_of, tidy
 from tcplearn.replay.engine import Figures
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Floats
-from tcplearn.suite.suite import REFERENCES, WHEN, Measured, Suite
+from tcplearn.suite.measure import REFERENCES, WHEN, Measured
+from tcplearn.suite.suite import Suite
 
 #: Resamples of a bootstrap, and its seed: the same input gives the same interval.
 RESAMPLES, SEED = 2000, 20140047

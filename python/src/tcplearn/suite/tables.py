@@ -16,8 +16,9 @@ from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
 from tcplearn.output.table import Table, headed
 from tcplearn.replay.results import KEPT, MISSES_LEAST
+from tcplearn.suite.measure import REFERENCES, WHEN
 from tcplearn.suite.rows import AS_GOOD
-from tcplearn.suite.suite import REFERENCES, WHEN, Suite
+from tcplearn.suite.suite import Suite
 
 WHEN_SHOWN = {"send": "at the sending", "before": "just before the ACK"}
 

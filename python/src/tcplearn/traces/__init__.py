@@ -61,14 +61,14 @@ _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
-def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = None) -> Trace:
-    """Open a trace, its format found by its content; raise TraceError."""
+def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = None, name: str = "") -> Trace:
+    """Open a trace, its format found by its content; raise TraceError. `name`: what its user calls it."""
     path = Path(path)
     if path.is_dir():
         raise TraceError(f"{TraceFile.of(path)}: is a directory")
     if str(path) == "-" or (path.exists() and not path.is_file()):
         return _spooled(path, options)
-    return _open(TraceFile.of(path), options)
+    return _open(TraceFile(path, name) if name else TraceFile.of(path), options)
 
 
 def _spooled(path: Path, options: TraceOptions | None) -> Trace:
