@@ -53,8 +53,8 @@ def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0, overtaking
     }
 
 
-#: To begin a program of its own with: the most memory that it had. (Its ru_maxrss would be that of the process which
-#: started it, where that was larger: the kernel carries it over into the new program.)
+#: To begin a program of its own with: the most memory that it had. (Its ru_maxrss would be that of the
+#: process which started it, where that was larger: the kernel carries it over into the new program.)
 PEAK_MB = """
 def peak_mb():
     with open("/proc/self/status") as file:

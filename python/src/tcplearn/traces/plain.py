@@ -24,6 +24,8 @@ _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", 
 _MOST_WORD = 64
 #: Numbers that would fall somewhere if they were round trips.
 _MANY = 50
+#: So many that never fall and grow tenfold are times for certain, as a link trace has them.
+_CERTAIN, _GROWN = 1000, 10
 _MOST_US = 1 << 61
 
 
@@ -48,7 +50,7 @@ class NumbersTrace(SampleTrace):
         self._plausible = Plausible(self._unit)
         self._missing = self._now_us = 0
         self._falls = False
-        self._largest_us = 0
+        self._largest_us = self._first_us = 0
         if not options.unit:
             self._warnings.append("numbers without a unit: taken as milliseconds (--unit s, us or ns)")
         self._warnings.append("there are no times: they are made from the sum of the round trips")
@@ -76,18 +78,29 @@ class NumbersTrace(SampleTrace):
         for line, words in chain(first, lines):
             values += [v for word in words if (v := self._value(line, word)) is not None]
             if len(values) >= max_rows:
-                yield from slices(self._rows(values), max_rows)
+                rows = self._rows(values)
+                self._refuse_times()
+                yield from slices(rows, max_rows)
                 values = []
         if self._flow.last_us is None and not values:
             raise TraceError(f"{self._file}: there is no number in it")
         batch = self._rows(values) if values else empty_batch()
+        self._refuse_times()
         yield from slices(batch | {"ended": np.zeros(1, np.uint32)}, max_rows)
+
+    def _refuse_times(self) -> None:
+        if not self._falls and self._flow.samples >= _CERTAIN and self._largest_us > _GROWN * self._first_us:
+            raise TraceError(
+                f"{self._file}: its {self._flow.samples:,} numbers never fall: they are times (of a link "
+                "trace?), no round trips"
+            )
 
     def _rows(self, values: list[float]) -> Columns:
         rtt_us = np.maximum(np.rint(np.array(values) * TO_US[self._unit]), 1).astype(np.int64)
         self._plausible.add(rtt_us)
         self._falls = self._falls or bool(np.any(np.diff(rtt_us, prepend=self._largest_us) < 0))
         self._largest_us = int(rtt_us.max())
+        self._first_us = self._first_us or int(rtt_us[0])
         time_us = self._now_us + np.cumsum(rtt_us)
         if float(self._now_us) + float(np.sum(rtt_us, dtype=np.float64)) >= _MOST_US:
             raise TraceError(f"{self._file}: the sum of its round trips is too large; is the unit right?")
