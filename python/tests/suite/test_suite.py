@@ -164,7 +164,18 @@ def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer
     written = []
     for jobs in ("1", "3"):
         out, page = tmp_path / f"{jobs}.json", tmp_path / "page.html"
-        arguments = ["--fresh", "--jobs", jobs, "-o", str(out), "--report", str(page), "--format", "json", "-q"]
+        arguments = [
+            "--fresh",
+            "--jobs",
+            jobs,
+            "-o",
+            str(out),
+            "--report",
+            str(page),
+            "--format",
+            "json",
+            "-q",
+        ]
         more = [*words(("last", "jacobson", plain_timer)), "--restart", "50"]
         assert main(["replay", "--suite", str(traces), *more, *arguments]) == 0
         written.append((out.read_text(), re.sub(r"--jobs \d|\d\.json", "", page.read_text())))

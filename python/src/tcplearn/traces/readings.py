@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .base import ByteStream, FlowInfo, TraceFile
-from .samples import SampleFlow, slices
+from .base import TraceFile
+from .samples import SampleFlow, StreamTrace, slices
 from .schema import Columns, empty_batch, joined
 
 _MOST_RTT_US = 1 << 40
@@ -40,15 +40,13 @@ class _Connection:
         self.resent.append(resent)
 
 
-class ReadingsTrace:
+class ReadingsTrace(StreamTrace):
     """What traces of readings share: each connection is a flow, each reading that is news a sample."""
 
     def __init__(self, file: TraceFile) -> None:
-        self._file = file
-        self._stream = ByteStream(file)
+        super().__init__(file)
         self._warnings: list[str] = []
         self._connections: dict[Hashable, _Connection] = {}
-        self._flows: dict[int, SampleFlow] = {}
         self._closing: list[_Connection] = []
         self._made = self._repeated = self._unmeasured = self._moved = 0
         self._pending = 0  # rows since the last batch, at most
@@ -71,19 +69,6 @@ class ReadingsTrace:
             lines.append(f"{self._moved} readings whose time goes back: they take the time before them")
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
-    @property
-    def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
-        return self._stream.progress
-
-    def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a connection."""
-        return self._flows[flow_id].info()
-
-    def release(self, flow_id: int) -> None:
-        """Forget an ended connection."""
-        self._flows.pop(flow_id, None)
-
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
         """Take a reading; times may have any origin, and are not to go back."""
         if not 0 < reading.srtt_us < _MOST_RTT_US:
@@ -98,7 +83,7 @@ class ReadingsTrace:
         if c is None or (c.last and c.last.retransmits > reading.retransmits):  # the counters began anew
             self._end([key])
             c = self._connections[key] = _Connection(SampleFlow(self._made, name))
-            self._flows[self._made] = c.flow
+            self._by_id[self._made] = c.flow
             self._made += 1
         if c.last is not None and reading.retransmits > c.last.retransmits:
             c.row(time_us, 0, resent=True)

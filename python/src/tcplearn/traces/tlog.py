@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import ByteStream, FlowInfo, TraceError, TraceFile
-from .samples import SampleFlow
+from .base import TraceError, TraceFile
+from .samples import SampleFlow, StreamTrace
 from .schema import Columns, empty_batch
 
 MAGIC = b"TLG1"
@@ -207,20 +207,18 @@ class _Alive:
     last_record: int = 0
 
 
-class TlogTrace:
+class TlogTrace(StreamTrace):
     """A trace over a kernel log: each connection is a flow, timed by the kernel's own samples."""
 
     kind = "kernel log"
 
     def __init__(self, file: TraceFile) -> None:
-        self._file = file
-        self._stream = ByteStream(file)
+        super().__init__(file)
         self._cutter = _Cutter()
         self._lost: list[str] = []
         self._incomplete = self._left_out = self._moved = 0
         self._stream_ended = False
         self._alive: dict[int, _Alive] = {}
-        self._flows: dict[int, SampleFlow] = {}
         self._made = 0
         self._origin_us: int | None = None
         # what is wrong with all of it is said before the first row
@@ -240,19 +238,6 @@ class TlogTrace:
         if self._moved:
             lines.append(f"{self._moved} records whose time goes back: they take the time before them")
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
-
-    @property
-    def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
-        return self._stream.progress
-
-    def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a connection."""
-        return self._flows[flow_id].info()
-
-    def release(self, flow_id: int) -> None:
-        """Forget a connection."""
-        self._flows.pop(flow_id, None)
 
     def _cut(self) -> dict[int, Records] | None:
         """Return the records of the next stretch of the file; None at its end."""
@@ -301,7 +286,7 @@ class TlogTrace:
     def _of(self, number: int) -> _Alive:
         alive = self._alive.get(number)
         if alive is None:
-            flow = self._flows[self._made] = SampleFlow(self._made, "")
+            flow = self._by_id[self._made] = SampleFlow(self._made, "")
             self._made += 1
             alive = self._alive[number] = _Alive(flow, Connection(number, np.empty(0, ACK_RECORD)))
         return alive
