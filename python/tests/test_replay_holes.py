@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from samples import PEAK_MB
+
 REPLAY = [sys.executable, "-m", "tcplearn", "replay"]
 
 
@@ -35,8 +37,9 @@ def test_the_same_data_by_another_name_has_the_same_intervals(tmp_path: Path) ->
     assert found[0] == found[1]
 
 
-STALL = """
-import resource
+STALL = (
+    PEAK_MB
+    + """
 import numpy as np
 from tcplearn import _native, estimators
 from tcplearn.traces import schema
@@ -51,10 +54,11 @@ for part in range(20):
     now, sent_us = int(time_us[-1]), time_us - rtt_us
     given = {"time_us": time_us, "sent_us": sent_us, "rtt_us": rtt_us, "armed_us": sent_us}
     given |= {"head_sent_us": sent_us, "flow": np.zeros(50_000, np.uint32)}
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if part == 1 else before
+    before = peak_mb() if part == 1 else before
     engine.feed(schema.batch(given))
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+print(peak_mb() - before)
 """
+)
 
 
 def test_a_long_stall_does_not_keep_eight_times_its_length() -> None:

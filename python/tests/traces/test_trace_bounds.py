@@ -14,6 +14,7 @@ import pytest
 import wire
 from wire import FIN, Host, Wire
 
+from samples import PEAK_MB
 from tcplearn.traces import open_trace, tlog
 
 #: Unpacked; the gzip has a thousandth of it.
@@ -21,8 +22,10 @@ SIZE = 200 << 20
 #: The program with its libraries takes some 60 MB.
 MOST_MB = 400
 
-READ = """
-import resource, sys
+READ = (
+    PEAK_MB
+    + """
+import sys
 from pathlib import Path
 from tcplearn.traces import TraceError, open_trace
 rows, said = 0, ""
@@ -34,8 +37,9 @@ try:
             trace.release(flow)
 except TraceError as error:
     said = str(error)
-print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, repr(said))
+print(rows, peak_mb(), repr(said))
 """
+)
 
 
 def read_apart(path: Path) -> tuple[int, int, str]:

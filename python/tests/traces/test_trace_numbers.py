@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tcplearn.traces import TraceError
+from tcplearn.traces import TraceError, open_trace
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,11 @@ def test_implausible_numbers(read):
     assert warnings == ["half of the round trips are above 125 s: are these ms? give --unit ms"]
 
 
+def test_numbers_that_never_fall(read):
+    warnings = read("\n".join(map(str, range(1, 100))).encode()).warnings
+    assert warnings[-1] == "the numbers never fall: are they times, and no round trips?"
+
+
 @pytest.mark.parametrize(
     ("data", "match"),
     [
@@ -56,7 +63,7 @@ def test_implausible_numbers(read):
         (b"10\n" * 2000 + b"1_0\n", 'line 2001: "1_0" is not a number'),
         (b"10\n" * 2000 + b"1e300\n", "line 2001: 1e300 is too large"),
         (b"10\n" * 2000 + b"9" * 5000, "is not a number"),
-        (b"0.1 40\n0.2 41\n", "two numbers a line, and no header"),
+        (b"0 40\n0.2 41\n", "two numbers a line, and no header"),
         (b"1e15\n" * 5, "the sum of its round trips is too large"),
     ],
 )
@@ -71,3 +78,12 @@ def test_chunks_make_no_difference(read, monkeypatch):
     want = read(data).columns["rtt_us"].tolist()
     monkeypatch.setattr("tcplearn.traces.base.ByteStream.CHUNK_BYTES", 300)
     assert read(data, max_rows=11).columns["rtt_us"].tolist() == want
+
+
+def test_a_link_trace_is_none_of_round_trips(tmp_path: Path) -> None:
+    """Its times in milliseconds are numbers too, and would be the longest round trips of a suite."""
+    (tmp_path / "lte.up").write_text("".join(f"{k // 3 + 1}\n" for k in range(5000)))
+    with pytest.raises(TraceError, match="5,000 numbers never fall: they are times"):
+        list(open_trace(tmp_path / "lte.up").batches())
+    (tmp_path / "same.txt").write_text("20\n" * 5000)
+    assert sum(len(batch["time_us"]) for batch in open_trace(tmp_path / "same.txt").batches()) == 5000

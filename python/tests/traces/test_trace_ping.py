@@ -45,6 +45,11 @@ def test_iputils(read):
     ]
 
 
+def test_the_first_line_may_be_an_answer(read):
+    rows = read(b"[1644854958.415180] 64 bytes from 192.0.2.7: icmp_seq=75 ttl=64 time=6.51 ms\n")
+    assert rows.columns["rtt_us"].tolist() == [6510]
+
+
 def test_times_before_the_lines(read):
     data = text("""
         PING 192.0.2.7 (192.0.2.7) 56(84) bytes of data.

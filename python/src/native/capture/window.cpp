@@ -5,6 +5,12 @@
 
 namespace tcplearn {
 
+Packet& Window::spare() {
+  const std::size_t slot = free_slot();
+  if (slot == slots_.size()) slots_.resize(std::max<std::size_t>(2 * slot, 64));
+  return slots_[slot].packet;
+}
+
 bool Window::push(std::int64_t time_us) {
   const std::size_t slot = free_slot();
   if (free_.empty()) {

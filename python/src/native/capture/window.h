@@ -22,10 +22,10 @@ class Window {
   // 1 ms of full packets at 40 Gb/s; whatever is held beyond leaves in the order it has.
   static constexpr std::size_t kMostHeld = 4096;
 
-  Window() : slots_(kMostHeld), order_(2 * kMostHeld) {}
+  Window() : order_(2 * kMostHeld) {}
 
   // Where the next packet is decoded to; push() keeps it.
-  Packet& spare() { return slots_[free_slot()].packet; }
+  Packet& spare();
   // Returns whether it came before one that was pushed earlier.
   bool push(std::int64_t time_us);
   // The earliest packet if nothing can come before it any more (or `all`: if there is one), else null. It

@@ -41,7 +41,7 @@ def run(
     """`unit`: what the jobs are, in the line of progress."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
-    if not todo:
+    if not todo:  # no cluster is needed then
         return done
     total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
 

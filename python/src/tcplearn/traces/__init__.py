@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -53,6 +54,8 @@ _PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
+#: "[1700000000.5] 64 bytes from ..." is no JSON.
+_STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 #: What a format is found by.
 _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
@@ -102,9 +105,9 @@ def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
     text = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
     if looks_like_qlog(text):
         return QlogTrace(file, options)
-    if text.lstrip().startswith((b"{", b"[")):
-        return MlabTrace(file) if looks_like_mlab(text) else FlentTrace(file)
     words = head[:_HEAD_BYTES].decode(encoding_of(head), "replace")
+    if text.lstrip().startswith((b"{", b"[")) and not _STAMPED.match(text):
+        return MlabTrace(file) if looks_like_mlab(text) else FlentTrace(file)
     if looks_like_ping(words):
         return PingTrace(file, options)
     if looks_like_ss(words):

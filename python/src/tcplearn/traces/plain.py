@@ -7,6 +7,7 @@ import codecs
 import math
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 import numpy as np
 
@@ -21,6 +22,10 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: What programs write where a round trip was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
+#: Numbers that would fall somewhere if they were round trips.
+_MANY = 50
+#: So many that never fall and grow tenfold are times for certain, as a link trace has them.
+_CERTAIN, _GROWN = 1000, 10
 _MOST_US = 1 << 61
 
 
@@ -44,7 +49,8 @@ class NumbersTrace(SampleTrace):
         self._flow = self._by_id[0] = SampleFlow(0, file.title)
         self._plausible = Plausible(self._unit)
         self._missing = self._now_us = 0
-        self._pairs: int | None = 0  # lines so far, all of them of two numbers
+        self._falls = False
+        self._largest_us = self._first_us = 0
         if not options.unit:
             self._warnings.append("numbers without a unit: taken as milliseconds (--unit s, us or ns)")
         self._warnings.append("there are no times: they are made from the sum of the round trips")
@@ -53,6 +59,8 @@ class NumbersTrace(SampleTrace):
     def warnings(self) -> list[str]:
         """One line for each thing left out or made up; complete after the last batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
+        if not self._falls and self._flow.samples >= _MANY:
+            lines.append("the numbers never fall: are they times, and no round trips?")
         if self._missing:
             lines.append(f"{self._missing} values are missing: left out")
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
@@ -60,20 +68,39 @@ class NumbersTrace(SampleTrace):
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""
         values: list[float] = []
-        for line, words in self._each_line():
-            self._check_shape(words)
+        lines = self._each_line()
+        first = list(islice(lines, 2))
+        if [len(words) for _, words in first] == [2, 2]:
+            raise TraceError(
+                f"{self._file}: two numbers a line, and no header says what they are; write one with commas, "
+                "as t_s,rtt_ms, and commas between the numbers"
+            )
+        for line, words in chain(first, lines):
             values += [v for word in words if (v := self._value(line, word)) is not None]
             if len(values) >= max_rows:
-                yield from slices(self._rows(values), max_rows)
+                rows = self._rows(values)
+                self._refuse_times()
+                yield from slices(rows, max_rows)
                 values = []
         if self._flow.last_us is None and not values:
             raise TraceError(f"{self._file}: there is no number in it")
         batch = self._rows(values) if values else empty_batch()
+        self._refuse_times()
         yield from slices(batch | {"ended": np.zeros(1, np.uint32)}, max_rows)
+
+    def _refuse_times(self) -> None:
+        if not self._falls and self._flow.samples >= _CERTAIN and self._largest_us > _GROWN * self._first_us:
+            raise TraceError(
+                f"{self._file}: its {self._flow.samples:,} numbers never fall: they are times (of a link "
+                "trace?), no round trips"
+            )
 
     def _rows(self, values: list[float]) -> Columns:
         rtt_us = np.maximum(np.rint(np.array(values) * TO_US[self._unit]), 1).astype(np.int64)
         self._plausible.add(rtt_us)
+        self._falls = self._falls or bool(np.any(np.diff(rtt_us, prepend=self._largest_us) < 0))
+        self._largest_us = int(rtt_us.max())
+        self._first_us = self._first_us or int(rtt_us[0])
         time_us = self._now_us + np.cumsum(rtt_us)
         if float(self._now_us) + float(np.sum(rtt_us, dtype=np.float64)) >= _MOST_US:
             raise TraceError(f"{self._file}: the sum of its round trips is too large; is the unit right?")
@@ -94,17 +121,6 @@ class NumbersTrace(SampleTrace):
         if value <= 0:
             raise TraceError(f"{self._file}: line {line}: {shown(word)}: a round trip must be above zero")
         return value
-
-    def _check_shape(self, words: list[str]) -> None:
-        """Two numbers a line, line after line, are a table whose columns nobody named."""
-        if self._pairs is None:
-            return
-        self._pairs = self._pairs + 1 if len(words) == 2 else None
-        if self._pairs == 2:
-            raise TraceError(
-                f"{self._file}: two numbers a line, and no header says what they are; write one with commas, "
-                "as t_s,rtt_ms, and commas between the numbers"
-            )
 
     def _each_line(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the words of each line; a line may be as long as the file."""
