@@ -19,6 +19,10 @@ import suite_traces
 import own_estimators
 from dask_cluster import Cluster
 from tcplearn.cli import main
+from tcplearn.errors import FailedError
+from tcplearn.replay import trace_jobs
+from tcplearn.replay.trace_jobs import Seen
+from tcplearn.suite import measure
 
 FILES = 24
 #: Long enough for a kill in the middle.
@@ -159,8 +163,6 @@ def test_a_users_code_is_part_of_the_key(
 def test_a_file_that_changes_while_it_is_read(
     traces: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tcplearn.suite import measure
-
     measured = measure.Worker.file
 
     def grown(self: Any, file: Any, inside: str) -> Any:
@@ -187,3 +189,18 @@ def test_a_cache_that_cannot_be_written(
     wanted = rows_of(capsys, *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert rows_of(capsys, *words) == wanted
+
+
+def test_a_worker_that_differs(traces: Path, own_cache: Path) -> None:
+    job = measure.job(Seen.of(traces / "a.csv"), "a.csv", measure.Options(("last",)), False)
+    (document,) = job.arguments
+    with pytest.raises(FailedError, match="another one on .*: install the same there"):
+        measure.measured_file({**document, "identity": "other"})
+    elsewhere = {**document, "file": {**document["file"], "path": str(traces / "absent" / "a.csv")}}
+    found = measure.measured_file(elsewhere)
+    assert found["problem"] == f"{traces / 'a.csv'}: No such file or directory"
+    with pytest.raises(FailedError, match=r"is not on .*; put the traces where all workers have them"):
+        trace_jobs.Results(own_cache / "suite").put(job, found)
+    copied = {**document["file"], "modified_ns": 1}  # the same content under another time
+    assert measure.measured_file({**document, "file": copied}) == measure.measured_file(document)
+    assert "changed" in measure.measured_file({**document, "file": {**copied, "sha256": "x"}})["problem"]

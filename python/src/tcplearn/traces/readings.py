@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .base import TraceFile
-from .samples import SampleFlow, StreamTrace, slices
+from .samples import SampleFlow, SampleTrace, slices
 from .schema import Columns, empty_batch, joined
 
 _MOST_RTT_US = 1 << 40
@@ -40,12 +40,11 @@ class _Connection:
         self.resent.append(resent)
 
 
-class ReadingsTrace(StreamTrace):
+class ReadingsTrace(SampleTrace):
     """What traces of readings share: each connection is a flow, each reading that is news a sample."""
 
     def __init__(self, file: TraceFile) -> None:
         super().__init__(file)
-        self._warnings: list[str] = []
         self._connections: dict[Hashable, _Connection] = {}
         self._closing: list[_Connection] = []
         self._made = self._repeated = self._unmeasured = self._moved = 0

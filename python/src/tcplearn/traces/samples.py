@@ -115,13 +115,19 @@ def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
         yield part
 
 
-class StreamTrace:
-    """What traces over a stream of bytes share: the file, how far it was read, its flows."""
+class SampleTrace:
+    """What traces over lists of samples share: the file, its warnings, its flows."""
 
     def __init__(self, file: TraceFile) -> None:
         self._file = file
         self._stream = ByteStream(file)
+        self._warnings: list[str] = []
         self._by_id: dict[int, SampleFlow] = {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each thing left out or made up."""
+        return list(self._warnings)
 
     @property
     def progress(self) -> float:
@@ -135,16 +141,3 @@ class StreamTrace:
     def release(self, flow_id: int) -> None:
         """Forget an ended flow."""
         self._by_id.pop(flow_id, None)
-
-
-class SampleTrace(StreamTrace):
-    """What traces over lists of samples share: their warnings too."""
-
-    def __init__(self, file: TraceFile) -> None:
-        super().__init__(file)
-        self._warnings: list[str] = []
-
-    @property
-    def warnings(self) -> list[str]:
-        """One line for each thing left out or made up."""
-        return list(self._warnings)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import TraceError, TraceFile
-from .samples import SampleFlow, StreamTrace
+from .samples import SampleFlow, SampleTrace
 from .schema import Columns, empty_batch
 
 MAGIC = b"TLG1"
@@ -207,7 +207,7 @@ class _Alive:
     last_record: int = 0
 
 
-class TlogTrace(StreamTrace):
+class TlogTrace(SampleTrace):
     """A trace over a kernel log: each connection is a flow, timed by the kernel's own samples."""
 
     kind = "kernel log"
