@@ -349,14 +349,12 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   if (captured) why = time_segment(newest, ack, packet, every_ack, timed);
 
   std::int64_t rtt_us = now_us - timed.sent_us;
-  if (why == NoSample::kNone && rtt_us == 0) {  // shorter than the clock can tell, and yet a round trip
-    if (now_us > 0) {
-      ++out.below_clock;
-      timed.sent_us = now_us - 1;
-      rtt_us = 1;
-    } else {  // there is no time before the first packet's
-      why = NoSample::kNotCaptured;
-    }
+  // shorter than the clock can tell, and yet a round trip; there is no time before the first packet's
+  if (why == NoSample::kNone && rtt_us == 0 && now_us == 0) why = NoSample::kNotCaptured;
+  if (why == NoSample::kNone && rtt_us == 0) {
+    ++out.below_clock;
+    rtt_us = 1;
+    timed.sent_us = now_us - rtt_us;
   }
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
