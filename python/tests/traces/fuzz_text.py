@@ -25,9 +25,9 @@ FORMATS = ("csv", "flent", "kernel-log", "mlab", "numbers", "ping", "qlog", "ss"
 
 def seeds() -> dict[str, list[bytes]]:
     """Return what the tests of each reader read."""
+    import qlog_logs as qlog
     import test_trace_flent as flent
     import test_trace_ping as ping
-    import test_trace_qlog as qlog
     import test_trace_readings as readings
     import test_trace_tlog as tlog
 

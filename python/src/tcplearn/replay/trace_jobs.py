@@ -153,10 +153,10 @@ class Results(Store):
     of a user's code that cannot be hashed; and what there is no room for."""
 
     def __init__(self, folder: Path) -> None:
-        try:
+        self.folder, self._is_open = folder, False
+        with contextlib.suppress(UserError):  # no home that can be written to: the work is done all the same
             super().__init__(folder)
-        except UserError:  # no home, or one that is not to be written to: the work is done all the same
-            self.folder = folder
+            self._is_open = True
 
     def put(self, job: Job, result: Json) -> Json:
         """Raises UserError for an estimator that failed, FailedError for a worker that has not the files."""
@@ -168,10 +168,9 @@ class Results(Store):
                 f"{printable(document['file']['path'])}: is not on {result['missing']}; put the traces where "
                 "all workers have them under the same path"
             )
-        if "problem" in result or document["users_code"] is None:
-            return result
-        with contextlib.suppress(UserError):
-            return super().put(job, result)
+        if self._is_open and "problem" not in result and document["users_code"] is not None:
+            with contextlib.suppress(UserError, OSError):
+                return super().put(job, result)
         return result
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
