@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 #: Ending of a key, and its unit; the longest that fits counts.
@@ -313,6 +314,7 @@ if len(BY_KEY) != len(METRICS):
     raise AssertionError("a metric is listed twice")
 
 
+@cache
 def _ending(key: str) -> tuple[str, str]:
     return next(((end, unit) for end, unit in UNITS if key.endswith(end)), ("", NO_UNIT))
 

@@ -56,33 +56,21 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
+#: Each metric with the engine's name of it, were it in microseconds there.
+_IN_US = tuple((metric, f"{metrics.without_unit(metric.key)}_us") for metric in metrics.METRICS)
+
+
 def _values(measured: Mapping[str, Any]) -> dict[str, float | None]:
     """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
     out: dict[str, float | None] = {}
-    for metric in metrics.METRICS:
-        key, us = metric.key, f"{metrics.without_unit(metric.key)}_us"
+    for metric, us in _IN_US:
         if metric.share_of:
-            out[key] = _rate(*(measured[counter] for counter in metric.share_of))
-        elif metric.unit == "ms" and us in measured:
-            out[key] = None if measured[us] is None else measured[us] / 1000
-        elif key in measured:
-            out[key] = measured[key]
+            out[metric.key] = _rate(*(measured[counter] for counter in metric.share_of))
+        elif us in measured and metric.unit == "ms":
+            out[metric.key] = None if measured[us] is None else measured[us] / 1000
+        elif metric.key in measured:
+            out[metric.key] = measured[metric.key]
     return out
-
-
-def _row(
-    source: str, flow: str, label: str, options: Options, of: Measured, m: Mapping[str, Any], *, lossy: bool
-) -> Row:
-    """`of`: the flow or the totals that m was measured of; `lossy`: the trace shows what was lost."""
-    samples = of.samples
-    judged = samples >= options.min_samples
-    values = _values(m)
-    values["rto_miss_rate_requested"] = estimators.miss_rate(label)
-    values["mean_flight_segments"] = of.flight_segments
-    if not lossy:
-        values["losses"] = None
-    note = "" if judged else f"too short to judge: {samples} samples, fewer than {options.min_samples}"
-    return Row(source, flow, label, options.arithmetic, samples, judged, note, values)
 
 
 Bounds = tuple[Floats, Floats]
@@ -126,6 +114,7 @@ class _Run:
         self.options = options
         self.specs = specs
         self.labels = self._engine().labels
+        self.requested = {label: estimators.miss_rate(label) for label in self.labels}
         self.totals = _native.ReplayTotals(len(specs))
         self.base = self.labels.index(BASELINE) if BASELINE in self.labels else None
         self.total = bootstrap.Total(self.options.seed)
@@ -138,6 +127,22 @@ class _Run:
     def _engine(self) -> Engine:
         return Engine(self.specs, self.options.arithmetic, self.options.min_rto_us)
 
+    def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
+        """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
+        least, samples = self.options.min_samples, of.samples
+        judged = samples >= least
+        note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
+        rows = []
+        for label, measured in zip(self.labels, of.metrics(), strict=True):
+            values = _values(measured)
+            values["rto_miss_rate_requested"] = self.requested[label]
+            values["mean_flight_segments"] = of.flight_segments
+            if not lossy:
+                values["losses"] = None
+            arithmetic = self.options.arithmetic
+            rows.append(Row(source, name, label, arithmetic, samples, judged, note, values))
+        return _with_ratios(rows)
+
     def _finish_flow(self, source: str, name: str, flow: Any, *, lossy: bool) -> None:
         if flow is None or flow.samples == 0:
             return
@@ -145,10 +150,8 @@ class _Run:
         self._names[source, name] += 1
         if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
             name = f"{name} #{again}"
-        measured = zip(self.labels, flow.metrics(), strict=True)
-        rows = [_row(source, name, label, self.options, flow, m, lossy=lossy) for label, m in measured]
+        rows = self._rows(source, name, flow, lossy=lossy)
         self.lossy = self.lossy or lossy
-        rows = _with_ratios(rows)
         blocks, bounds = flow.blocks(), None
         if flow.samples >= self.options.min_samples:
             rows = _with_regret(rows, flow.hindsight())
@@ -220,13 +223,9 @@ class _Run:
     def result(self) -> Replay:
         out = self.out
         if out.rows:
-            measured = zip(self.labels, self.totals.metrics(), strict=True)
-            totals = [
-                _row(TOTAL, TOTAL, label, self.options, self.totals, m, lossy=self.lossy)
-                for label, m in measured
-            ]
+            totals = self._rows(TOTAL, TOTAL, self.totals, lossy=self.lossy)
             bounds = None if self.base is None else self.total.intervals(self.base)
-            out.totals = _with_intervals(_with_ratios(totals), bounds if totals[0].judged else None)
+            out.totals = _with_intervals(totals, bounds if totals[0].judged else None)
         for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(picture)
             out.distributions += distributions
