@@ -18,6 +18,8 @@ NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -n
 # an editable installation knows the modules that there were: others, and it is done again
 MODULES := build/.modules-$(firstword $(shell find python/src/tcplearn -name '*.py' | LC_ALL=C sort | cksum))
 FUZZ_SECONDS ?= 15
+CLONES := $(BIN)/jscpd --config .jscpd.json
+CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
 
 demo: $(BIN)/tcplearn
 	@mkdir -p out
@@ -83,7 +85,7 @@ core-test: dev
 	ctest --test-dir build/core-sanitize -L fast --output-on-failure
 
 # one estimator with its presets, while it is written: make try E=median
-try: $(BIN)/tcplearn
+try: $(BIN)/tcplearn $(VENV)/.dev
 	@test -n "$(E)" || { echo "make try E=ESTIMATOR"; exit 2; }
 	@cmake -S core -B build/core -G Ninja >/dev/null
 	@cmake --build build/core --target test_vectors test_properties list_estimators
@@ -92,6 +94,11 @@ try: $(BIN)/tcplearn
 	build/core/tests/test_properties $(E)
 	core/tests/check_docs.sh . build/core/tests/list_estimators $(E)
 	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
+	clang-format-14 --dry-run -Werror core/include/tcplearn/estimators/*.h
+	$(BIN)/ruff check -q vectors/gen
+	$(BIN)/ruff format -q --check vectors/gen
+	@$(CLONES) core/include vectors/gen >build/try.clones 2>&1 || { cat build/try.clones; exit 1; }
+	@$(CLONES_RENAMED) core/include vectors/gen >build/try.clones 2>&1 || { cat build/try.clones; exit 1; }
 
 core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
@@ -130,8 +137,8 @@ lint: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --config pyproject.toml
-	$(BIN)/jscpd --config .jscpd.json .
-	$(BIN)/jscpd --config .jscpd.json --ignore-identifiers --min-tokens 90 .
+	$(CLONES) .
+	$(CLONES_RENAMED) .
 	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 --dry-run -Werror
 	shellcheck tools/system-packages tools/check-lengths linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
