@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The columns of a batch, spelled here only: readers write them, the engine reads them, Python takes them from here.
+// The columns of a batch, spelled here only, for Python too: readers write them, the engine reads them.
 #ifndef TCPLEARN_COLUMNS_H
 #define TCPLEARN_COLUMNS_H
 
