@@ -70,12 +70,46 @@ def qlog() -> bytes:
     return json.dumps({"qlog_version": "0.3", "traces": [trace]}).encode()
 
 
+def ping() -> bytes:
+    lines = [
+        f"[{1e9 + t:.6f}] 64 bytes from 10.0.0.1: icmp_seq={k + 1} ttl=57 time={rtt:.2f} ms"
+        for k, (t, rtt) in enumerate(_probes(5))
+    ]
+    return "\n".join(["PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.", *lines, ""]).encode()
+
+
+def numbers() -> bytes:
+    return "".join(f"{rtt:.3f}\n" for _, rtt in _probes(6)).encode()
+
+
+def socket_statistics() -> bytes:
+    """`ss -ti` again and again: the kernel's smoothed RTT while data is acknowledged."""
+    blocks = [
+        f"{1e9 + t:.3f}\nESTAB 0 0 10.0.0.1:22 10.0.0.2:50000\n"
+        f"\t cubic rto:204 rtt:{rtt:.3f}/1.5 mss:1448 cwnd:10 bytes_acked:{(k + 1) * 1000} segs_out:{k + 2}\n"
+        for k, (t, rtt) in enumerate(_probes(7))
+    ]
+    return "".join(blocks).encode()
+
+
+def ndt7() -> bytes:
+    measured = [
+        {"TCPInfo": {"ElapsedTime": round(t * 1e6), "RTT": round(rtt * 1e3), "BytesAcked": (k + 1) * 5000}}
+        for k, (t, rtt) in enumerate(_probes(8))
+    ]
+    return json.dumps({"Download": {"UUID": "c0ffee", "ServerMeasurements": measured}}).encode()
+
+
 KINDS: dict[str, Callable[[], bytes]] = {
     "probes.csv": csv,
     "probes.csv.gz": lambda: gzip.compress(csv()),
     "ping.flent": flent,
     "kernel.log": kernel_log,
     "quic.qlog": qlog,
+    "ping.txt": ping,
+    "rtts.txt": numbers,
+    "ss.txt": socket_statistics,
+    "ndt7.json": ndt7,
     CAPTURE.name: CAPTURE.read_bytes,
 }
 
