@@ -35,7 +35,7 @@ def test_the_smallest_in_size_is_best_unless_all_agree(table: Table) -> None:
 
 
 def test_the_same_cells_everywhere(table: Table) -> None:
-    plain = terminal.to_text(lambda _: terminal.titled(table))
+    plain = terminal.to_text(lambda console: terminal.titled(table, console))
     marked, html = markdown(table), tabulated(table, looks(["none"]))
     for shown in ("0.500 [0.412, 12.3]", "2.000", "300"):
         assert shown in plain and shown in marked and shown in html
@@ -58,6 +58,20 @@ def test_narrow_terminals_lose_the_least_and_details_last() -> None:
     assert fitted(14) == ([0, 2], [1])
     assert fitted(3) == ([0, 2], [])
     assert terminal.fitted([], Console(file=io.StringIO(), width=9)) == ([], [])
+
+
+def test_a_titled_table_loses_whole_columns_and_says_so(table: Table) -> None:
+    def shown(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width)
+        console.print(terminal.titled(table, console))
+        out: str = console.file.getvalue()  # type: ignore[attr-defined]
+        return out
+
+    assert "Left out" not in shown(80)
+    narrow = shown(32)
+    assert all(len(line) <= 32 for line in narrow.splitlines()) and "…" not in narrow
+    assert "0.500 [0.412, 12.3]" in narrow and "2.000" not in narrow
+    assert "Left out at this width: error × worst;" in narrow.replace("\n", " ").replace("  ", " ")
 
 
 def test_numbers() -> None:

@@ -43,11 +43,20 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
     return out
 
 
-def titled(table: Table) -> RenderableType:
-    parts: list[RenderableType] = [Text(table.title, style="bold"), grid(table)]
-    if table.legend:
-        parts.append(Text(table.legend, style="dim"))
+def titled(table: Table, console: Console) -> RenderableType:
+    """With its title and legend, and as many of its columns as fit."""
+    kept, detailed = fitted([table], console)
+    parts: list[RenderableType] = [Text(table.title, style="bold"), grid(table.only(kept), detailed)]
+    labels = list(table.labels())
+    lines = (table.legend, left_out([label for i, label in enumerate(labels) if i not in kept]))
+    parts += [Text(line, style="dim") for line in lines if line]
     return Group(*parts)
+
+
+def left_out(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f"Left out at this width: {', '.join(names)}; widen the terminal or use --format csv."
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
@@ -61,8 +70,8 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
         grids = (grid(t.only(kept), detailed) for t in tables)
         return max((console.measure(g, options=endless).maximum for g in grids), default=0) <= console.width
 
-    while len(kept) > 2 and not fit(kept, ()):
-        kept.remove(min(kept, key=lambda c: columns[c].keep))
+    while len(kept) > 2 and not fit(kept, ()):  # the first column names the rows
+        kept.remove(min(kept[1:], key=lambda c: (columns[c].keep, -c)))
     detailed: list[int] = []
     for c in sorted((c for c in kept if columns[c].detailed), key=lambda c: -columns[c].keep):
         if not fit(kept, [*detailed, kept.index(c)]):

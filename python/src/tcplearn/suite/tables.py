@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
@@ -242,12 +242,14 @@ def inventory(suite: Suite) -> list[str]:
     return out
 
 
-def document(suite: Suite, rows: Sequence[Record], *, quiet: bool = False) -> RenderableType:
+def document(
+    suite: Suite, rows: Sequence[Record], console: Console, *, quiet: bool = False
+) -> RenderableType:
     parts: list[RenderableType] = []
     if not quiet:
         parts += [Text(printable(suite.directory), style="bold"), *map(Text, inventory(suite))]
     for view in all_views(suite, rows):
         if quiet:
             view.legend = ""
-        parts += [*([Text("")] if parts else []), terminal.titled(view)]
+        parts += [*([Text("")] if parts else []), terminal.titled(view, console)]
     return Group(*parts)
