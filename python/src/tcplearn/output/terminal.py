@@ -45,11 +45,20 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
 
 def titled(table: Table, console: Console) -> RenderableType:
     """With its title and legend, and as many of its columns as fit."""
-    kept, detailed = fitted([table], console)
-    parts: list[RenderableType] = [Text(table.title, style="bold"), grid(table.only(kept), detailed)]
-    labels = list(table.labels())
-    lines = (table.legend, left_out([label for i, label in enumerate(labels) if i not in kept]))
-    parts += [Text(line, style="dim") for line in lines if line]
+    return alike([table], console)
+
+
+def alike(tables: Sequence[Table], console: Console) -> RenderableType:
+    """Tables of the same columns, each under its title, below them the legend of the last."""
+    kept, detailed = fitted(tables, console)
+    parts: list[RenderableType] = []
+    for table in tables:
+        parts += [Text("")] if parts else []
+        parts += [Text(printable(table.title), style="bold")] if table.title else []
+        parts.append(grid(table.only(kept), detailed))
+    if tables:
+        missing = [label for i, label in enumerate(tables[-1].labels()) if i not in kept]
+        parts += [Text(line, style="dim") for line in (tables[-1].legend, left_out(missing)) if line]
     return Group(*parts)
 
 
