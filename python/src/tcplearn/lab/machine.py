@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.jobs import children
+from tcplearn.output import files
 
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script
@@ -29,7 +30,7 @@ BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 
 def cache_folder() -> Path:
     """Where images and finished runs are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / "lab"
+    return files.cache_folder() / "lab"
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,6 @@ PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-
 Json = dict[str, Any]
 
 
-def cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "tcplearn"
-
-
 def program() -> Path:
     """The program, built on first use. TCPLEARN_NS3 names another."""
     named = os.environ.get("TCPLEARN_NS3")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.jobs import Job, Store
+from tcplearn.output.files import cache_folder
 from tcplearn.simulate import engine
 
 Json = dict[str, Any]
@@ -28,7 +29,7 @@ _NAMES_OF_1 = {
 
 class RunStore(Store):
     def __init__(self, folder: Path | None = None) -> None:
-        super().__init__(folder or engine.cache_folder(), FORMAT, _upgraded)
+        super().__init__(folder or cache_folder(), FORMAT, _upgraded)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
         """By the program itself, which can so be looked at in a debugger."""

@@ -15,7 +15,7 @@ from typing import Any
 from tcplearn import estimators
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Job
-from tcplearn.output.files import write_atomically
+from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.simulate import engine
 from tcplearn.simulate.scenario import Run
@@ -114,7 +114,7 @@ def _plain_trace(file: Path, trace: Path) -> Path:
         ) from error
     if trace.suffix != ".gz":
         return trace
-    out = engine.cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"
+    out = cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"
     if not out.exists():
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, data)
