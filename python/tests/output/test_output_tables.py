@@ -58,6 +58,9 @@ def test_narrow_terminals_lose_the_least_and_details_last() -> None:
     assert fitted(14) == ([0, 2], [1])
     assert fitted(3) == ([0, 2], [])
     assert terminal.fitted([], Console(file=io.StringIO(), width=9)) == ([], [])
+    # what is spare leaves first, then from the right; the first column never
+    made = Table(headed("e", "a", "b", "c", spare=(2, 1)), [[text("name"), *(Cell("1234") for _ in "abc")]])
+    assert [fitted(width)[0] for width in (30, 20, 15)] == [[0, 1, 2, 3], [0, 1, 3], [0, 3]]
 
 
 def test_a_titled_table_loses_whole_columns_and_says_so(table: Table) -> None:

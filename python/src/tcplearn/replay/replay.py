@@ -13,6 +13,7 @@ from typing import Any
 
 from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
+from tcplearn.output.numbers import counted
 from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
@@ -231,14 +232,14 @@ class _Run:
         if len(sides) > SIDES_NAMED:
             self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
         if skipped:
-            self.out.notes.append(
-                f"{source}: {skipped} directions left out: not the chosen side's (--sender both shows them)"
-            )
+            left_out = f"{counted(skipped, 'direction')} left out: not the chosen side's"
+            self.out.notes.append(f"{source}: {left_out} (--sender both shows them)")
 
     def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
-        """By estimator: the interval of its mean RTO over the base's."""
+        """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
-        return dict(zip(self.labels, zip(low, high, strict=True), strict=True))
+        ends = zip(self.labels, low, high, strict=True)
+        return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
 
     def result(self) -> Replay:
         out = self.out

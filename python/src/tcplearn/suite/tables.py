@@ -43,6 +43,7 @@ def prediction(rows: Sequence[Record], title: str) -> Table:
             f"\n≤ {AS_GOOD}",
             "worst series\n(error ×)",
             words=(0, 9),
+            spare=(9, 4, 8, 3, 7, 2, 6),
         ),
         title=title,
         legend=(
@@ -74,6 +75,7 @@ def timers(rows: Sequence[Record]) -> Table:
             "\n×",
             "excess wait\nms",
             "\n× [95 %]",
+            spare=(2, 3, 5),
         ),
         title="Timers",
         legend=(
@@ -111,6 +113,7 @@ def promises(rows: Sequence[Record]) -> Table:
             f"{KEPT[0]} to {KEPT[1]}\nseries",
             "series with most",
             words=(0, 1, 8),
+            spare=(8, 5, 4, 6, 7),
         ),
         title="Chosen miss rates, and those achieved",
         legend=(
@@ -147,6 +150,7 @@ def equal_misses(rows: Sequence[Record]) -> Table:
             "mean RTO ×\n[95 %]",
             "misses ×",
             words=(0, 1, 2),
+            spare=(4, 3, 7),
         ),
         title="Waits at equal miss rates",
         legend=(
