@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Every metric once: its key, unit, meaning and heading. All hosts' rows take their names from here.
 
-A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` has the table made of this list
-(`python -m tcplearn.metrics`).
+A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` has this list as a table.
 """
 
 from __future__ import annotations
@@ -70,9 +69,9 @@ METRICS = (
         "definition): it flatters what follows the last sample. The first sample of a flow is not scored",
         heading="error\nmean",
         name="error",
-        rank=99,
-        ratio=98,
-        short="|prediction - sample| in ms, prediction taken just before",
+        rank=95,
+        ratio=94,
+        short="|prediction - sample|, ms",
     ),
     Metric(
         "mean_abs_error_ticks",
@@ -125,10 +124,10 @@ METRICS = (
         "restarts with every ACK",
         heading="RTO\nmiss %",
         name="miss",
-        rank=97,
+        rank=96,
         ratio=50,
         percent=True,
-        short="samples above the RTO in force at their sending, %",
+        short="samples above the RTO at their sending, %",
         share_of=("misses", "timed"),
     ),
     Metric(
@@ -150,8 +149,8 @@ METRICS = (
         "the timer would have had on the trace's own clock",
         heading="spurious\ntimeouts",
         name="spurious",
-        rank=90,
-        short="timeouts with nothing lost",
+        rank=99,
+        short="with nothing lost",
     ),
     Metric(
         "spurious_timeouts_tlp",
@@ -170,10 +169,21 @@ METRICS = (
         "have waited",
         heading="RTO\nmean",
         name="RTO",
-        rank=96,
+        rank=98,
         ratio=70,
-        short="mean RTO, ms",
+        short="mean, ms",
     ),
+    Metric(
+        "mean_rto_linux_ratio",
+        (REPLAY,),
+        "`mean_rto_ms` divided by that of `linux` on the same flow",
+        heading="\n× linux",
+        name="× linux",
+        rank=97,
+        short="RTO over linux's",
+    ),
+    Metric("mean_rto_linux_ratio_low", (REPLAY,), "low end of its 95 % interval"),
+    Metric("mean_rto_linux_ratio_high", (REPLAY,), "high end of its 95 % interval"),
     Metric(
         "excess_wait_ms",
         (REPLAY, LAB),
