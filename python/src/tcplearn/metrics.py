@@ -6,11 +6,9 @@ A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` h
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 #: Ending of a key, and its unit; the longest that fits counts.
 UNITS = (
@@ -371,32 +369,3 @@ def of_replay() -> tuple[str, ...]:
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]
     return (*plain[:at], *ratios, *(f"{key}_{end}" for key in ratios for end in ("low", "high")), *plain[at:])
-
-
-#: What is around the table in `docs/metrics.md`.
-BEGIN, END = "<!-- begin: python -m tcplearn.metrics -->\n", "<!-- end -->\n"
-_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
-
-
-def markdown() -> str:
-    """All metrics of all hosts."""
-    lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
-    known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
-    known += [(f"{prefix}…", NO_UNIT, hosts, meaning) for prefix, hosts, meaning in FAMILIES]
-    for key, unit, hosts, meaning in known:
-        cells = (f"`{key}`", "" if unit == NO_UNIT else unit, ", ".join(hosts), meaning.replace("|", "\\|"))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def written(page: str) -> str:
-    """The page with the table of today between its markers."""
-    head, _, rest = page.partition(BEGIN)
-    return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
-
-
-if __name__ == "__main__":
-    if "--write" in sys.argv[1:]:
-        _PAGE.write_text(written(_PAGE.read_text()))
-    else:
-        print(markdown(), end="")
