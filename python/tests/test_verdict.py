@@ -108,6 +108,14 @@ def test_losses_say_how_much_sooner() -> None:
     assert "The 3 losses here it notices after 120 ms, 200 ms sooner than Linux." in said(decided(*rows))
 
 
+def test_the_prediction_comes_last_and_may_be_chance() -> None:
+    ends = {"mean_abs_error_ratio_low": 0.4, "mean_abs_error_ratio_high": 0.9}
+    sure = decided(row("a", 0, 100, **ends), LINUX)
+    assert sentences.of(sure)[-1] == "a predicts the RTT best: 2.00 ms off in the mean (Linux 6.00 ms)."
+    ends["mean_abs_error_ratio_high"] = 1.1
+    assert sentences.of(decided(row("a", 0, 100, **ends), LINUX))[-1].endswith("ms), which may be chance.")
+
+
 def test_no_timer_suits() -> None:
     assert "No timer compared suits this traffic" in said(decided(row("a", 99, 100), row("b", 50, 90)))
     alone = decided(row("a", 1, 100))

@@ -137,7 +137,12 @@ def _prediction(verdict: Verdict) -> str:
         return "No RTT was predicted."
     error, row = min(measured, key=lambda pair: pair[0])
     linux = next((f" (Linux {_ms(e)})" for e, r in measured if r.estimator == LINUX and e > error), "")
-    return f"The RTT is predicted best by {_named(row)}, off by {_ms(error)} in the mean{linux}."
+    low, high = (
+        row["mean_abs_error_ratio_low"],
+        row["mean_abs_error_ratio_high"],
+    )  # Linux predicts as jacobson
+    chance = ", which may be chance" if linux and low is not None and high is not None and high >= 1 else ""
+    return f"{_named(row)} predicts the RTT best: {_ms(error)} off in the mean{linux}{chance}."
 
 
 def todo(verdict: Verdict | None, *, everything: bool) -> str:
