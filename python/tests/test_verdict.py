@@ -55,7 +55,9 @@ def test_the_shortest_wait_of_those_that_seldom_fire_needlessly() -> None:
     assert said(found).startswith(
         "Best timer for this traffic: a. In 10,000 samples a fires needlessly 10 times"
     )
-    assert "b waits less (50.0 ms), but fires needlessly too often: 11 times." in said(found)
+    assert "b waits less (50.0 ms), but fires needlessly too often: 11 times, where 10 would do." in said(
+        found
+    )
     # what Linux's timer does is no fault of another
     assert decided(row("b", 40, 50), row("linux", 40, 300)).equal[0].estimator == "b"
 
@@ -83,10 +85,20 @@ def test_a_difference_from_linux_that_may_be_chance() -> None:
     assert "That is 67 % less than Linux, which may be chance." in said(slower)
 
 
+def test_a_wait_beyond_the_standard_s_least_is_not_called_best() -> None:
+    found = decided(row("slow", 0, 5600), row("b", 65, 60))
+    assert said(found).startswith(
+        "No timer compared suits this traffic: slow waits longer than RFC 6298's least"
+    )
+    assert "Best" not in said(found)
+
+
 def test_linux_s_own_where_all_that_wait_less_fire_needlessly() -> None:
     found = decided(row("a", 99, 100), LINUX, STANDARD)
     assert said(found).startswith("No timer compared would have served this traffic better than Linux's. In")
-    assert "a waits less (100 ms), but fires needlessly too often: 99 times." in said(found)
+    assert "a waits less (100 ms), but fires needlessly too often: 99 times, where 10 would do." in said(
+        found
+    )
 
 
 def test_few_samples_tell_nothing() -> None:

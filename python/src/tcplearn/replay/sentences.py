@@ -12,6 +12,9 @@ from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict,
 #: None in N samples still allows one in N/3, at 95 %; said where that is more than one in a thousand.
 _NONE_ALLOWS, _SAID_BELOW = 3, 3000
 
+#: RFC 6298, 2.4: what waits longer than its least RTO serves nobody, however seldom it fires.
+_LONG_MS = 1000.0
+
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
@@ -74,6 +77,11 @@ def _best(verdict: Verdict, lead: Row) -> str:
     if lead.estimator == LINUX:
         also = f" {_listed(others)} would have done as well." if others else ""
         return f"No timer compared would have served this traffic better than Linux's.{also}"
+    if verdict.refused and (lead["mean_rto_ms"] or 0.0) > _LONG_MS and lead.estimator != STANDARD:
+        return (
+            f"No timer compared suits this traffic: {_listed([lead, *others])} waits longer than RFC 6298's "
+            "least RTO of 1 s, and the others fire needlessly too often."
+        )
     if others:
         return (
             f"Best for this traffic: {_listed([lead, *others])}. Which of them is best cannot be told: their "
@@ -127,7 +135,7 @@ def _refused(verdict: Verdict) -> list[str]:
         return []
     return [
         f"{_named(row)} waits less ({_ms(row['mean_rto_ms'])}), but fires needlessly too often: "
-        f"{_times(needless(row))}."
+        f"{_times(needless(row))}, where {verdict.allowed:,} would do."
     ]
 
 

@@ -226,6 +226,7 @@ def folded_notes(notes: Sequence[str]) -> list[str]:
 def legend(columns: Sequence[Shown], *, intervals: bool) -> Text:
     parts = [f"{c.name}: {c.metric.short}" for c in columns if c.metric.short and not c.ratio]
     if len(columns) <= len(FEW_COLUMNS):
+        parts += ["×: over jacobson's"] if any(c.ratio for c in columns) else []
         return Text(f"{'; '.join(parts)}.", style="dim")
     if any(c.ratio for c in columns):
         parts.append("×: ratio to jacobson, below 1 is better")
