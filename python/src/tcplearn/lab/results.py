@@ -15,6 +15,7 @@ from tcplearn import _native
 from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog
 
+from . import bursts
 from .guest import Arm, arms
 from .machine import Machine
 from .scenario import NO_ESTIMATOR, STOCK, Scenario
@@ -85,6 +86,7 @@ def _figures(arm: Arm, folder: Path, by: str) -> Figures:
     info = _pairs(folder / "info")
     yield "duration", info["elapsed_us"] / 1e6, "s"
     yield "goodput", 8 * info["bytes"] / info["elapsed_us"], "Mbit/s"
+    yield from bursts.figures(info)
     nstat = _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
     # curl does not see the sender's socket: the namespace's counters, of which it is the only user
     resent = info.get("retrans", nstat["TcpRetransSegs"])

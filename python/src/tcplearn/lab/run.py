@@ -43,7 +43,7 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
     """Every run of the scenario, as rows. Raise UserError, FailedError."""
     if progress:
         progress(0.0, "guest and module")
-    machine = prepare(cache_folder(), scenario.with_programs)
+    machine = prepare(cache_folder(), scenario.with_programs, scenario.kernel)
     kept = _folder(options)
     count = scenario.runs.count
     work = [_Work(scenario, n, seed_of(scenario, n), machine, kept, options.pcap) for n in range(count)]
@@ -71,7 +71,7 @@ def run(scenario: Scenario, options: Options, progress: Progress | None = None) 
 
 def folder(scenario: Scenario, options: Options, number: int = 0) -> Path:
     """Of a finished run."""
-    machine = prepare(cache_folder(), scenario.with_programs)
+    machine = prepare(cache_folder(), scenario.with_programs, scenario.kernel)
     seed = seed_of(scenario, number)
     return _Work(scenario, number, seed, machine, _folder(options), options.pcap).folder
 
