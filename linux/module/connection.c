@@ -140,10 +140,9 @@ static void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 	tl_count(handshakes);
 	c->rtt_us = rtt_us;
 	if (c->estimator) {
+		/* The first flight's RTO stays the kernel's: SYNs are small and at once answered, and an
+		 * RTT from the cache of destinations may be in it. */
 		tl_update(sk, c, rtt_us, sample.pkts_acked);
-		/* an RTT from the destination's cache was there first: the first flight is its */
-		if (c->stock_rto == __tcp_set_rto(tcp_sk(sk)))
-			tl_timer_answer(sk, c);
 	} else {
 		c->answer.rtt_q8 = (s64)rtt_us << 8;
 		c->answer.rto_q8 = (s64)jiffies_to_usecs(c->stock_rto) << 8;

@@ -25,6 +25,8 @@ from .scenario import KERNELS, Scenario
 ROOT = Path(__file__).resolve().parents[4]
 LAB = ROOT / "linux" / "lab"
 PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
+#: In the image; no scenario loads those that it does not name itself.
+IMAGE_MODULES = (*KERNEL_MODULES, "tun")
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 
 
@@ -127,12 +129,12 @@ def _image(folder: Path, kernel: str) -> Path:
         (LAB / "image.sh").read_bytes(),
         (LAB / "packages.sh").read_bytes(),
         (LAB / "guest-init").read_bytes(),
-        " ".join(KERNEL_MODULES).encode(),
+        " ".join(IMAGE_MODULES).encode(),
         (kernel + wanted).encode(),
     )
     stamp = image / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
-        _step([LAB / "image.sh", image, *KERNEL_MODULES], TCPLEARN_KERNEL=kernel)
+        _step([LAB / "image.sh", image, *IMAGE_MODULES], TCPLEARN_KERNEL=kernel)
         stamp.write_text(made_of)
     return image
 
