@@ -7,7 +7,7 @@
 #include <linux/module.h>
 #include <linux/net.h>
 
-#include "tcplearn_module.h"
+#include "timer.h"
 
 enum tl_base { TL_RENO, TL_CUBIC, TL_VEGAS, TL_BASES };
 static const char *const base_names[TL_BASES] = { "reno", "cubic", "vegas" };

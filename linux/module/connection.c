@@ -3,7 +3,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "tcplearn_module.h"
+#include "timer.h"
 
 DEFINE_PER_CPU(struct tl_counter_set, tl_counts);
 static atomic_t last_id = ATOMIC_INIT(0);
@@ -118,7 +118,7 @@ void tl_connection_free(struct tl_connection *c)
 	kmem_cache_free(c->cache, c);
 }
 
-static void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us, u32 acked_segments)
+static __always_inline void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us, u32 acked_segments)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_sample in = {
@@ -133,7 +133,7 @@ static void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us
 }
 
 /* What the kernel's estimator got from the handshake, before there was a connection here. */
-static void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
+static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 {
 	struct ack_sample sample = { .pkts_acked = 1, .rtt_us = rtt_us };
 

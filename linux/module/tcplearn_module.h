@@ -70,21 +70,17 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 
 void tl_connection_handshake(struct sock *sk, struct tl_connection *c);
 
-/* timer.c */
+/* timer.c, timer.h */
 /* When the arming of an ACK's timer is looked at. */
 enum tl_when {
 	TL_SAME_ACK, /* tcp_set_xmit_timer has run for this ACK, and nothing else since */
 	TL_NEXT_EVENT, /* the timer fired, segments are sent, or an ACK without a sample came */
 	TL_NEXT_SAMPLE, /* an ACK with a sample came: tcp_set_rto has run again */
 };
-void tl_timer_answer(struct sock *sk, struct tl_connection *c);
-void tl_timer_sampled(struct sock *sk, struct tl_connection *c);
-void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c);
 void tl_timer_start(struct sock *sk, struct tl_connection *c);
 void tl_timer_before_send(struct sock *sk, struct tl_connection *c);
 void tl_timer_release(struct sock *sk, struct tl_connection *c);
-void tl_timer_expect(const struct sock *sk, struct tl_connection *c);
-void tl_timer_settle(struct sock *sk, struct tl_connection *c, enum tl_when when);
+void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 
 /* log.c */
 #define TL_COUNTERS(X) \
