@@ -2,7 +2,7 @@
 # demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
 # half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test dev test test-full core-test core-fuzz capture-fuzz bench lint fmt clean
+.PHONY: demo install ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
@@ -18,6 +18,8 @@ NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -n
 # an editable installation knows the modules that there were: others, and it is done again
 MODULES := build/.modules-$(firstword $(shell find python/src/tcplearn -name '*.py' | LC_ALL=C sort | cksum))
 FUZZ_SECONDS ?= 15
+CLONES := $(BIN)/jscpd --config .jscpd.json
+CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
 
 demo: $(BIN)/tcplearn
 	@mkdir -p out
@@ -67,26 +69,42 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test core-fuzz capture-fuzz ns3-test
+test: dev lint core-test core-fuzz capture-fuzz text-fuzz ns3-test
 	$(BIN)/pytest -m "not full"
 
 test-full: test
-	$(MAKE) core-fuzz capture-fuzz FUZZ_SECONDS=300
+	$(MAKE) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=300
 	$(BIN)/pytest -m full
 
 core-test: dev
 	cmake -S core -B build/core -G Ninja >/dev/null
 	cmake --build build/core
 	ctest --test-dir build/core --output-on-failure
-	cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON >/dev/null
+	cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON -DTCPLEARN_CHECK_RANGES=ON >/dev/null
 	cmake --build build/core-sanitize
 	ctest --test-dir build/core-sanitize -L fast --output-on-failure
+
+# one estimator with its presets, while it is written: make try E=median
+try: $(BIN)/tcplearn $(VENV)/.dev
+	@test -n "$(E)" || { echo "make try E=ESTIMATOR"; exit 2; }
+	@cmake -S core -B build/core -G Ninja >/dev/null
+	@cmake --build build/core --target test_vectors test_properties list_estimators
+	$(PYTHON) -B vectors/gen/generate.py --check $(E)
+	build/core/tests/test_vectors vectors $(E)
+	build/core/tests/test_properties $(E)
+	core/tests/check_docs.sh . build/core/tests/list_estimators $(E)
+	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
+	clang-format-14 --dry-run -Werror core/include/tcplearn/estimators/*.h
+	$(BIN)/ruff check -q vectors/gen
+	$(BIN)/ruff format -q --check vectors/gen
+	@$(CLONES) core/include vectors/gen >build/try.clones 2>&1 || { cat build/try.clones; exit 1; }
+	@$(CLONES_RENAMED) core/include vectors/gen >build/try.clones 2>&1 || { cat build/try.clones; exit 1; }
 
 core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
 
 CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
-build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) | dev
+build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h | dev
 	@mkdir -p $(@D)
 	clang++-14 -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@
@@ -97,6 +115,19 @@ capture-fuzz: build/capture-fuzz/fuzz_capture
 	$< -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=build/capture-fuzz/ build/capture-fuzz/corpus build/capture-fuzz/seeds
 
+# the readers that are in Python; each of them for so long
+TEXT_FUZZ_SECONDS ?= 3
+TEXT_FORMATS := csv flent kernel-log mlab numbers ping qlog ss any
+TEXT_FUZZERS := $(addprefix text-fuzz-,$(TEXT_FORMATS))
+.PHONY: $(TEXT_FUZZERS)
+text-fuzz: $(TEXT_FUZZERS)
+$(TEXT_FUZZERS): text-fuzz-%: dev
+	@rm -rf build/text-fuzz/seeds/$* && mkdir -p build/text-fuzz/corpus/$*
+	$(BIN)/python python/tests/traces/fuzz_text.py $* --seeds build/text-fuzz/seeds/$*
+	$(BIN)/python python/tests/traces/fuzz_text.py $* -max_total_time=$(TEXT_FUZZ_SECONDS) -max_len=8192 \
+	  -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 -artifact_prefix=build/text-fuzz/$*- \
+	  build/text-fuzz/corpus/$* build/text-fuzz/seeds/$*
+
 bench: dev
 	tools/system-packages $(BENCH_PACKAGES)
 	$(BIN)/python bench/run.py
@@ -105,8 +136,12 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
+	$(CLONES) .
+	$(CLONES_RENAMED) .
+	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 --dry-run -Werror
-	shellcheck tools/system-packages linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck tools/system-packages tools/check-lengths linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff check --fix .

@@ -80,7 +80,7 @@ EXPERTS: list[Variant] = [
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """What stood before each sample but the first."""
+    """The prediction and the RTO before each sample but the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
@@ -302,7 +302,7 @@ and their proportions are ours: read the differences between rows, not the rows.
 {tables(series, steps=True)}
 ## Prediction at the time of sending
 
-The same ratio of errors with the prediction that stood when the packet was sent, in flows with so many
+The same ratio of errors with the prediction in force when the packet was sent, in flows with so many
 packets a round trip (seeds 0 to 2). With ten, what these families draw packet by packet can't be foreseen,
 and an average is the best that there is.
 

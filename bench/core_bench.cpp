@@ -75,15 +75,16 @@ void bare_core(benchmark::State& state) {
 int main(int argc, char** argv) {
   benchmark::RegisterBenchmark("bare/libm", bare_libm);
   benchmark::RegisterBenchmark("bare/core", bare_core);
-  for (const auto model : {TL_F64, TL_FIX}) {
+  for (const auto arithmetic : {TL_F64, TL_FIX}) {
     for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
-      const tl_estimator* e = tl_estimator_at(i, model);
-      const std::string name = std::string(model == TL_F64 ? "double/" : "fixed/") + e->name;
+      const tl_estimator* e = tl_estimator_at(i, arithmetic);
+      const std::string name = std::string(arithmetic == TL_F64 ? "double/" : "fixed/") + e->name;
       benchmark::RegisterBenchmark(name.c_str(), [e](benchmark::State& s) { update(s, e); });
     }
-    const tl_estimator* experts = tl_estimator_find("experts", model);
+    const tl_estimator* experts = tl_estimator_find("experts", arithmetic);
     for (const auto& [share, value] : {std::pair{"variable", 1}, {"past", 2}}) {
-      const std::string name = std::string(model == TL_F64 ? "double" : "fixed") + "/experts:share=" + share;
+      const std::string name =
+          std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/experts:share=" + share;
       benchmark::RegisterBenchmark(
           name.c_str(), [experts, v = value](benchmark::State& s) { update(s, experts, "share", v); });
     }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include <string.h>
 
-#include "tcplearn/estimators.h"
-#include "tcplearn/estimators/list.h"
 #include "tcplearn/tcplearn.h"
+#include "tcplearn/wrap.h"
 
-#define TL_INFO(type, name, value, low, high, text) TL_INFO_##type(#name, low, high, text)
-#define TL_INFO_us(key, low, high, text) { key "_us", TL_KIND_US, (double)(low), (double)(high), NULL, text },
-#define TL_INFO_ratio(key, low, high, text) { key, TL_KIND_RATIO, (double)(low), (double)(high), NULL, text },
-#define TL_INFO_count(key, low, high, text) { key, TL_KIND_COUNT, (double)(low), (double)(high), NULL, text },
-#define TL_INFO_choice(key, choices, high, text) { key, TL_KIND_CHOICE, 0, (double)(high), choices, text },
-
-#define TL_TABLE(id, label, list, state, timer, summary) \
+#define TL_TABLE(id, label, list, state, timer, origin, summary, about) \
 	static const struct tl_param table_##id[] = { list(TL_INFO) };
 TL_ESTIMATORS(TL_TABLE)
+
+/* In double, before any conversion: what rounds to a bound is not within it. */
+static int tl_allowed(const struct tl_param *table, size_t count, size_t index, double value)
+{
+	return index < count && value >= table[index].low && value <= table[index].high;
+}
 
 static struct tl_sample tl_sample_of_row(const struct tl_columns *c, size_t k)
 {
@@ -33,11 +32,13 @@ static struct tl_sample tl_sample_of_row(const struct tl_columns *c, size_t k)
 #include "tcplearn/arithmetic/double.h"
 #include "registry_arithmetic.h"
 #include "tcplearn/arithmetic/end.h"
+#undef TL_ARITHMETIC
 
 #define TL_ARITHMETIC TL_FIX
 #include "tcplearn/arithmetic/fixed.h"
 #include "registry_arithmetic.h"
 #include "tcplearn/arithmetic/end.h"
+#undef TL_ARITHMETIC
 
 size_t tl_estimator_count(void)
 {

@@ -1,113 +1,65 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* No include guard: the registry of one number model. TL_ARITHMETIC is TL_F64 or TL_FIX. */
+/* No include guard: the registry of one arithmetic over tcplearn/wrap.h, with what only the library has:
+ * parameters and answers as doubles, ranges checked as users type them, a run over columns. TL_ARITHMETIC is
+ * TL_F64 or TL_FIX. */
 
-#define TL_CAST_ratio(value) ratio_from_double(value)
-/* whole kinds go to the nearest: 0.29 s given as 0.29 * 1e6 is 290000 */
-#define TL_CAST_us(value) (int64_t)((value) + 0.5)
-#define TL_CAST_count(value) (uint32_t)((value) + 0.5)
-#define TL_CAST_choice(value) (uint32_t)((value) + 0.5)
-#define TL_BACK_ratio(value) ratio_to_double(value)
-#define TL_BACK_us(value) (double)(value)
-#define TL_BACK_count(value) (double)(value)
-#define TL_BACK_choice(value) (double)(value)
+#ifndef TCPLEARN_REGISTRY_ARITHMETIC_H
+#define TCPLEARN_REGISTRY_ARITHMETIC_H
 
-#define TL_MEMBER_ratio(name) name
-#define TL_MEMBER_us(name) name##_us
-#define TL_MEMBER_count(name) name
-#define TL_MEMBER_choice(name) name
-
-#define TL_LOW_ratio(low) (double)(low)
-#define TL_LOW_us(low) (double)(low)
-#define TL_LOW_count(low) (double)(low)
-#define TL_LOW_choice(choices) 0.0
-
-#define TL_SET(type, name, value, low, high, text) \
-	if (i++ == index) { \
-		if (!(x >= TL_LOW_##type(low) && x <= (double)(high))) \
-			return -1; \
-		p->TL_MEMBER_##type(name) = TL_CAST_##type(x); \
-		return 0; \
-	}
-#define TL_GET(type, name, value, low, high, text) \
-	if (i++ == index) \
-		return TL_BACK_##type(p->TL_MEMBER_##type(name));
-
-#define TL_STATE_FIXED(id) sizeof(struct TL(id))
-#define TL_STATE_BY_PARAMS(id) TL(id##_bytes)(params)
+#define TL_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* clang-format off */
-#define TL_WRAP(id, label, list, state, timer, summary) \
-	enum { TL(timer_##id) = timer }; \
-	static void TL(wrap_defaults_##id)(void *params) { TL(id##_defaults)(params); } \
-	static int TL(wrap_set_##id)(void *params, size_t index, double x) \
+#define TL_LIBRARY(id, label, list, state, timer, origin, summary, about) \
+	static int TL(set_##id)(void *params, size_t index, double x) \
 	{ \
-		struct TL(id##_params) *p = params; \
-		size_t i = 0; \
-		list(TL_SET) \
-		return -1; \
+		if (!tl_allowed(table_##id, TL_COUNT_OF(table_##id), index, x)) \
+			return -1; \
+		return TL(wrap_set_##id)(params, (uint32_t)index, ratio_from_double(x)); \
 	} \
-	static double TL(wrap_get_##id)(const void *params, size_t index) \
+	static double TL(get_##id)(const void *params, size_t index) \
 	{ \
-		const struct TL(id##_params) *p = params; \
-		size_t i = 0; \
-		list(TL_GET) \
-		return 0; \
+		return ratio_to_double(TL(wrap_get_##id)(params, (uint32_t)index)); \
 	} \
-	static size_t TL(wrap_bytes_##id)(const void *params) \
+	static size_t TL(state_bytes_##id)(const void *params) { return TL(wrap_state_bytes_##id)(params); } \
+	static void TL(query_##id)(const void *s, struct tl_prediction *out) \
 	{ \
-		(void)params; \
-		return state(id); \
+		struct TL(prediction) p; \
+		TL(id##_query)(s, &p); \
+		out->rtt_us = num_to_double_us(p.rtt); \
+		out->rto_us = num_to_double_us(p.rto); \
 	} \
-	static void TL(wrap_init_##id)(void *s, const void *params) { TL(id##_init)(s, params); } \
-	static void TL(wrap_update_##id)(void *s, const struct tl_sample *in) { TL(id##_update)(s, in); } \
-	static void TL(wrap_query_##id)(const void *s, struct tl_prediction *out) \
-	{ \
-		struct TL(answer) a; \
-		TL(id##_query)(s, &a); \
-		out->rtt_us = num_to_double_us(a.rtt); \
-		out->rto_us = num_to_double_us(a.rto); \
-	} \
-	static void TL(wrap_run_##id)(void *s, size_t rows, const struct tl_columns *c, double *rtt_us, \
-				      double *rto_us) \
+	static void TL(run_##id)(void *s, size_t rows, const struct tl_columns *c, double *rtt_us, double *rto_us) \
 	{ \
 		size_t k; \
 		for (k = 0; k < rows; k++) { \
-			struct tl_prediction stood; \
-			TL(wrap_query_##id)(s, &stood); \
+			struct tl_prediction before; \
+			TL(query_##id)(s, &before); \
 			if (rtt_us) \
-				rtt_us[k] = stood.rtt_us; \
+				rtt_us[k] = before.rtt_us; \
 			if (rto_us) \
-				rto_us[k] = stood.rto_us; \
+				rto_us[k] = before.rto_us; \
 			if (c->rtt_us[k] >= 0) { \
 				struct tl_sample in = tl_sample_of_row(c, k); \
 				TL(id##_update)(s, &in); \
 			} \
 		} \
 	}
-TL_ESTIMATORS(TL_WRAP)
 
-#define TL_WRAP_PRESET(id, preset, label, summary) \
-	static void TL(wrap_defaults_##id##_##preset)(void *params) \
-	{ \
-		TL(id##_defaults)(params); \
-		TL(id##_##preset)(params); \
-	}
-TL_PRESETS(TL_WRAP_PRESET)
-
-#define TL_ENTRY(id, label, brief, timer_kind, defaults_fn) \
-	{ label, brief, TL_ARITHMETIC, (enum tl_timer)(timer_kind), table_##id, sizeof(table_##id) / sizeof(table_##id[0]), \
-	  sizeof(struct TL(id##_params)), defaults_fn, TL(wrap_set_##id), TL(wrap_get_##id), \
-	  TL(wrap_bytes_##id), TL(wrap_init_##id), TL(wrap_update_##id), TL(wrap_query_##id), \
-	  TL(wrap_run_##id) },
-#define TL_ESTIMATOR_ENTRY(id, label, list, state, timer, summary) \
-	TL_ENTRY(id, label, summary, timer, TL(wrap_defaults_##id))
+#define TL_ENTRY(id, label, brief, glossary, defaults_fn) \
+	{ label, brief, glossary, (int)tl_origin_of_##id == TL_LEARNED, TL_ARITHMETIC, (enum tl_timer)tl_timer_of_##id, \
+	  table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)), defaults_fn, \
+	  TL(set_##id), TL(get_##id), TL(state_bytes_##id), TL(wrap_init_##id), TL(wrap_update_##id), \
+	  TL(query_##id), TL(run_##id) },
+#define TL_ESTIMATOR_ENTRY(id, label, list, state, timer, origin, summary, about) \
+	TL_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
 #define TL_PRESET_ENTRY(id, preset, label, summary) \
-	TL_ENTRY(id, label, summary, TL(timer_##id), TL(wrap_defaults_##id##_##preset))
+	TL_ENTRY(id, label, summary, "", TL(wrap_defaults_##id##_##preset))
+#endif
+
+TL_ESTIMATORS(TL_LIBRARY)
 
 static const struct tl_estimator TL(registry)[] = {
 	TL_ESTIMATORS(TL_ESTIMATOR_ENTRY)
 	TL_PRESETS(TL_PRESET_ENTRY)
 };
 /* clang-format on */
-
-#undef TL_ARITHMETIC

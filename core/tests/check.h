@@ -40,6 +40,14 @@ static inline int64_t random_below(uint64_t *seed, int64_t n)
 	return (int64_t)(random_next(seed) % (uint64_t)n);
 }
 
+/* True for "jacobson" and its presets, "jacobson/...". */
+static inline int is_a(const struct tl_estimator *e, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(e->name, name, n) == 0 && (e->name[n] == 0 || e->name[n] == '/');
+}
+
 #define CANARY 0xa5
 #define FENCE 64
 

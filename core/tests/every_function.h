@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Calls every estimator's three verbs: compiled as C++, for the kernel and for BPF. */
+/* Calls every verb of wrap.h: compiled as C++, for the kernel and for BPF. */
 #ifndef TCPLEARN_TESTS_EVERY_FUNCTION_H
 #define TCPLEARN_TESTS_EVERY_FUNCTION_H
 
-#include "tcplearn/estimators.h"
-#include "tcplearn/estimators/list.h"
+#include "tcplearn/wrap.h"
 
-#define TOUCH(model, id) \
-	int64_t touch_##id##_##model(void *state, void *params, const struct tl_sample *in, void *answer); \
-	int64_t touch_##id##_##model(void *state, void *params, const struct tl_sample *in, void *answer) \
+#define TOUCH(arithmetic, id) \
+	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_sample *in); \
+	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_sample *in) \
 	{ \
-		struct tl_##id##_params_##model *p = (struct tl_##id##_params_##model *)params; \
-		struct tl_##id##_##model *s = (struct tl_##id##_##model *)state; \
-		struct tl_answer_##model *a = (struct tl_answer_##model *)answer; \
-		tl_##id##_defaults_##model(p); \
-		tl_##id##_init_##model(s, p); \
-		tl_##id##_update_##model(s, in); \
-		tl_##id##_query_##model(s, a); \
-		return a->rtt < a->rto; \
+		struct tl_prediction_##arithmetic out; \
+		tl_wrap_defaults_##id##_##arithmetic(params); \
+		if (tl_wrap_set_##id##_##arithmetic(params, 0, \
+						    tl_wrap_get_##id##_##arithmetic(params, in->ttl))) \
+			return tl_wrap_state_bytes_##id##_##arithmetic(params); \
+		tl_wrap_init_##id##_##arithmetic(state, params); \
+		tl_wrap_update_##id##_##arithmetic(state, in); \
+		tl_wrap_query_##id##_##arithmetic(state, &out); \
+		return out.rtt < out.rto; \
 	}
-#define TOUCH_PRESET(model, id, preset) \
-	void touch_##id##_##preset##_##model(void *params); \
-	void touch_##id##_##preset##_##model(void *params) \
+#define TOUCH_PRESET(arithmetic, id, preset) \
+	void touch_##id##_##preset##_##arithmetic(void *params); \
+	void touch_##id##_##preset##_##arithmetic(void *params) \
 	{ \
-		tl_##id##_##preset##_##model((struct tl_##id##_params_##model *)params); \
+		tl_wrap_defaults_##id##_##preset##_##arithmetic(params); \
 	}
-#define TOUCH_FIX(id, label, list, state, timer, summary) TOUCH(fix, id)
+#define TOUCH_FIX(id, label, list, state, timer, origin, summary, about) TOUCH(fix, id)
 #define TOUCH_FIX_PRESET(id, preset, label, summary) TOUCH_PRESET(fix, id, preset)
-#define TOUCH_F64(id, label, list, state, timer, summary) TOUCH(f64, id)
+#define TOUCH_F64(id, label, list, state, timer, origin, summary, about) TOUCH(f64, id)
 #define TOUCH_F64_PRESET(id, preset, label, summary) TOUCH_PRESET(f64, id, preset)
 
 TL_ESTIMATORS(TOUCH_FIX)

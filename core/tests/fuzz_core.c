@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Any bytes: an estimator, parameters, samples. Both models run side by side; answers stay finite and
- * within bounds, memory is honoured, and the models agree where fixed point promises it.
+/* Any bytes: an estimator, parameters, samples. Both arithmetics run side by side; answers stay finite and
+ * within bounds, memory is honoured, and they agree where fixed point promises it.
  * Byte 0: estimator; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
  * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). */
 #include "check.h"
@@ -29,7 +29,7 @@ static double param_value(const struct tl_param *p, uint32_t bits)
 	return p->low + (p->high - p->low) * (bits & 1 ? unit : unit * unit * unit * unit);
 }
 
-/* Equal parameters in both models, to what 30 fractional bits hold. */
+/* Equal parameters in both arithmetics, to what 30 fractional bits hold. */
 static void fuzz_params(struct bytes *b, struct subject *fix, struct subject *f64)
 {
 	uint64_t count = take(b, 1) % 8, k;
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	subject_defaults(&f64, tl_estimator_at(index, TL_F64));
 	fuzz_params(&b, &fix, &f64);
 	/* the paper's loss jumps where a sample meets an expert, tracking's cells and signs and conformal's
-	 * misses where a difference is 0: there the models may part */
+	 * misses where a difference is 0: there they may part */
 	comparable = isnan(subject_get(&fix, "eta")) && isnan(subject_get(&fix, "miss"));
 	subject_start(&fix);
 	subject_start(&f64);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Fuzzes the core with libFuzzer, ASan and UBSan. Usage: run_fuzz.sh [SECONDS] [BUILD_FOLDER]
+# Fuzzes the core with libFuzzer, ASan, UBSan and the stated ranges of fixed point. Usage: run_fuzz.sh [SECONDS] [BUILD_FOLDER]
 # What it finds stays in BUILD_FOLDER; new inputs do not go into the seeds.
 set -eu
 seconds=${1:-60}
@@ -8,7 +8,7 @@ build=${2:-build/fuzz}
 here=$(cd "$(dirname "$0")" && pwd)
 clang=$(command -v clang || command -v clang-14 || true)
 [ -n "$clang" ] || { echo "run_fuzz.sh: needs clang" >&2; exit 77; }
-cmake -S "$here/.." -B "$build" -DCMAKE_C_COMPILER="$clang" -DTCPLEARN_FUZZ=ON -DTCPLEARN_TESTS=OFF \
+cmake -S "$here/.." -B "$build" -DCMAKE_C_COMPILER="$clang" -DTCPLEARN_FUZZ=ON -DTCPLEARN_CHECK_RANGES=ON -DTCPLEARN_TESTS=OFF \
 	-DTCPLEARN_SHARED=OFF -DTCPLEARN_INSTALL=OFF >/dev/null
 cmake --build "$build" --target fuzz_core >/dev/null
 mkdir -p "$build/corpus"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What docs/algorithms/tracking.md and conformal.md prove, checked on series chosen against it: the next
- * sample may depend on all that the estimator is about to answer. */
+ * sample may depend on all that the estimator is about to predict. */
 #include "check.h"
 #include "tcplearn/estimators.h"
 
 #define STEPS 20000
 #define Y_MAX 60000000.0 /* no sample above the cap of the RTO */
-#define BUDGET_FOES 10
-#define TIMER_FOES 11
+#define BUDGET_ADVERSARIES 10
+#define TIMER_ADVERSARIES 11
 
 enum { PREDICTORS_ALL = 4095, PREDICTORS_LAST = 1 };
 
 /* What an adversary sees before it answers with a sample. */
-struct sight {
+struct view {
 	int64_t k;
 	double rtt, rto, last, excess;
 	uint32_t stage;
@@ -25,7 +25,7 @@ static double noise(uint64_t *seed, double below)
 }
 
 /* Against the budget: whatever makes the prediction worse than the last value. */
-static double budget_foe(int kind, const struct sight *s)
+static double budget_adversary(int kind, const struct view *s)
 {
 	double away = s->rtt > s->last ? -1 : 1;
 
@@ -44,7 +44,7 @@ static double budget_foe(int kind, const struct sight *s)
 }
 
 /* Against the timer. */
-static double timer_foe(int kind, const struct sight *s)
+static double timer_adversary(int kind, const struct view *s)
 {
 	double above = s->rto + 1, low = 1000;
 
@@ -53,7 +53,7 @@ static double timer_foe(int kind, const struct sight *s)
 	case 1: return s->rto - 1;
 	case 2: return s->k % 2 ? above : low;
 	case 3: return noise(s->seed, 1) < 0.1 ? above : s->rtt * 0.9;
-	case 4: return s->excess < 3 ? above : low; /* spends what stands to its credit */
+	case 4: return s->excess < 3 ? above : low; /* misses until the excess is 3 */
 	case 5: return s->stage == 0 || s->stage > 8 ? s->rto * 1.5 : s->rtt * 1.6; /* false steps */
 	case 6: return s->k / 50 % 2 ? s->rto * 1.2 : low;
 	case 7: return low + noise(s->seed, Y_MAX - low);
@@ -85,7 +85,7 @@ static void check_budgets(void)
 	int kind;
 	size_t b;
 
-	for (kind = 0; kind < BUDGET_FOES; kind++) {
+	for (kind = 0; kind < BUDGET_ADVERSARIES; kind++) {
 		for (b = 0; b < sizeof(banks) / sizeof(banks[0]); b++) {
 			tl_budget_f64(kind, TL_COMBINER_REGRET, banks[b], 31 + (uint64_t)kind);
 			tl_budget_fix(kind, TL_COMBINER_REGRET, banks[b], 31 + (uint64_t)kind);
@@ -97,29 +97,29 @@ static void check_budgets(void)
 	       budget_share);
 }
 
-static void check_books(void)
+static void check_identity(void)
 {
 	static const double misses[] = { 0.1, 0.01, 0.001 };
 	uint32_t over;
 	int kind;
 	size_t m;
 
-	for (kind = 0; kind < TIMER_FOES; kind++) {
+	for (kind = 0; kind < TIMER_ADVERSARIES; kind++) {
 		for (m = 0; m < sizeof(misses) / sizeof(misses[0]); m++) {
 			for (over = TL_OVER_TRACKING; over <= TL_OVER_LAST; over++) {
-				tl_books_f64(kind, over, misses[m], TL_ON, TL_ON, 51);
-				tl_books_fix(kind, over, misses[m], TL_ON, TL_ON, 51);
+				tl_identity_f64(kind, over, misses[m], TL_ON, TL_ON, 51);
+				tl_identity_fix(kind, over, misses[m], TL_ON, TL_ON, 51);
 			}
-			tl_books_f64(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
-			tl_books_fix(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
+			tl_identity_f64(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
+			tl_identity_fix(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
 		}
 	}
 	printf("conformal: |excess| at most %.1f on the way and %.1f after %d samples, at most %.2f of its "
 	       "bound\n",
 	       excess_most, excess_end, STEPS, excess_share);
-	for (kind = 0; kind < TIMER_FOES; kind++) {
-		tl_books_f64(kind, TL_OVER_JACOBSON, 0.05, TL_OFF, TL_ON, 53);
-		tl_books_fix(kind, TL_OVER_JACOBSON, 0.05, TL_OFF, TL_ON, 53);
+	for (kind = 0; kind < TIMER_ADVERSARIES; kind++) {
+		tl_identity_f64(kind, TL_OVER_JACOBSON, 0.05, TL_OFF, TL_ON, 53);
+		tl_identity_fix(kind, TL_OVER_JACOBSON, 0.05, TL_OFF, TL_ON, 53);
 	}
 }
 
@@ -129,10 +129,10 @@ static void check_units(const char *name, const char *key, double value)
 	const struct tl_estimator *e = tl_estimator_find(name, TL_F64);
 	struct subject one, two;
 	uint64_t seed = 61;
-	struct sight sight = { 0, 0, 0, 20000, 0, 0, &seed };
+	struct view view = { 0, 0, 0, 20000, 0, 0, &seed };
 	int kind;
 
-	for (kind = 0; kind < BUDGET_FOES; kind++) {
+	for (kind = 0; kind < BUDGET_ADVERSARIES; kind++) {
 		int64_t power = (int64_t)1 << (1 + kind % 5);
 		subject_defaults(&one, e);
 		CHECK(!subject_set(&one, "granularity_us", 0) && !subject_set(&one, key, value) &&
@@ -141,9 +141,9 @@ static void check_units(const char *name, const char *key, double value)
 		two = one;
 		subject_start(&one);
 		subject_start(&two);
-		for (sight.k = 0; sight.k < 5000; sight.k++) {
-			int64_t y = 100 + whole(budget_foe(kind, &sight));
-			struct tl_sample in = sample_of(sight.k, y, 1);
+		for (view.k = 0; view.k < 5000; view.k++) {
+			int64_t y = 100 + whole(budget_adversary(kind, &view));
+			struct tl_sample in = sample_of(view.k, y, 1);
 			struct tl_prediction p, q;
 			e->update(one.state, &in);
 			in.rtt_us = power * y;
@@ -153,10 +153,10 @@ static void check_units(const char *name, const char *key, double value)
 			/* the floor of the RTO, 1 us, is the one constant left */
 			CHECK(q.rtt_us == (double)power * p.rtt_us &&
 				      (q.rto_us == (double)power * p.rto_us || p.rto_us <= 1),
-			      "%s, foe %d: %.17g, times %d: %.17g", name, kind, p.rtt_us, (int)power,
+			      "%s, adversary %d: %.17g, times %d: %.17g", name, kind, p.rtt_us, (int)power,
 			      q.rtt_us);
-			sight.last = (double)y;
-			sight.rtt = p.rtt_us;
+			view.last = (double)y;
+			view.rtt = p.rtt_us;
 		}
 		subject_stop(&one);
 		subject_stop(&two);
@@ -167,15 +167,15 @@ static void check_units(const char *name, const char *key, double value)
 static void check_sizes(void)
 {
 	static const char *const names[] = { "tracking", "conformal" };
-	size_t i, model;
+	size_t i, arithmetic;
 
 	for (i = 0; i < 2; i++) {
-		for (model = 0; model < 2; model++) {
+		for (arithmetic = 0; arithmetic < 2; arithmetic++) {
 			struct subject s;
-			subject_defaults(&s, tl_estimator_find(names[i], (enum tl_arithmetic)model));
+			subject_defaults(&s, tl_estimator_find(names[i], (enum tl_arithmetic)arithmetic));
 			CHECK(s.e->state_bytes(s.params) <= 1024, "%s: %zu bytes", names[i],
 			      s.e->state_bytes(s.params));
-			printf("%s, %s: %zu bytes\n", names[i], model == TL_F64 ? "double" : "fixed",
+			printf("%s, %s: %zu bytes\n", names[i], arithmetic == TL_F64 ? "double" : "fixed",
 			       s.e->state_bytes(s.params));
 		}
 	}
@@ -184,7 +184,7 @@ static void check_sizes(void)
 int main(void)
 {
 	check_budgets();
-	check_books();
+	check_identity();
 	check_units("tracking", "k", 4);
 	check_units("tracking", "combiner", TL_COMBINER_FIXED_SHARE);
 	check_units("tracking", "predictors", PREDICTORS_ALL);

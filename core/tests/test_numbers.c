@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The number layers against 128-bit integers and long double. */
+/* The arithmetics against 128-bit integers and long double. */
 #include <float.h>
 
 #include "check.h"
-#include "tcplearn/arithmetic/f64.h"
-#include "tcplearn/arithmetic/fix.h"
-#include "tcplearn/estimators/experts_q16_arithmetic.h"
+#include "tcplearn/estimators.h"
 
 __extension__ typedef __int128 i128;
 
@@ -48,7 +46,7 @@ static void check_fix(uint64_t *seed)
 	if (nearest((i128)small * one, r) < top && nearest((i128)small * one, r) > -top)
 		CHECK(tl_fix_over(small, r) == nearest((i128)small * one, r), "over(%lld, %lld)",
 		      (long long)small, (long long)r);
-	CHECK(tl_fix_coarse_over(small, r | 1 << 20) ==
+	CHECK(tl_coarse_over_fix(small, r | 1 << 20) ==
 		      nearest(nearest(nearest(small, 64) * one, r | 1 << 20), 1024),
 	      "coarse_over(%lld, %lld)", (long long)small, (long long)r);
 	CHECK(tl_fix_over(a, 0) == (a < 0 ? -top : top), "over(%lld, 0)", (long long)a);
@@ -63,11 +61,11 @@ static void check_ticks(uint64_t *seed)
 	int64_t ratio = random_below(seed, ((int64_t)64 << 30) + 1);
 	i128 ticks = nearest((i128)us << 20, tick_us);
 
-	CHECK(tl_fix_tick(us, tick_us) == (ticks > most ? most : ticks), "tick(%lld, %lld)", (long long)us,
-	      (long long)tick_us);
-	CHECK(tl_fix_tick_to_num(x, tick_us) == nearest((i128)x * tick_us, 4096), "tick_to_num(%lld, %lld)",
+	CHECK(tl_tick_from_us_fix(us, tick_us) == (ticks > most ? most : ticks), "tick(%lld, %lld)",
+	      (long long)us, (long long)tick_us);
+	CHECK(tl_tick_to_num_fix(x, tick_us) == nearest((i128)x * tick_us, 4096), "tick_to_num(%lld, %lld)",
 	      (long long)x, (long long)tick_us);
-	CHECK((i128)tl_fix_loss_mul((uint64_t)loss, ratio) == nearest((i128)loss * ratio, (i128)1 << 30),
+	CHECK((i128)tl_loss_mul_fix((uint64_t)loss, ratio) == nearest((i128)loss * ratio, (i128)1 << 30),
 	      "loss_mul(%lld, %lld)", (long long)loss, (long long)ratio);
 }
 
@@ -97,7 +95,7 @@ static void check_fix_exp(void)
 /* e^(-eta loss) up to its limit, which is the last loss within 31 octaves. */
 static void check_decay(int64_t eta)
 {
-	uint64_t rate = tl_fix_decay_rate(eta), limit = tl_fix_decay_limit(rate), k;
+	uint64_t rate = tl_decay_rate_fix(eta), limit = tl_decay_limit_fix(rate), k;
 	long double octaves = (long double)rate / (1 << 30) / (1 << 24);
 
 	for (k = 0; k <= 20000; k++) {
@@ -105,13 +103,13 @@ static void check_decay(int64_t eta)
 		long double exact = exp2l(-(long double)loss * octaves) * (1 << 30);
 		if (loss > limit)
 			loss = limit;
-		CHECK(fabsl((long double)tl_fix_decay(loss, rate) - exact) <= 3, "e^-(%lld, %llu)",
+		CHECK(fabsl((long double)tl_decay_fix(loss, rate) - exact) <= 3, "e^-(%lld, %llu)",
 		      (long long)eta, (unsigned long long)loss);
 	}
 	CHECK(rate == 0 || ((i128)limit * rate + (1 << 23) < (i128)31 << 54 &&
 			    ((i128)limit + 1) * rate + (1 << 23) >= (i128)31 << 54),
 	      "limit of %lld", (long long)eta);
-	CHECK(tl_fix_decay(0, rate) == 1u << 30, "no loss at %lld", (long long)eta);
+	CHECK(tl_decay_fix(0, rate) == 1u << 30, "no loss at %lld", (long long)eta);
 }
 
 /* Every z up to 12.0, and some beyond. An exact value nearer to a half than long double can tell
@@ -186,7 +184,7 @@ static void check_positive_mean(uint64_t *seed)
 		low = x[k] < low ? x[k] : low;
 		high = x[k] > high ? x[k] : high;
 	}
-	mean = tl_fix_positive_mean(w, x, 12, -7);
+	mean = tl_positive_mean_fix(w, x, 12, -7);
 	if (!(sum > 0))
 		CHECK(mean == -7, "no weight: %lld", (long long)mean);
 	else
@@ -222,9 +220,9 @@ static void check_near_logarithms(uint64_t *seed)
 	}
 	CHECK(worst_log < 0.0081 && worst_exp < 0.0047, "near logarithms: %g, %g", worst_log, worst_exp);
 	for (x = 1.0 / 16384; x <= 0.5; x *= 1.01)
-		CHECK(fabs((double)tl_fix_level_start((int64_t)(x * 0x1p32)) / 0x1p32 -
-			   tl_f64_level_start(x)) < 1e-3 &&
-			      fabs(tl_f64_level_start(x) - log2(1.25 * -log(2 * fmin(x, 0.2)))) < 0.03,
+		CHECK(fabs((double)tl_level_start_fix((int64_t)(x * 0x1p32)) / 0x1p32 -
+			   tl_level_start_f64(x)) < 1e-3 &&
+			      fabs(tl_level_start_f64(x) - log2(1.25 * -log(2 * fmin(x, 0.2)))) < 0.03,
 		      "start for %g", x);
 	printf("near logarithms: log2 within %.4f, 2^x within %.4f octaves\n", worst_log, worst_exp);
 }

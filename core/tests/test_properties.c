@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What must hold for every registered estimator in both number models, over seeded streams. An
+/* What must hold for every registered estimator in both arithmetics, over seeded streams. An
  * estimator added to the registry is found by itself; those with more to promise are listed by name. */
 #include "check.h"
 
 static const struct tl_estimator *estimator(size_t i)
 {
 	return i % 2 ? tl_estimator_at(i / 2, TL_FIX) : tl_estimator_at(i / 2, TL_F64);
-}
-
-/* True for "jacobson" and its presets, "jacobson/...". */
-static int is_a(const struct tl_estimator *e, const char *name)
-{
-	size_t n = strlen(name);
-
-	return strncmp(e->name, name, n) == 0 && (e->name[n] == 0 || e->name[n] == '/');
 }
 
 /* Predictions that average samples: within their range, rising with them, scaling with them. */
@@ -86,7 +78,10 @@ static void check_params(const struct tl_estimator *e, const struct tl_estimator
 	      e->params_bytes);
 	CHECK(strcmp(e->name, other->name) == 0 && e->param_count == other->param_count &&
 		      e->timer == other->timer,
-	      "%s: models differ", e->name);
+	      "%s: the arithmetics differ", e->name);
+	CHECK(e->learned == other->learned && strcmp(e->about, other->about) == 0 &&
+		      (e->about[0] != 0 || strchr(e->name, '/') != NULL),
+	      "%s: about", e->name);
 	CHECK(tl_estimator_find(e->name, e->arithmetic) == e, "%s: not found by name", e->name);
 	subject_defaults(&s, e);
 	subject_defaults(&twin, other);
@@ -104,13 +99,13 @@ static void check_params(const struct tl_estimator *e, const struct tl_estimator
 		      "%s: %s takes what is out of range", e->name, p->key);
 		CHECK(e->get(s.params, i) == value, "%s: %s changed by a refused value", e->name, p->key);
 		CHECK(e->set(s.params, i, third) == 0, "%s: %s refuses %g", e->name, p->key, third);
-		CHECK(fabs(e->get(s.params, i) - third) <= (p->kind == TL_KIND_RATIO ? 1e-9 : 0.5),
+		CHECK(fabs(e->get(s.params, i) - third) <= (p->type == TL_PARAM_RATIO ? 1e-9 : 0.5),
 		      "%s: %s: %g became %g", e->name, p->key, third, e->get(s.params, i));
 		CHECK(e->set(s.params, i, p->low) == 0 && fabs(e->get(s.params, i) - p->low) <= 1e-9 &&
 			      e->set(s.params, i, p->high) == 0 &&
 			      fabs(e->get(s.params, i) - p->high) <= 1e-9,
 		      "%s: %s: bounds", e->name, p->key);
-		CHECK((p->kind == TL_KIND_CHOICE) == (p->choices != NULL), "%s: %s: choices", e->name,
+		CHECK((p->type == TL_PARAM_CHOICE) == (p->choices != NULL), "%s: %s: choices", e->name,
 		      p->key);
 	}
 	CHECK(e->set(s.params, e->param_count, 1) == -1, "%s: sets a parameter past the end", e->name);
@@ -259,7 +254,7 @@ static void check_scaling(const struct tl_estimator *e)
 }
 
 /* 0.1 % of the RTT, and what rounding to 2^-8 us with a gain of 1/8 leaves. */
-static void check_models_agree(size_t index)
+static void check_arithmetics_agree(size_t index)
 {
 	const struct tl_estimator *e = tl_estimator_at(index, TL_F64);
 	double worst_rtt = 0, worst_rto = 0;
@@ -281,8 +276,8 @@ static void check_models_agree(size_t index)
 		worst_rtt = fmax(worst_rtt, fabs(p.rtt_us - q.rtt_us) / (double)in.rtt_us);
 		worst_rto = fmax(worst_rto, fabs(p.rto_us - q.rto_us) / p.rto_us);
 	}
-	CHECK(worst_rtt < 1e-3 && worst_rto < 1e-3, "%s: models differ by %g and %g", e->name, worst_rtt,
-	      worst_rto);
+	CHECK(worst_rtt < 1e-3 && worst_rto < 1e-3, "%s: the arithmetics differ by %g and %g", e->name,
+	      worst_rtt, worst_rto);
 	printf("%-26s fixed against double: RTT within %.2g, RTO within %.2g\n", e->name, worst_rtt,
 	       worst_rto);
 	subject_stop(&f64);
@@ -314,9 +309,9 @@ static void check_run(const struct tl_estimator *e)
 	subject_start(&loop);
 	e->run(s.state, ROWS, &c, rtt, rto);
 	for (k = 0; k < ROWS; k++) {
-		struct tl_prediction stood = subject_query(&loop);
-		CHECK(rtt[k] == stood.rtt_us && rto[k] == stood.rto_us, "%s: run differs in row %d", e->name,
-		      (int)k);
+		struct tl_prediction before = subject_query(&loop);
+		CHECK(rtt[k] == before.rtt_us && rto[k] == before.rto_us, "%s: run differs in row %d",
+		      e->name, (int)k);
 		if (rtt_us[k] >= 0) {
 			struct tl_sample in = sample_of(time_us[k], rtt_us[k], flight[k]);
 			in.sent_us = sent_us[k];
@@ -330,7 +325,8 @@ static void check_run(const struct tl_estimator *e)
 	subject_stop(&loop);
 }
 
-int main(void)
+/* Usage: test_properties [ESTIMATOR] */
+int main(int argc, char **argv)
 {
 	size_t i;
 
@@ -340,6 +336,8 @@ int main(void)
 	for (i = 0; i < 2 * tl_estimator_count(); i++) {
 		const struct tl_estimator *e = estimator(i);
 
+		if (argc > 1 && !is_a(e, argv[1]))
+			continue;
 		check_params(e, estimator(i ^ 1));
 		check_streams(e, 0, 100 + i);
 		check_streams(e, 1, 200 + i);
@@ -350,7 +348,7 @@ int main(void)
 		if (averages(e) || strcmp(e->name, "experts/fitted") == 0)
 			check_scaling(e);
 		if (e->arithmetic == TL_F64)
-			check_models_agree(i / 2);
+			check_arithmetics_agree(i / 2);
 	}
 	return finish();
 }

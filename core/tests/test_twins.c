@@ -88,7 +88,7 @@ static void plain_trial(struct plain *t, int64_t rtt_us)
 	t->trials++;
 }
 
-static void check_experts(enum tl_arithmetic model, double loss, double share, double alpha, double eta,
+static void check_experts(enum tl_arithmetic arithmetic, double loss, double share, double alpha, double eta,
 			  double tick_us, double n, double tolerance)
 {
 	struct subject s;
@@ -97,7 +97,7 @@ static void check_experts(enum tl_arithmetic model, double loss, double share, d
 	double worst = 0, apart = 0;
 	int k;
 
-	subject_defaults(&s, tl_estimator_find("experts", model));
+	subject_defaults(&s, tl_estimator_find("experts", arithmetic));
 	CHECK(!subject_set(&s, "loss", loss) && !subject_set(&s, "eta", eta) &&
 		      !subject_set(&s, "tick_us", tick_us) && !subject_set(&s, "n", n) &&
 		      !subject_set(&s, "under", 3) && !subject_set(&s, "quantile", 0.75) &&
@@ -117,12 +117,12 @@ static void check_experts(enum tl_arithmetic model, double loss, double share, d
 		apart += error / 2000;
 	}
 	/* weights of 30 bits: where they are small, single answers after a jump differ, the mean hardly */
-	if (model == TL_FIX && (share != 0 || alpha < 0.01))
+	if (arithmetic == TL_FIX && (share != 0 || alpha < 0.01))
 		CHECK(apart < 0.003, "loss %g, share %g, alpha %g, n %g: %g off in the mean, worst %g", loss,
 		      share, alpha, n, apart, worst);
 	else
-		CHECK(worst < tolerance, "model %d, loss %g, share %g, eta %g, tick %g, n %g: %g off", model,
-		      loss, share, eta, tick_us, n, worst);
+		CHECK(worst < tolerance, "arithmetic %d, loss %g, share %g, eta %g, tick %g, n %g: %g off",
+		      arithmetic, loss, share, eta, tick_us, n, worst);
 	subject_stop(&s);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Replays vectors/ through the registry: fixed point exact, double within 1e-12. Every registered
- * estimator must have its file. Usage: test_vectors VECTORS_FOLDER */
+ * estimator must have its file. Usage: test_vectors VECTORS_FOLDER [ESTIMATOR] */
 #include "check.h"
 
 #define ROWS_MAX 512
@@ -15,6 +15,7 @@ struct series {
 static double worst;
 static size_t answers;
 
+/* kind: "series", or "expected/KIND" of algorithm */
 static FILE *open_file(const char *folder, const char *kind, const char *name)
 {
 	char path[512];
@@ -121,7 +122,7 @@ static void replay_case(const char *where, FILE *f, const struct series *s, stru
 	}
 }
 
-static void replay(const char *folder, size_t index)
+static void replay(const char *folder, const char *kind, size_t index)
 {
 	static struct series s;
 	struct subject fix, f64;
@@ -134,7 +135,7 @@ static void replay(const char *folder, size_t index)
 		memmove(slash + 1, slash, strlen(slash) + 1);
 		slash[0] = slash[1] = '-';
 	}
-	f = open_file(folder, "expected/estimators", name);
+	f = open_file(folder, kind, name);
 	if (!f)
 		return;
 	worst = 0;
@@ -161,9 +162,10 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	for (i = 0; i < tl_estimator_count(); i++)
-		replay(argv[1], i);
+		if (argc == 2 || is_a(tl_estimator_at(i, TL_FIX), argv[2]))
+			replay(argv[1], "expected/estimators", i);
 	return finish();
 }

@@ -78,7 +78,9 @@ if [ "${VM_CONSOLE:-}" = stdio ]; then # for a person: no result, no time limit
 	"${qemu[@]}" -chardev stdio,id=tty,signal=off -serial chardev:tty -serial null
 	exit
 fi
-setsid timeout -k 5 "$limit" "${qemu[@]}" -serial "file:$work/console.log" -serial "file:$work/out.tar.gz" \
+# Each ends with its parent, also where that is killed outright.
+setpriv --pdeathsig KILL setsid timeout -k 5 "$limit" setpriv --pdeathsig KILL "${qemu[@]}" \
+	-serial "file:$work/console.log" -serial "file:$work/out.tar.gz" \
 	</dev/null >"$work/qemu.log" 2>&1 &
 vm=$!
 code=0

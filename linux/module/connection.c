@@ -21,7 +21,7 @@ static struct tl_kind *kinds;
 static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *e)
 {
 	if (e) {
-		void *params = kzalloc(TL_PARAMS_BYTES, GFP_KERNEL);
+		void *params = kzalloc(TL_PARAMS_BYTES_MAX, GFP_KERNEL);
 
 		if (!params)
 			return -ENOMEM;

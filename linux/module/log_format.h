@@ -31,7 +31,7 @@ struct tl_log_open {
 	__u16 source_port, destination_port;
 	__u16 hz; /* the kernel's tick rate */
 	__u8 source[16], destination[16];
-	__s64 rtt_q8, rto_q8; /* the answer before any sample */
+	__s64 rtt_q8, rto_q8; /* before any sample */
 	__u32 netns; /* inode of the network namespace, as in /proc/PID/ns/net */
 	__u32 reserved;
 };

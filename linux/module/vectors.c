@@ -4,7 +4,7 @@
  *
  *   s                        a new series; r TIME SENT RTT DELAY FLIGHT TTL HOPS: its next row
  *   n REPEAT PERIOD EVERY    the series is replayed so many times, each later by the period;
- *                            an answer stands before the first row and after every so many
+ *                            there is an answer before the first row and after every so many
  *   c NAME                   a case of this estimator; p KEY VALUE: a parameter, times 2^30
  *   q RTT RTO                the next answer, in 2^-8 us
  *   e                        the case ends: every row must have been used
@@ -32,7 +32,7 @@ static u64 at; /* rows replayed in this case */
 static bool first;
 
 static const struct tl_kernel_estimator *subject;
-static u8 params[TL_PARAMS_BYTES] __aligned(8);
+static u8 params[TL_PARAMS_BYTES_MAX] __aligned(8);
 static void *state;
 static struct score {
 	u32 cases, answers, wrong;
@@ -55,7 +55,7 @@ static int tl_begin(void)
 	return 0;
 }
 
-/* "case" lines come before the answers: the state is made when the first answer is asked for */
+/* "case" lines come before the answers: the state is made when the first answer comes */
 static int tl_answer(s64 rtt, s64 rto)
 {
 	struct tl_answer a;
@@ -137,7 +137,7 @@ static int tl_line(char *text)
 	case 'p':
 		if (!subject || sscanf(text + 1, "%63s %lld", word, &a) != 2)
 			return -EINVAL;
-		return subject->set(params, word, a);
+		return tl_kernel_set(subject, params, word, a);
 	case 'q':
 		return sscanf(text + 1, "%lld %lld", &a, &b) == 2 ? tl_answer(a, b) : -EINVAL;
 	case 'e':

@@ -37,7 +37,7 @@ class Moments {
 class TimeoutOracle {
  public:
   void arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial, bool original);
-  void acked(ns3::SequenceNumber32 upto);  // the sender knows: nothing below is asked about again
+  void acked(ns3::SequenceNumber32 upto);  // the sender knows: nothing below is looked up again
   void timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial);
   std::uint64_t spurious() const { return spurious_; }
   std::uint64_t needless() const { return needless_; }

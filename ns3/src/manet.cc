@@ -96,7 +96,7 @@ AodvHelper routing(const Manet& m) {
 }  // namespace
 
 Network make_manet(const Manet& m) {
-  // by default a neighbour that did not answer is not asked again for 100 s, an age among moving nodes
+  // by default a neighbour that did not answer is not tried again for 100 s, an age among moving nodes
   Config::SetDefault("ns3::ArpCache::DeadTimeout", TimeValue(Seconds(m.arp_dead_s)));
   Network out;
   out.hosts.Create(m.nodes);

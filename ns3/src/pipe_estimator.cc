@@ -16,7 +16,7 @@ class PipeProcess {
   explicit PipeProcess(const std::string& command) {
     int in[2], out[2];
     if (pipe(in) != 0 || pipe(out) != 0) throw std::runtime_error("no pipe for an estimator");
-    std::signal(SIGPIPE, SIG_IGN);  // a dead child is told as an error, below
+    std::signal(SIGPIPE, SIG_IGN);  // a dead child becomes an error, below
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("no process for an estimator");
     if (pid_ == 0) {
@@ -76,19 +76,19 @@ std::shared_ptr<PipeProcess> process_of(const std::string& command) {
 PipeEstimator::PipeEstimator(const std::string& command)
     : process_(process_of(command)),
       id_(process_->next_id()),
-      standing_(process_->ask("new " + std::to_string(id_))) {}
+      prediction_(process_->ask("new " + std::to_string(id_))) {}
 
 PipeEstimator::PipeEstimator(std::shared_ptr<PipeProcess> process, unsigned from)
     : process_(std::move(process)),
       id_(process_->next_id()),
-      standing_(process_->ask("copy " + std::to_string(id_) + " " + std::to_string(from))) {}
+      prediction_(process_->ask("copy " + std::to_string(id_) + " " + std::to_string(from))) {}
 
 PipeEstimator::~PipeEstimator() { process_->tell("drop " + std::to_string(id_)); }
 
 void PipeEstimator::update(const tl_sample& sample) {
-  standing_ = process_->ask("update " + std::to_string(id_) + " " + std::to_string(sample.time_us) + " " +
-                            std::to_string(sample.sent_us) + " " + std::to_string(sample.rtt_us) + " " +
-                            std::to_string(sample.flight_segments));
+  prediction_ = process_->ask("update " + std::to_string(id_) + " " + std::to_string(sample.time_us) + " " +
+                              std::to_string(sample.sent_us) + " " + std::to_string(sample.rtt_us) + " " +
+                              std::to_string(sample.flight_segments));
 }
 
 std::unique_ptr<Estimator> PipeEstimator::copy() const {

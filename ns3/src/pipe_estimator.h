@@ -27,14 +27,14 @@ class PipeEstimator final : public Estimator {
   PipeEstimator& operator=(const PipeEstimator&) = delete;
 
   void update(const tl_sample& sample) override;
-  tl_prediction query() const override { return standing_; }
+  tl_prediction query() const override { return prediction_; }
   tl_timer timer() const override { return TL_TIMER_FROM_ACK; }
   std::unique_ptr<Estimator> copy() const override;
 
  private:
   std::shared_ptr<PipeProcess> process_;
   unsigned id_;
-  tl_prediction standing_;
+  tl_prediction prediction_;
 };
 
 }  // namespace tcplearn

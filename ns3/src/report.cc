@@ -24,19 +24,20 @@ Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
   const auto put = [&](const char* name, double value) { out.emplace_back(name, value); };
   put("samples", count(f.sample_us.count()));
   if (f.error_us.count() > 0) {
-    put("mean_error_ticks", f.error_us.mean() / tick_us);
-    put("mean_error_ms", f.error_us.mean() / 1e3);
+    put("mean_abs_error_ticks", f.error_us.mean() / tick_us);
+    put("mean_abs_error_ms", f.error_us.mean() / 1e3);
     put("bias_ms", f.bias_us.mean() / 1e3);
-    put("raw_error_ms", f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
+    put("mean_abs_error_unrounded_ms",
+        f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
   }
-  if (f.first_error_us.count() > 0) put("first_error_ms", f.first_error_us.mean() / 1e3);
+  if (f.first_error_us.count() > 0) put("first_abs_error_ms", f.first_error_us.mean() / 1e3);
   if (f.at_send_error_us.count() > 0) put("at_send_error_ms", f.at_send_error_us.mean() / 1e3);
   if (f.sample_us.count() > 0) {
     put("mean_rtt_ms", f.raw_rtt_us.mean() / 1e3);
     put("rtt_variance_ticks2", f.sample_us.variance() / (tick_us * tick_us));
     put("mean_rto_ms", f.rto_us.mean() / 1e3);
     put("rto_miss_rate", count(f.rto_misses) / count(f.sample_us.count()));
-    put("cwnd_bytes", f.cwnd_bytes.mean());
+    put("mean_cwnd_bytes", f.cwnd_bytes.mean());
   }
   put("sent_packets", count(f.sent));
   put("retransmitted_packets", count(f.retransmitted));
@@ -91,14 +92,14 @@ Metrics averaged(const std::vector<Metrics>& flows) {
   return out;
 }
 
-std::optional<double> error_by_trial_ticks(const Recorder& recorder, double tick_s) {
-  double sum = 0, trials = 0;
+std::optional<double> error_by_sample_ticks(const Recorder& recorder, double tick_s) {
+  double sum = 0, samples = 0;
   for (const FlowRecord& f : recorder.flows) {
     sum += f.error_us.mean() * static_cast<double>(f.error_us.count());
-    trials += static_cast<double>(f.error_us.count());
+    samples += static_cast<double>(f.error_us.count());
   }
-  if (trials == 0) return std::nullopt;
-  return sum / trials / (tick_s * 1e6);
+  if (samples == 0) return std::nullopt;
+  return sum / samples / (tick_s * 1e6);
 }
 
 Json series_of(const Recorder& recorder) {
@@ -125,9 +126,9 @@ void write_report(std::ostream& out, const Scenario& s, const Recorder& recorder
     out << line << '\n';
   }
   Metrics run = averaged(all);
-  if (const auto error = error_by_trial_ticks(recorder, s.tick_s))
-    run.emplace_back("mean_error_by_trial_ticks", *error);
-  run.emplace_back("queue_bytes", totals.queued_bytes.mean());
+  if (const auto error = error_by_sample_ticks(recorder, s.tick_s))
+    run.emplace_back("mean_abs_error_by_sample_ticks", *error);
+  run.emplace_back("mean_queue_bytes", totals.queued_bytes.mean());
   run.emplace_back("flows", static_cast<double>(all.size()));
   for (const char* state : {"finished", "running", "connecting", "died"})
     run.emplace_back(std::string("flows_") + state, states[state]);

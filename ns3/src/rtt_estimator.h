@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // ns-3's RttEstimator driven by any estimator of the core. With tcplearn::TcpSocket it gets the flight
-// size and exact times; with ns-3's own sockets it works too, told samples only.
+// size and exact times; with ns-3's own sockets it works too, given samples only.
 #ifndef TCPLEARN_NS3_RTT_ESTIMATOR_H
 #define TCPLEARN_NS3_RTT_ESTIMATOR_H
 

@@ -103,7 +103,7 @@ double TcpSocket::standing_us() const {
   return estimator().prediction().rtt_us;
 }
 
-// In place of ns-3's history: it keeps what stood at each sending, and SYNs are marked too.
+// In place of ns-3's history: it keeps what was in force at each sending, and SYNs are marked too.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
   if (FlowRecord* f = flow(); f && size) {
     f->sent++;

@@ -58,7 +58,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   struct Sent {
     ns3::SequenceNumber32 seq, end;
     ns3::Time at;            // last time
-    double prediction_us;    // that stood then
+    double prediction_us;    // of that time
     ns3::Time rto;           // in force then
     bool again = false;      // sent more than once: no sample
     bool forgotten = false;  // a timeout came since: not looked at

@@ -109,10 +109,10 @@ struct Replay {
   }
 };
 
-std::size_t replay(const std::string& folder, const std::string& name) {
+std::size_t replay(const std::string& folder, const std::string& kind, const std::string& name) {
   std::string base = name;
   if (const std::size_t slash = base.find('/'); slash != std::string::npos) base.replace(slash, 1, "--");
-  std::ifstream file = opened(folder + "/expected/estimators/" + base + ".csv");
+  std::ifstream file = opened(folder + "/expected/" + kind + "/" + base + ".csv");
   std::size_t answers = 0;
   std::string line;
   while (std::getline(file, line)) {
@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
   try {
     for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
       const char* name = tl_estimator_at(i, TL_F64)->name;
-      const std::size_t answers = replay(argv[1], name);
+      const std::size_t answers = replay(argv[1], "estimators", name);
       if (answers < 1000) fail(std::string(name) + ": too few answers");
       std::printf("%-26s %6zu answers\n", name, answers);
     }

@@ -7,10 +7,12 @@ import importlib
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from dask_cluster import Cluster
 from samples import ROOT
 from tcplearn import estimators
 
@@ -32,3 +34,18 @@ def installed_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     yield "running-median"
     estimators._users.cache_clear()
     sys.modules.pop("my_estimator", None)
+
+
+@pytest.fixture
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's cache, empty."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder / "tcplearn"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    pytest.importorskip("distributed")
+    with ExitStack() as stack:
+        yield Cluster(tmp_path, stack)

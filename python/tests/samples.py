@@ -51,3 +51,12 @@ def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0, overtaking
         "retransmitted": (rng.random(rows) < 0.05).astype(np.uint8),
         "ttl": np.full(rows, 52, np.uint8),
     }
+
+
+#: To begin a program of its own with: the most memory that it had. (Its ru_maxrss would be that of the
+#: process which started it, where that was larger: the kernel carries it over into the new program.)
+PEAK_MB = """
+def peak_mb():
+    with open("/proc/self/status") as file:
+        return int(next(line for line in file if line.startswith("VmHWM")).split()[1]) // 1024
+"""

@@ -50,8 +50,8 @@ def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
     assert bulk["spurious_timeouts"] < 0.1 * bulk["rto_miss_rate_before"] * bulk["samples"]
     assert thin["rto_miss_rate"] == thin["rto_miss_rate_before"]
     assert thin["rto_miss_rate"] == pytest.approx(thin["spurious_timeouts"] / thin["samples"])
-    assert all(r["rto_miss_rate_asked"] is None for r in rows if r["estimator"] == "jacobson")
-    assert "conformal:miss=0.02 was asked for 2 %" in page.read_text()
+    assert all(r["rto_miss_rate_requested"] is None for r in rows if r["estimator"] == "jacobson")
+    assert "A miss rate of 2 % was requested of conformal:miss=0.02" in page.read_text()
 
 
 def test_miss_rates_and_seeds_that_cannot_be() -> None:
@@ -79,7 +79,7 @@ def test_a_preset_about_a_rate_of_its_own_keeps_it() -> None:
         "json",
     )
     rows = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
-    assert {r["estimator"]: r["rto_miss_rate_asked"] for r in rows} == {
+    assert {r["estimator"]: r["rto_miss_rate_requested"] for r in rows} == {
         "conformal:miss=0.05": 0.05,
         "conformal/thousandth": 0.001,
         "last": None,

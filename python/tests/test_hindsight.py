@@ -139,10 +139,10 @@ def test_the_delay_a_peer_reports_reaches_the_estimator() -> None:
     engine.feed({**b, "ack_delay_us": delay})
     flow = engine.finish(0)
     assert flow is not None
-    for told in (delay, None):
+    for known in (delay, None):
         rtt, _ = _native.Estimator("rfc9002").run(
-            b["rtt_us"], b["time_us"], b["sent_us"], ack_delay_us=told, flight_segments=b["flight_segments"]
+            b["rtt_us"], b["time_us"], b["sent_us"], ack_delay_us=known, flight_segments=b["flight_segments"]
         )
         scored = np.flatnonzero(b["rtt_us"] >= 0)[1:]
         want = np.abs(rtt - b["rtt_us"])[scored].mean()
-        assert (flow.metrics()[0]["mean_abs_error_us"] == pytest.approx(want)) == (told is not None)
+        assert (flow.metrics()[0]["mean_abs_error_us"] == pytest.approx(want)) == (known is not None)

@@ -39,7 +39,7 @@ def columns(losses: Losses, withdrawn: list[int] | None = None) -> dict[str, Any
 
 
 def invented(b: Batch, seed: int) -> Losses:
-    """Losses of every kind that keep the promises of the reader: each told with a row after its repair."""
+    """Losses of every kind that keep the reader's promises: each reported with a row after the repair."""
     rng = np.random.default_rng(seed)
     out: Losses = []
     for row in sorted(rng.choice(np.arange(5, len(b["time_us"])), 60, replace=False).tolist()):
@@ -74,7 +74,7 @@ def twin(b: Batch, losses: Losses, name: str) -> dict[str, float]:
     )
     alone, rack = [], []
     for loss in losses:
-        row = int(np.flatnonzero(b["time_us"] > loss["armed_us"])[0])  # what stood until then
+        row = int(np.flatnonzero(b["time_us"] > loss["armed_us"])[0])  # in force until then
         known = bool((b["rtt_us"][:row] >= 0).any())
         timeout = float(rto[row])
         start = loss["head_sent_us"] if name == "eifel" else loss["armed_us"]

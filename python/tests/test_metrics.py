@@ -49,7 +49,7 @@ def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
             continue
         if not first:
             errors.append(rtt[k] - y)
-        # what stood when the segment was sent: before the first row that came after that
+        # in force when the segment was sent: just before the first row that came after that
         sent = np.searchsorted(b["time_us"], b["sent_us"][k], side="right")
         if sampled[:sent].any():
             at_send.append(abs(rtt[sent] - y))

@@ -21,7 +21,7 @@ OVER = ("tracking", "jacobson", "last")
 
 
 def run(name: str, y: Rtts, arithmetic: str = "double", **params: float) -> tuple[Floats, Floats]:
-    """What stood before each sample."""
+    """In force just before each sample."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, arithmetic, params).run(y, now, now - y)
     return rtt, rto

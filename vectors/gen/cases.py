@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is replayed: every estimator and preset on every series, and variants of their parameters.
-Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
+"""What is replayed: every estimator and preset on every series, and variants of their parameters. Here those
+of double_reference.py and fixed_reference.py; any other file ..._reference.py beside this one brings its own
+in its CASES. Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
 
-import conformal_model as c
-import double_model as d
-import fixed_model as f
-import q16_model as q
-import tracking_model as t
+from importlib import import_module
+from pathlib import Path
 
-BOUNDS = {"rto_initial_us": 1_000_000, "rto_max_us": 60_000_000}
-LAST = {"beta": 0.25, "k": 4, "granularity_us": 1, "rto_min_us": 0, **BOUNDS}
-JACOBSON = {**LAST, "alpha": 0.125, "quantum_us": 0, "sampling": 0}
+import double_reference as d
+import fixed_reference as f
+from defaults import BOUNDS, JACOBSON, LAST
+
 LINUX = {"variance_floor_us": 200_000, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000}
 RFC9002 = {"granularity_us": 1000, "max_ack_delay_us": 25_000, "rtt_initial_us": 333_000}
 EIFEL = {"segments_per_ack": 1, "gain_max": "1/3", "tick_us": 1, **BOUNDS}
@@ -22,10 +21,6 @@ EXPERTS = {
     "quantum_us": 0, "sampling": 0,
 }  # fmt: skip
 FITTED = {**EXPERTS, "fit": 16, "per_octave": 16, "rto_min_us": 0, "rto_max_us": 60_000_000}
-Q16 = {
-    "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1,
-    "rtt_max": 128, "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
-}  # fmt: skip
 
 
 def linreg(b0, b1, b2, b3, b4, error=0):
@@ -35,39 +30,13 @@ def linreg(b0, b1, b2, b3, b4, error=0):
     }  # fmt: skip
 
 
-TRACKING = {
-    "predictors": 3965, "combiner": 0, "budget": 0, "warm_up": 0, "dead_zone": 0, "eta": 2, "alpha": 0.08,
-    **LAST,
-}  # fmt: skip
-STUDY = {**TRACKING, "predictors": 4095, "budget": 1, "warm_up": 1, "dead_zone": 1}
-CONFORMAL = {"miss": 0.01, "over": 0, "integral": 0, "steps": 0, "rto_min_us": 1000, **BOUNDS}
-
-
-def tracking_double(p):
-    return t.Tracking(t.Double, p)
-
-
-def tracking_fixed(p):
-    return t.Tracking(t.Fixed, p)
-
-
-def conformal_double(p):
-    over = (tracking_double, d.Jacobson, d.Last)[p["over"]]
-    return c.Conformal(c.Double, p, over((TRACKING, JACOBSON, LAST)[p["over"]]))
-
-
-def conformal_fixed(p):
-    over = (tracking_fixed, f.Jacobson, f.Last)[p["over"]]
-    return c.Conformal(c.Fixed, p, over((TRACKING, JACOBSON, LAST)[p["over"]]))
-
-
 CUBIC = (-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301)
 RENO = (0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428)
 VEGAS = (-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231)
 
-# name: (double model, fixed model or None where it is the same, parameters, variants)
-# a variant: (series, parameters that differ)
 EVERY = "wan tiny large equal falling rising extremes sawtooth hour flights"
+# name: (in double, in fixed point or None where that is the same in us, parameters, variants)
+# a variant: (series, parameters that differ)
 ESTIMATORS = {
     "last": (d.Last, f.Last, LAST, [("wan", {"beta": 0.5, "k": 8, "rto_min_us": 200_000})]),
     "jacobson": (d.Jacobson, f.Jacobson, JACOBSON, [
@@ -123,64 +92,28 @@ ESTIMATORS = {
         ("extremes rising", {"share": 2, "fit": 1}),
         ("sawtooth rising", {"share": 1, "loss": 3, "eta": 0.5}),
     ]),
-    "experts/nunes2014-linux": (q.ExpertsQ16, None, Q16, [
-        ("wan extremes falling", {"tick_us": 1000, "scale": 1}),
-        ("extremes large", {"n": 10, "alpha_q16": 0}),
-        ("large", {"eta_q16": 655, "alpha_q16": 65536, "tick_us": 1_000_000, "scale": 1000}),
-    ]),
     "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [
         ("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200}),
     ]),
     "linreg/magnitude": (d.Linreg, f.Linreg, linreg(*CUBIC, error=1), []),
     "linreg/reno": (d.Linreg, f.Linreg, linreg(*RENO), []),
     "linreg/vegas": (d.Linreg, f.Linreg, linreg(*VEGAS), []),
-    "tracking": (tracking_double, tracking_fixed, TRACKING, [
-        ("wan sawtooth extremes flights", {"combiner": 1}),
-        ("wan extremes", {"combiner": 1, "alpha": 0, "eta": 20}),
-        ("large tiny", {"combiner": 1, "alpha": 0.5, "eta": 0.25, "predictors": 127}),
-        ("wan sawtooth falling", {"budget": 1}),
-        ("wan rising tiny", {"warm_up": 1}),
-        ("wan sawtooth tiny", {"dead_zone": 1}),
-        ("wan flights", {"predictors": 1}),
-        ("wan sawtooth", {"predictors": 64}),
-        ("wan extremes tiny", {"predictors": 4095}),
-        ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
-        ("extremes large", {"combiner": 1, "eta": 0.001}),
-        ("stairs", {}),
-    ]),
-    "tracking/study": (tracking_double, tracking_fixed, STUDY, [("wan flights", {"predictors": 3965})]),
-    "conformal": (conformal_double, conformal_fixed, CONFORMAL, [
-        ("stairs", {}),
-        ("wan hour flights stairs", {"miss": 0.05}),
-        ("stairs", {"miss": 0.5, "over": 2}),
-        ("wan tiny", {"miss": 0.5}),
-        ("wan sawtooth falling", {"over": 2}),
-        ("wan hour", {"integral": 1}),
-        ("hour falling rising", {"steps": 1}),
-        ("wan tiny", {"rto_min_us": 60_000}),
-        ("wan extremes large", {"rto_max_us": 70_000}),
-        ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
-    ]),
-    "conformal/thousandth": (conformal_double, conformal_fixed, {**CONFORMAL, "miss": 0.001}, []),
-    "conformal/over-jacobson": (conformal_double, conformal_fixed, {**CONFORMAL, "over": 1}, [
-        ("stairs", {}),
-        ("wan falling rising stairs", {"miss": 0.1}),
-    ]),
 }  # fmt: skip
+for path in sorted(Path(__file__).parent.glob("*_reference.py")):
+    ESTIMATORS |= getattr(import_module(path.stem), "CASES", {})
 
 
-def all_cases():
-    """Yields estimator, series, what differs from its defaults."""
-    for name, (_, _, _, variants) in ESTIMATORS.items():
-        for series in EVERY.split():
-            yield name, series, {}
-        for several, changed in variants:
-            for series in several.split():
-                yield name, series, changed
+def cases_of(name):
+    """Yields series, what differs from the estimator's defaults."""
+    for series in EVERY.split():
+        yield series, {}
+    for several, changed in ESTIMATORS[name][3]:
+        for series in several.split():
+            yield series, changed
 
 
-def models(name, changed):
-    """The double model and the fixed one; a fixed model of None answers the double's integers in us."""
+def references(name, changed):
+    """In double and in fixed point; None where fixed point answers double's integers in us."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/series and vectors/expected; with --check compares them with what is there.
+"""Writes vectors/series and vectors/expected/estimators; with --check compares them with what is there.
 
-    python3 vectors/gen/generate.py [--check]
+    python3 vectors/gen/generate.py [--check] [ESTIMATOR ...]
 
-Needs Python 3.11 or later and nothing else."""
+Estimators named: only theirs, their presets' with them. Needs Python 3.11 or later and nothing else."""
 
+import argparse
 import math
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from cases import ESTIMATORS, all_cases, models
+from cases import ESTIMATORS, cases_of, references
 from series import ALL, Sample
 
 HERE = Path(__file__).resolve().parent.parent
+EXPECTED = HERE / "expected" / "estimators"
 
 
 def series_text(series):
@@ -24,8 +27,8 @@ def series_text(series):
 
 
 def answers(name, series, changed):
-    """What stands before any sample, then after every so many."""
-    double, fixed = models(name, changed)
+    """Before any sample, then after every so many."""
+    double, fixed = references(name, changed)
 
     def line():
         f64 = tuple(map(float, double.query()))
@@ -41,16 +44,24 @@ def answers(name, series, changed):
             yield line()
 
 
-def expected_texts():
-    texts = {name: [] for name in ESTIMATORS}
-    for name, series, changed in all_cases():
-        head = ["case", series, *(f"{key}={value}" for key, value in changed.items())]
-        texts[name] += [",".join(head), *answers(name, ALL[series], changed)]
-    return {name: "\n".join(lines) + "\n" for name, lines in texts.items()}
+def case_text(case):
+    name, series, changed = case
+    head = ["case", series, *(f"{key}={value}" for key, value in changed.items())]
+    return "\n".join([",".join(head), *answers(name, ALL[series], changed)]) + "\n"
 
 
-def file_name(estimator):
-    return estimator.replace("/", "--") + ".csv"
+def expected_texts(names):
+    """The text of each one's file; every case in a process of its own."""
+    cases = [(name, *case) for name in names for case in cases_of(name)]
+    texts = dict.fromkeys(names, "")
+    with ProcessPoolExecutor() as pool:
+        for (name, *_), text in zip(cases, pool.map(case_text, cases), strict=True):
+            texts[name] += text
+    return texts
+
+
+def file_of(estimator):
+    return EXPECTED / (estimator.replace("/", "--") + ".csv")
 
 
 def close(a, b):
@@ -68,23 +79,35 @@ def close_line(a, b):
     return all(math.isclose(float(u), float(v), rel_tol=1e-13) for u, v in zip(x[2:], y[2:], strict=True))
 
 
-def main(arguments):
+def check(files, there):
+    differ = {path for path in there & set(files) if not close(path.read_text(), files[path])}
+    bad = sorted(there ^ set(files) | differ)
+    for path in bad:
+        print(f"{path.relative_to(HERE)}: not what the reference gives")
+    return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The golden vectors, from the reference.")
+    parser.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
+    parser.add_argument("estimators", nargs="*", metavar="ESTIMATOR", help="only these, presets included")
+    arguments = parser.parse_args()
+    names = [n for n in ESTIMATORS if not arguments.estimators or n.split("/")[0] in arguments.estimators]
+    unknown = set(arguments.estimators) - {n.split("/")[0] for n in names}
+    if unknown:
+        parser.error(f"no reference for {', '.join(sorted(unknown))}; there is {', '.join(ESTIMATORS)}")
     files = {HERE / "series" / f"{name}.csv": series_text(s) for name, s in ALL.items()}
-    files |= {
-        HERE / "expected" / "estimators" / file_name(name): text for name, text in expected_texts().items()
-    }
-    if arguments == ["--check"]:
-        there = {p for folder in ("series", "expected/estimators") for p in (HERE / folder).glob("*")}
-        differ = {path for path in there & set(files) if not close(path.read_text(), files[path])}
-        bad = sorted(there ^ set(files) | differ)
-        for path in bad:
-            print(f"{path.relative_to(HERE)}: not what the reference gives")
-        return 1 if bad else 0
+    files |= {file_of(name): text for name, text in expected_texts(names).items()}
+    if arguments.check:
+        there = {path for folder in (HERE / "series", EXPECTED) for path in folder.glob("*")}
+        if arguments.estimators:
+            there &= set(files)
+        return check(files, there)
     for path, text in files.items():
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What every estimator shares, once for each number model. */
+/* What every estimator shares, once for each arithmetic. */
 
-struct TL(answer) {
-	num_t rtt; /* prediction of the next sample; 0 before the first, but for estimators with a prior */
+struct TL(prediction) {
+	num_t rtt; /* of the next sample; 0 before the first, but for estimators with a prior */
 	num_t rto;
 };
 
@@ -19,6 +19,11 @@ TL_FN num_t TL(max)(num_t a, num_t b)
 TL_FN num_t TL(min)(num_t a, num_t b)
 {
 	return a < b ? a : b;
+}
+
+TL_FN num_t TL(clamp)(num_t a, num_t low, num_t high)
+{
+	return a < low ? low : a > high ? high : a;
 }
 
 /* RFC 6298, 2.1 to 2.5: the initial RTO, or centre + max(G, variance) within its bounds; never 0. */

@@ -1,54 +1,125 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Each estimator lists its parameters once, X(type, name, default, lowest, highest, meaning); the
- * fields, the defaults and the table that users see come from that list. A choice holds its names in
- * place of the lowest value. */
+/* Parameters as data, the same for every kind of algorithm. Each lists its own once,
+ * X(type, name, default, lowest, highest, meaning); fields, defaults, setting, reading and the table that
+ * users see come from that list. A choice holds its names in place of the lowest value. A value of any type
+ * is set and read as a ratio_t of the arithmetic. */
 #ifndef TCPLEARN_PARAMS_H
 #define TCPLEARN_PARAMS_H
 
-#define TL_EXPERTS_MAX 1000u              /* the largest N: bounds every loop over experts */
-#define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
+#include "deps.h"
 
-enum tl_loss {
-	TL_LOSS_NUNES2014 = 0,
-	TL_LOSS_SQUARED = 1,
-	TL_LOSS_LINEAR = 2,
-	TL_LOSS_ABSOLUTE = 3,
-	TL_LOSS_PINBALL = 4
-};
-enum tl_share { TL_SHARE_FIXED = 0, TL_SHARE_VARIABLE = 1, TL_SHARE_PAST = 2 };
-enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
-enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1 };
-enum tl_combiner { TL_COMBINER_REGRET = 0, TL_COMBINER_FIXED_SHARE = 1 };
-enum tl_switch { TL_ON = 0, TL_OFF = 1 };
-enum tl_warm_up { TL_WARM_UP_MEDIAN = 0, TL_WARM_UP_FIRST = 1 };
-enum tl_over { TL_OVER_TRACKING = 0, TL_OVER_JACOBSON = 1, TL_OVER_LAST = 2 };
+/* Large enough for the parameters of any algorithm. */
+#define TL_PARAMS_BYTES_MAX 512
 
-#define TL_PREDICTORS 12
-enum tl_predictor { /* of `tracking`, in the order of the bits of its parameter */
-		    TL_P_LAST,
-		    TL_P_EWMA8,
-		    TL_P_EWMA32,
-		    TL_P_MEDIAN5,
-		    TL_P_SLOW_HUB,
-		    TL_P_STEP_MEDIAN,
-		    TL_P_DRIFT,
-		    TL_P_HALF,
-		    TL_P_RATIO,
-		    TL_P_MAP8,
-		    TL_P_MAP16,
-		    TL_P_AFFINE
-};
+enum tl_param_type { TL_PARAM_US, TL_PARAM_RATIO, TL_PARAM_COUNT, TL_PARAM_CHOICE };
 
+enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
+
+/* struct TL(id_params) { list(TL_FIELD) }; */
 #define TL_FIELD(type, name, value, low, high, text) TL_FIELD_##type(name)
 #define TL_FIELD_ratio(name) ratio_t name;
 #define TL_FIELD_us(name) int64_t name##_us;
 #define TL_FIELD_count(name) uint32_t name;
 #define TL_FIELD_choice(name) uint32_t name;
 
-#define TL_DEFAULT(type, name, value, low, high, text) TL_DEFAULT_##type(name, value)
-#define TL_DEFAULT_ratio(name, value) p->name = (value);
-#define TL_DEFAULT_us(name, value) p->name##_us = (value);
-#define TL_DEFAULT_count(name, value) p->name = (value);
-#define TL_DEFAULT_choice(name, value) p->name = (value);
+/* TL_FN void TL(id_defaults)(struct TL(id_params) *p) { list(TL_DEFAULT) } */
+#define TL_DEFAULT(type, name, value, low, high, text) p->TL_MEMBER_##type(name) = (value);
+#define TL_MEMBER_ratio(name) name
+#define TL_MEMBER_us(name) name##_us
+#define TL_MEMBER_count(name) name
+#define TL_MEMBER_choice(name) name
 
+/* static const char *const keys[] = { list(TL_KEY) }; */
+#define TL_KEY(type, name, value, low, high, text) TL_KEY_##type(#name)
+#define TL_KEY_ratio(key) key,
+#define TL_KEY_us(key) key "_us",
+#define TL_KEY_count(key) key,
+#define TL_KEY_choice(key) key,
+
+/* The position of a key, count where there is none. */
+TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const char *key)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < count; i++) {
+		for (k = 0; keys[i][k] != 0 && keys[i][k] == key[k]; k++)
+			;
+		if (keys[i][k] == key[k])
+			break;
+	}
+	return i;
+}
+
+/* The verbs about parameters of one algorithm, on memory without a type, in the arithmetic that is begun:
+ * tl_wrap_defaults_ID, tl_wrap_set_ID (0, or -1: no such index, or out of range) and tl_wrap_get_ID. */
+#define TL_WRAP_PARAMS(id, list) \
+	TL_FN void TL(wrap_defaults_##id)(void *params) \
+	{ \
+		TL(id##_defaults)((struct TL(id##_params) *)params); \
+	} \
+	TL_FN int TL(wrap_set_##id)(void *params, uint32_t index, ratio_t x) \
+	{ \
+		struct TL(id##_params) *p = (struct TL(id##_params) *)params; \
+		uint32_t i = 0; \
+		list(TL_SET) return -1; \
+	} \
+	TL_FN ratio_t TL(wrap_get_##id)(const void *params, uint32_t index) \
+	{ \
+		const struct TL(id##_params) *p = (const struct TL(id##_params) *)params; \
+		uint32_t i = 0; \
+		list(TL_GET) return ratio_from_whole(0); \
+	}
+/* tl_wrap_defaults_ID_PRESET */
+#define TL_WRAP_PRESET(id, preset) \
+	TL_FN void TL(wrap_defaults_##id##_##preset)(void *params) \
+	{ \
+		TL(id##_defaults)((struct TL(id##_params) *)params); \
+		TL(id##_##preset)((struct TL(id##_params) *)params); \
+	}
+
+#define TL_SET(type, name, value, low, high, text) \
+	if (i++ == index) { \
+		if (!(x >= TL_LOW_##type(low) && x <= TL_HIGH_##type(high))) \
+			return -1; \
+		p->TL_MEMBER_##type(name) = TL_CAST_##type(x); \
+		return 0; \
+	}
+#define TL_GET(type, name, value, low, high, text) \
+	if (i++ == index) \
+		return TL_BACK_##type(p->TL_MEMBER_##type(name));
+#define TL_LOW_ratio(low) ratio_from_double(low)
+#define TL_LOW_us(low) ratio_from_whole(low)
+#define TL_LOW_count(low) ratio_from_whole(low)
+#define TL_LOW_choice(choices) ratio_from_whole(0)
+#define TL_HIGH_ratio(high) ratio_from_double(high)
+#define TL_HIGH_us(high) ratio_from_whole(high)
+#define TL_HIGH_count(high) ratio_from_whole(high)
+#define TL_HIGH_choice(high) ratio_from_whole(high)
+#define TL_CAST_ratio(x) (x)
+#define TL_CAST_us(x) ratio_to_whole(x)
+#define TL_CAST_count(x) (uint32_t) ratio_to_whole(x)
+#define TL_CAST_choice(x) (uint32_t) ratio_to_whole(x)
+#define TL_BACK_ratio(x) (x)
+#define TL_BACK_us(x) ratio_from_whole(x)
+#define TL_BACK_count(x) ratio_from_whole(x)
+#define TL_BACK_choice(x) ratio_from_whole(x)
+
+#ifndef TL_NO_F64
+
+struct tl_param {
+	const char *key; /* times end in _us */
+	enum tl_param_type type;
+	double low, high;    /* both allowed */
+	const char *choices; /* of TL_PARAM_CHOICE: "name|name", the value is the position */
+	const char *text;
+};
+
+/* static const struct tl_param table[] = { list(TL_INFO) }; */
+#define TL_INFO(type, name, value, low, high, text) TL_INFO_##type(#name, low, high, text)
+#define TL_INFO_us(key, low, high, text) { key "_us", TL_PARAM_US, (double)(low), (double)(high), 0, text },
+#define TL_INFO_ratio(key, low, high, text) { key, TL_PARAM_RATIO, (double)(low), (double)(high), 0, text },
+#define TL_INFO_count(key, low, high, text) { key, TL_PARAM_COUNT, (double)(low), (double)(high), 0, text },
+#define TL_INFO_choice(key, choices, high, text) { key, TL_PARAM_CHOICE, 0, (double)(high), choices, text },
+
+#endif
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What an estimator is told: one round-trip-time sample, the same in both number models. */
+/* What an estimator learns from: one round-trip-time sample, the same in both arithmetics. */
 #ifndef TCPLEARN_SAMPLE_H
 #define TCPLEARN_SAMPLE_H
 

@@ -8,7 +8,9 @@
 
 #include <stddef.h>
 
+#include "params.h"
 #include "sample.h"
+#include "timer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,22 +19,6 @@ extern "C" {
 #define TL_VERSION "0.1.0"
 
 enum tl_arithmetic { TL_F64 = 0, TL_FIX = 1 };
-
-/* Where the retransmission timer counts from when an ACK restarts it. */
-enum tl_timer {
-	TL_TIMER_FROM_ACK = 0, /* RFC 6298, 5.3: RTO from now */
-	TL_TIMER_FROM_HEAD = 1 /* Eifel: RTO less the age of the oldest segment out */
-};
-
-enum tl_kind { TL_KIND_US, TL_KIND_RATIO, TL_KIND_COUNT, TL_KIND_CHOICE };
-
-struct tl_param {
-	const char *key; /* times end in _us */
-	enum tl_kind kind;
-	double low, high;    /* both allowed */
-	const char *choices; /* of TL_KIND_CHOICE: "name|name", the value is the position */
-	const char *text;
-};
 
 struct tl_prediction {
 	double rtt_us; /* of the next sample; 0 while there is none to give */
@@ -48,8 +34,10 @@ struct tl_columns {
 };
 
 struct tl_estimator {
-	const char *name; /* "experts", or a preset's: "experts/fitted" */
-	const char *summary;
+	const char *name;    /* "experts", or a preset's: "experts/fitted" */
+	const char *summary; /* half a line */
+	const char *about;   /* a sentence or two for a glossary; may be "" */
+	int learned;         /* 0: a formula */
 	enum tl_arithmetic arithmetic;
 	enum tl_timer timer;
 	const struct tl_param *params;
@@ -62,15 +50,12 @@ struct tl_estimator {
 	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
 	void (*update)(void *state, const struct tl_sample *sample);
 	void (*query)(const void *state, struct tl_prediction *out);
-	/* For each row: what stood just before it, then the update. Either output may be NULL. */
+	/* For each row: the prediction just before it, then the update. Either output may be NULL. */
 	void (*run)(void *state, size_t rows, const struct tl_columns *columns, double *rtt_us,
 		    double *rto_us);
 };
 
-/* Large enough for the parameters of any estimator. */
-#define TL_PARAMS_BYTES_MAX 512
-
-/* How many there are in each model. */
+/* How many there are in each arithmetic. */
 size_t tl_estimator_count(void);
 /* NULL past the end. */
 const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic);

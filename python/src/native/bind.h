@@ -32,6 +32,8 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params);
 
+void bind_capture(nb::module_& m);
+void bind_columns(nb::module_& m);
 void bind_core(nb::module_& m);
 void bind_replay(nb::module_& m);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // The reader of captures, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,28 +8,13 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "bind.h"
 #include "capture/reader.h"
 
-namespace nb = nanobind;
+namespace tcplearn {
 
 namespace {
-
-using tcplearn::Batch;
-using tcplearn::CaptureReader;
-using tcplearn::FlowInfo;
-using tcplearn::ReaderOptions;
-using tcplearn::Stats;
-using tcplearn::TraceError;
-
-// The array owns the vector's memory: nothing is copied.
-template <typename T>
-nb::object to_numpy(std::vector<T>&& column) {
-  auto* owned = new std::vector<T>(std::move(column));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
-}
 
 nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   Batch batch;
@@ -42,35 +25,14 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   }
   if (!more) return nb::none();
   nb::dict columns;
-  columns["time_us"] = to_numpy(std::move(batch.time_us));
-  columns["sent_us"] = to_numpy(std::move(batch.sent_us));
-  columns["rtt_us"] = to_numpy(std::move(batch.rtt_us));
-  columns["armed_us"] = to_numpy(std::move(batch.armed_us));
-  columns["head_sent_us"] = to_numpy(std::move(batch.head_sent_us));
-  columns["flow"] = to_numpy(std::move(batch.flow));
-  columns["acked_bytes"] = to_numpy(std::move(batch.acked_bytes));
-  columns["in_flight_bytes"] = to_numpy(std::move(batch.in_flight_bytes));
-  columns["flight_segments"] = to_numpy(std::move(batch.flight_segments));
-  columns["retransmitted"] = to_numpy(std::move(batch.retransmitted));
-  columns["ttl"] = to_numpy(std::move(batch.ttl));
-  columns["no_sample"] = to_numpy(std::move(batch.no_sample));
-  tcplearn::Losses& l = batch.losses;
+#define TCPLEARN_X(type, name, unknown, meaning) columns[#name] = to_numpy(std::move(batch.name));
+  TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
   nb::dict losses;
-  losses["flow"] = to_numpy(std::move(l.flow));
-  losses["row"] = to_numpy(std::move(l.row));
-  losses["id"] = to_numpy(std::move(l.id));
-  losses["sent_us"] = to_numpy(std::move(l.sent_us));
-  losses["resent_us"] = to_numpy(std::move(l.resent_us));
-  losses["armed_us"] = to_numpy(std::move(l.armed_us));
-  losses["head_sent_us"] = to_numpy(std::move(l.head_sent_us));
-  losses["probe_from_us"] = to_numpy(std::move(l.probe_from_us));
-  losses["delivered_us"] = to_numpy(std::move(l.delivered_us));
-  losses["rack_us"] = to_numpy(std::move(l.rack_us));
-  losses["rtt_us"] = to_numpy(std::move(l.rtt_us));
-  losses["tail"] = to_numpy(std::move(l.tail));
-  losses["alone"] = to_numpy(std::move(l.alone));
-  losses["withdrawn_flow"] = to_numpy(std::move(l.withdrawn_flow));
-  losses["withdrawn_id"] = to_numpy(std::move(l.withdrawn_id));
+#define TCPLEARN_X(type, name, unknown, meaning) losses[#name] = to_numpy(std::move(batch.losses.name));
+  TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
+  TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
   columns["losses"] = losses;
   columns["ended"] = to_numpy(std::move(batch.ended));
   return columns;
@@ -110,17 +72,21 @@ void bind_capture(nb::module_& m) {
                             "Samples of a pcap or pcapng file, plain or gzipped, as a stream.")
       .def(
           "__init__",
-          [](CaptureReader* self, const std::string& path, const std::string& sender, bool every_ack,
-             double idle_s) {
+          [](CaptureReader* self, nb::handle path, const std::string& name, const std::string& sender,
+             bool every_ack, double idle_s) {
+            // a file's name is bytes, and need not be text
+            PyObject* encoded = nullptr;
+            if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
+            const nb::bytes file = nb::steal<nb::bytes>(encoded);
             ReaderOptions options;
             options.sender = sender;
             options.every_ack = every_ack;
             if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
             options.idle_us = static_cast<std::int64_t>(idle_s * 1e6);
-            new (self) CaptureReader(path, options);
+            new (self) CaptureReader(file.c_str(), name.empty() ? file.c_str() : name, options);
           },
-          nb::arg("path"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
-          nb::arg("idle_s") = 300.0)
+          nb::arg("path"), nb::arg("name") = "", nb::kw_only(), nb::arg("sender") = "auto",
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0)
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
            nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")
@@ -137,3 +103,5 @@ void bind_capture(nb::module_& m) {
           },
           "The share of the file that was read, 0 to 1.");
 }
+
+}  // namespace tcplearn

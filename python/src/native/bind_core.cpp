@@ -23,7 +23,7 @@ nb::object describe_param(const tl_estimator* e, const void* params, std::size_t
   d["high"] = p.high;
   d["default"] = e->get(params, i);
   d["text"] = p.text;
-  d["whole"] = p.kind != TL_KIND_RATIO;
+  d["whole"] = p.type != TL_PARAM_RATIO;
   nb::list choices;
   if (p.choices) {
     std::istringstream names(p.choices);
@@ -42,6 +42,8 @@ nb::list estimators() {
     nb::dict d;
     d["name"] = e->name;
     d["summary"] = e->summary;
+    d["about"] = e->about;
+    d["learned"] = e->learned != 0;
     d["timer_from_head"] = e->timer == TL_TIMER_FROM_HEAD;
     nb::list list;
     for (std::size_t k = 0; k < e->param_count; ++k) list.append(describe_param(e, params.data(), k));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "bind.h"
 
-void bind_capture(nanobind::module_& m);
-
 NB_MODULE(_native, m) {
   m.doc() = "Core estimators, capture reader and replay engine.";
+  tcplearn::bind_columns(m);
   tcplearn::bind_core(m);
   tcplearn::bind_replay(m);
-  bind_capture(m);
+  tcplearn::bind_capture(m);
 }

@@ -12,6 +12,10 @@ _Ints = NDArray[Any]
 
 class TraceError(ValueError): ...
 
+def columns() -> list[dict[str, Any]]:
+    """The columns of a batch: `table` (required, filled, optional, loss, withdrawn), name, type, default,
+    meaning."""
+
 def estimators() -> list[dict[str, Any]]: ...
 
 class Estimator:
@@ -46,7 +50,7 @@ class Estimator:
         ttl: _Ints | None = None,
         hops: _Ints | None = None,
     ) -> tuple[_Floats, _Floats]:
-        """RTT and RTO that stood just before each row; a row with rtt_us < 0 gives no sample."""
+        """RTT and RTO in force just before each row; a row with rtt_us < 0 gives no sample."""
 
 class ReplayedFlow:
     @property
@@ -54,6 +58,9 @@ class ReplayedFlow:
     @property
     def flight_segments(self) -> float | None:
         """Mean, just before the ACK of a sample."""
+    def sums(self) -> list[dict[str, Any]]:
+        """By estimator: scored, error_us, sent, at_send_us; and of the RTO at `send` and `before`: timed,
+        misses, rto_us, excess_us."""
     def metrics(self) -> list[dict[str, Any]]: ...
     def cdf(self) -> list[tuple[_Floats, _Floats]]: ...
     def series(self) -> dict[str, Any]: ...
@@ -77,18 +84,28 @@ class ReplayEngine:
         specs: Sequence[tuple[str, str, Mapping[str, float]]],
         others: int = 0,
         min_rto_us: float = 0.0,
-    ) -> None: ...
+        sums_only: bool = False,
+    ) -> None:
+        """`sums_only`: flows have samples and sums, nothing else."""
     def feed(
         self,
         batch: Mapping[str, _Ints],
         other_rtt_us: _Floats | None = None,
         other_rto_us: _Floats | None = None,
     ) -> None: ...
+    def sums(self, flow: int) -> list[dict[str, Any]] | None:
+        """Of a flow so far, by estimator."""
     def finish(self, flow: int) -> ReplayedFlow | None: ...
 
 class CaptureReader:
     def __init__(
-        self, path: str, *, sender: str = "auto", every_ack: bool = False, idle_s: float = 300.0
+        self,
+        path: str | bytes,
+        name: str = "",
+        *,
+        sender: str = "auto",
+        every_ack: bool = False,
+        idle_s: float = 300.0,
     ) -> None: ...
     def next(self, max_rows: int = 65536) -> dict[str, _Ints] | None: ...
     def flow(self, id: int) -> dict[str, Any]: ...

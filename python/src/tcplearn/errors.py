@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Errors that are the user's to mend, and how they are told: in one line."""
+"""Errors that are the user's to mend, and how they are reported: in one line."""
 
 from __future__ import annotations
 

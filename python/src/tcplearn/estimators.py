@@ -6,6 +6,7 @@ A user's estimator is a class under the entry point group ``tcplearn.estimators`
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
+    learned = False                                               # optional: of a formula that people wrote
 
 Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of
 RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
@@ -13,11 +14,14 @@ RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tcplearn import _native
@@ -25,7 +29,7 @@ from tcplearn.errors import UserError, did_you_mean
 
 GROUP = "tcplearn.estimators"
 
-#: What a replay compares when nothing is asked for: each algorithm at its default, the papers'
+#: What a replay compares when no estimator is named: each algorithm at its default, the papers'
 #: other versions, and the trivial baseline.
 DEFAULTS = (
     "last",
@@ -61,6 +65,8 @@ class Info:
     summary: str
     params: tuple[Param, ...]
     core: bool = True
+    learned: bool = True  # from its samples; False: a formula that people wrote
+    about: str = ""  # longer than the summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +151,7 @@ def _core() -> dict[str, Info]:
             Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
             for p in e["params"]
         )
-        out[e["name"]] = Info(e["name"], e["summary"], params)
+        out[e["name"]] = Info(e["name"], e["summary"], params, learned=e["learned"], about=e["about"])
     return out
 
 
@@ -168,7 +174,16 @@ def _user_info(name: str) -> Info:
         for p in inspect.signature(factory).parameters.values()
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     )
-    return Info(name, (inspect.getdoc(factory) or "your own").splitlines()[0], params, core=False)
+    summary = (inspect.getdoc(factory) or "your own").splitlines()[0]
+    return Info(name, summary, params, core=False, learned=bool(getattr(factory, "learned", True)))
+
+
+def learned(text: str) -> bool:
+    """Whether an estimator learns; a name that is not known is taken to."""
+    name = text.partition(":")[0]
+    if name in _core():
+        return _core()[name].learned
+    return _user_info(name).learned if name in _users() else True
 
 
 def available() -> list[Info]:
@@ -222,8 +237,15 @@ def parameter(spec: Spec, key: str) -> Param | None:
     return next((p for p in info.params if p.key == key), None)
 
 
+def varied(spec: Spec, key: str, value: float) -> Spec:
+    """The same estimator with one parameter set; its text names it."""
+    params = {**spec.params, key: value}
+    text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
+    return Spec(text, spec.name, params, spec.core)
+
+
 def miss_rate(spec: Spec | str) -> float | None:
-    """The miss rate that a timer was asked for, None where it takes none."""
+    """The miss rate requested of a timer, None where it takes none."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)
@@ -257,6 +279,30 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
     if len({s.text for s in specs}) < len(specs):
         raise UserError("an estimator is named twice")
     return specs
+
+
+def user_code(spec: Spec) -> str | None:
+    """A hash of the Python behind an estimator: of its module, or of the whole package that it is in.
+    "" for the core's own, None where it cannot be read."""
+    if spec.core:
+        return ""
+    total = hashlib.sha256()
+    for name in sorted({_users()[spec.name].module.partition(".")[0], _home(_load(spec.name))}):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if not file or not file.endswith(".py"):
+            return None
+        path = Path(file)
+        try:
+            for part in sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]:
+                total.update(part.name.encode() + b"\0" + part.read_bytes())
+        except OSError:
+            return None
+    return total.hexdigest()[:24]
+
+
+def _home(made: Any) -> str:
+    """The package or module that something was defined in."""
+    return str(getattr(made, "__module__", "")).partition(".")[0]
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:

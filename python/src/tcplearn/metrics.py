@@ -7,8 +7,11 @@ A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` h
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 #: Ending of a key, and its unit; the longest that fits counts.
 UNITS = (
@@ -43,7 +46,9 @@ class Metric:
     ratio: int = 0  # the rank of its ratio to `jacobson`; 0: it has none
     percent: bool = False  # a share that is shown as one
     signed: bool = False
-    rare: bool = False  # a column only where something was measured
+    rare: bool = False  # a column, after all others, only where something was measured
+    short: str = ""  # its meaning below a table
+    share_of: tuple[str, str] | None = None  # the engine's counters that it is the ratio of
 
     @property
     def unit(self) -> str:
@@ -56,20 +61,18 @@ class Metric:
 
 
 METRICS = (
-    Metric(
-        "samples",
-        (REPLAY, NS3, LAB),
-        "RTT samples: segments whose ACK times them (Karn's rule applied)",
-    ),
+    Metric("samples", (REPLAY, NS3, LAB), "RTT samples: segments whose ACK times them (Karn's rule applied)"),
+    Metric("judged", (REPLAY,), "1 where a flow has samples enough (`--min-samples`) to be judged, else 0"),
     Metric(
         "mean_abs_error_ms",
         (REPLAY, NS3, LAB),
         "mean of |prediction - sample|, with the prediction in force just before the sample (the papers' "
-        "definition); the first sample of a flow is not scored",
+        "definition): it flatters what follows the last sample. The first sample of a flow is not scored",
         heading="error\nmean",
         name="error",
         rank=99,
         ratio=98,
+        short="|prediction - sample| in ms, prediction taken just before",
     ),
     Metric(
         "mean_abs_error_ticks",
@@ -91,19 +94,9 @@ METRICS = (
         (NS3,),
         "|prediction - sample| of a flow's first sample, which no other error counts",
     ),
+    Metric("median_abs_error_ms", (REPLAY,), "median of |prediction - sample|", heading="\nmedian", rank=40),
     Metric(
-        "median_abs_error_ms",
-        (REPLAY,),
-        "median of |prediction - sample|",
-        heading="\nmedian",
-        rank=40,
-    ),
-    Metric(
-        "p95_abs_error_ms",
-        (REPLAY,),
-        "95th percentile of |prediction - sample|",
-        heading="\n95 %",
-        rank=60,
+        "p95_abs_error_ms", (REPLAY,), "95th percentile of |prediction - sample|", heading="\n95 %", rank=60
     ),
     Metric(
         "bias_ms",
@@ -112,6 +105,7 @@ METRICS = (
         heading="\nbias",
         rank=35,
         signed=True,
+        short="mean of prediction - sample, ms",
     ),
     Metric(
         "at_send_error_ms",
@@ -122,6 +116,7 @@ METRICS = (
         name="at send",
         rank=80,
         ratio=20,
+        short="error of the prediction when the segment was sent",
     ),
     Metric(
         "rto_miss_rate",
@@ -133,6 +128,8 @@ METRICS = (
         rank=97,
         ratio=50,
         percent=True,
+        short="samples above the RTO in force at their sending, %",
+        share_of=("misses", "timed"),
     ),
     Metric(
         "rto_miss_rate_before",
@@ -142,11 +139,8 @@ METRICS = (
         name="miss before",
         rank=88,
         percent=True,
-    ),
-    Metric(
-        "rto_miss_rate_requested",
-        (REPLAY,),
-        "the miss rate requested of a timer (`--miss`); absent for timers that take none",
+        short="above the RTO just before the sample, which a chosen rate is about, %",
+        share_of=("misses_before", "timed"),
     ),
     Metric(
         "spurious_timeouts",
@@ -157,6 +151,7 @@ METRICS = (
         heading="spurious\ntimeouts",
         name="spurious",
         rank=90,
+        short="timeouts with nothing lost",
     ),
     Metric(
         "spurious_timeouts_tlp",
@@ -165,12 +160,9 @@ METRICS = (
         heading="\nwith TLP",
         name="with TLP",
         rank=55,
+        short="the same with tail loss probes",
     ),
-    Metric(
-        "spurious_probes",
-        (REPLAY, LAB),
-        "such probes that were sent for nothing: an upper bound",
-    ),
+    Metric("spurious_probes", (REPLAY, LAB), "such probes that were sent for nothing: an upper bound"),
     Metric(
         "mean_rto_ms",
         (REPLAY, NS3, LAB),
@@ -180,6 +172,7 @@ METRICS = (
         name="RTO",
         rank=96,
         ratio=70,
+        short="mean RTO, ms",
     ),
     Metric(
         "excess_wait_ms",
@@ -189,35 +182,7 @@ METRICS = (
         name="wait",
         rank=45,
         ratio=25,
-    ),
-    Metric(
-        "loss_detect_rto_ms",
-        (REPLAY,),
-        "mean time from a lost segment's sending to the expiry of the timer, were there nothing but "
-        "the timer",
-        heading="loss\nRTO",
-        name="loss RTO",
-        rank=52,
-        rare=True,
-    ),
-    Metric(
-        "loss_detect_rack_ms",
-        (REPLAY,),
-        "mean time from its sending to the moment that RACK-TLP (RFC 8985) calls it lost",
-        heading="\nRACK",
-        name="loss RACK",
-        rank=51,
-        rare=True,
-    ),
-    Metric(
-        "loss_detect_actual_ms",
-        (REPLAY,),
-        "mean time from its sending to its repair by the sender of the capture; the same for every estimator",
-    ),
-    Metric(
-        "losses",
-        (REPLAY,),
-        "segments that were sent again, but for those that nothing shows to have been lost",
+        short="time by which the RTO outlasts the RTT, ms",
     ),
     Metric(
         "regret_best_constant_ratio",
@@ -238,12 +203,50 @@ METRICS = (
         name="regret",
         rank=10,
         rare=True,
+        short="error over that of the best sequence in hindsight among those listed, one switch in 100 "
+        "samples",
     ),
     Metric(
-        "mean_flight_segments",
+        "rto_miss_rate_requested",
         (REPLAY,),
-        "mean number of segments out just before the ACK of a sample",
+        "the miss rate requested of a timer (`--miss`); absent for timers that take none",
     ),
+    Metric("mean_flight_segments", (REPLAY,), "mean number of segments out just before the ACK of a sample"),
+    Metric(
+        "losses",
+        (REPLAY,),
+        "segments that were sent again, but for those that nothing shows to have been lost",
+    ),
+    Metric(
+        "loss_detect_actual_ms",
+        (REPLAY,),
+        "mean time from its sending to its repair by the sender of the capture; the same for every estimator",
+    ),
+    Metric(
+        "loss_detect_rto_ms",
+        (REPLAY,),
+        "mean time from a lost segment's sending to the expiry of the timer, were there nothing but "
+        "the timer",
+        heading="loss\nRTO",
+        name="loss RTO",
+        rank=52,
+        rare=True,
+        short="time to notice a lost segment by the RTO alone, ms",
+    ),
+    Metric(
+        "loss_detect_rack_ms",
+        (REPLAY,),
+        "mean time from its sending to the moment that RACK-TLP (RFC 8985) calls it lost",
+        heading="\nRACK",
+        name="loss RACK",
+        rank=51,
+        rare=True,
+        short="the same with RACK-TLP",
+    ),
+    Metric("rto_miss_rate_mean", (REPLAY,), "in a suite: mean over the series of their `rto_miss_rate`"),
+    Metric("rto_miss_rate_before_mean", (REPLAY,), "the same of `rto_miss_rate_before`"),
+    Metric("note", (REPLAY,), "in a study: what is said of a triple, in words"),
+    Metric("series", (REPLAY,), "in a suite: flows with samples enough to be judged"),
     Metric("mean_rtt_ms", (NS3, LAB), "mean RTT over the samples, before any rounding to a clock"),
     Metric("rtt_variance_ticks2", (NS3,), "variance of the samples, in squared ticks"),
     Metric("mean_cwnd_bytes", (NS3,), "mean congestion window over the samples"),
@@ -277,7 +280,7 @@ METRICS = (
     ),
     Metric("syn_retransmissions", (NS3,), "SYNs sent again"),
     Metric("mean_queue_bytes", (NS3,), "of the bottleneck, or the mean of all radios, each second"),
-    Metric("flows", (NS3,), "flows that started"),
+    Metric("flows", (REPLAY, NS3), "flows that started; in a study those that were judged"),
     Metric("flows_finished", (NS3,), "flows that delivered all their data"),
     Metric("flows_running", (NS3,), "flows still sending at the end"),
     Metric("flows_connecting", (NS3,), "flows still without an answer to their SYN at the end"),
@@ -302,8 +305,16 @@ METRICS = (
     Metric("instructions_per_ack_base", (LAB,), "of these, the congestion control's own"),
 )
 
-#: Counters that a host passes on under the names that their source gives them: prefix, hosts, meaning.
-PASSED_ON = (
+#: Families of metrics by what their keys begin with, and hosts: of a suite and a study, and counters that a
+#: host passes on under the names that their source gives them.
+FAMILIES = (
+    ("error_", (REPLAY,), "a suite's error, by series over that of the better of `jacobson` and `last`"),
+    ("at_send_", (REPLAY,), "the same of the prediction in force when the segment was sent"),
+    ("restart_", (REPLAY,), "the same over the first samples after a fresh start"),
+    ("miss_", (REPLAY,), "a suite's achieved miss rate over the requested one"),
+    ("match_", (REPLAY,), "a suite's timer over a reference of the same miss rate"),
+    ("first_half_", (REPLAY,), "a study's error on the first half of each flow"),
+    ("second_half_", (REPLAY,), "the same on the second half"),
     ("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
     ("module.", (LAB,), "the module's counter of that name, over the transfer"),
     ("ss.", (LAB,), "as `ss -ti` shows it at the transfer's end"),
@@ -316,13 +327,14 @@ if len(BY_KEY) != len(METRICS):
     raise AssertionError("a metric is listed twice")
 
 
+@cache
 def _ending(key: str) -> tuple[str, str]:
     return next(((end, unit) for end, unit in UNITS if key.endswith(end)), ("", NO_UNIT))
 
 
 def unit_of(key: str) -> str:
-    """The unit that a key ends in; "1" for shares, ratios and counts."""
-    return _ending(key)[1]
+    """The unit that a key ends in (of what is passed on also begins with); "1" for shares and counts."""
+    return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
 def without_unit(key: str) -> str:
@@ -334,9 +346,53 @@ def known(key: str, host: str) -> bool:
     metric = BY_KEY.get(key)
     if metric is not None:
         return host in metric.hosts
-    return any(key.startswith(prefix) and host in hosts for prefix, hosts, _ in PASSED_ON)
+    if host == REPLAY and key in of_replay():
+        return True
+    return any(key.startswith(prefix) and host in hosts for prefix, hosts, _ in FAMILIES)
 
 
 def with_ratio() -> Iterator[Metric]:
     """Metrics that a replay also gives as a ratio to `jacobson`, with its 95 % interval."""
     return (metric for metric in METRICS if metric.ratio)
+
+
+#: Of a row's identity, or of a suite or study.
+_OF_A_SUITE = ("series", "flows", "rto_miss_rate_mean", "rto_miss_rate_before_mean")
+_NOT_OF_FLOWS = ("samples", "note", "judged", *_OF_A_SUITE)
+
+
+def of_replay() -> tuple[str, ...]:
+    """The keys of a replay's row, in their order; the ratios come after the last metric that has one."""
+    plain = [m.key for m in METRICS if REPLAY in m.hosts and m.key not in _NOT_OF_FLOWS]
+    at = 1 + max(plain.index(m.key) for m in with_ratio())
+    ratios = [m.ratio_key for m in with_ratio()]
+    return (*plain[:at], *ratios, *(f"{key}_{end}" for key in ratios for end in ("low", "high")), *plain[at:])
+
+
+#: What is around the table in `docs/metrics.md`.
+BEGIN, END = "<!-- begin: python -m tcplearn.metrics -->\n", "<!-- end -->\n"
+_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
+
+
+def markdown() -> str:
+    """All metrics of all hosts."""
+    lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
+    known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
+    known += [(f"{prefix}…", NO_UNIT, hosts, meaning) for prefix, hosts, meaning in FAMILIES]
+    for key, unit, hosts, meaning in known:
+        cells = (f"`{key}`", "" if unit == NO_UNIT else unit, ", ".join(hosts), meaning.replace("|", "\\|"))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def written(page: str) -> str:
+    """The page with the table of today between its markers."""
+    head, _, rest = page.partition(BEGIN)
+    return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv[1:]:
+        _PAGE.write_text(written(_PAGE.read_text()))
+    else:
+        print(markdown(), end="")

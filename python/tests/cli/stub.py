@@ -27,6 +27,7 @@ class Options:
     flow: str
     miss: float | None
     seed: int
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Info:
     name: str
     summary: str
     params: tuple[Param, ...] = ()
+    learned: bool = True
+    about: str = ""
 
 
 KNOWN = [
@@ -88,7 +91,9 @@ class Engine:
     def install(self, setitem: Callable[..., None], setattribute: Callable[..., None]) -> None:
         replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
         vars(replay).update(run=self.run, Options=Options)
-        vars(estimators).update(available=lambda: KNOWN)
+        vars(estimators).update(
+            available=lambda: KNOWN, learned=lambda text: text not in ("last", "jacobson")
+        )
         for package, name, module in (
             (tcplearn.replay, "replay", replay),
             (tcplearn, "estimators", estimators),

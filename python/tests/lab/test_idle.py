@@ -19,9 +19,9 @@ PAUSES_MS = (100, 300, 1000, 3000)
 def test_bursts_take_as_long_as_under_stock(tmp_path: Path) -> None:
     chosen = scenario.load(IDLE, "smoke")
     assert chosen.algorithms.estimators == ["stock", *DEFAULTS]
-    rows = run.run(chosen, run.Options(out=tmp_path))
-    value = {(row.algorithm, row.metric): row.value or 0.0 for row in rows}
-    for algorithm in {row.algorithm for row in rows}:
+    rows = run.run(chosen, run.Options(out=tmp_path)).rows
+    value = {(row["algorithm"], row["metric"]): row["value"] or 0.0 for row in rows}
+    for algorithm in {row["algorithm"] for row in rows}:
         for metric in ("burst_mean_ms", "burst_after_pause_ms"):
             ratio = value[algorithm, metric] / value["cubic+stock", metric]
             assert 0.97 <= ratio <= 1.03, (algorithm, metric, ratio)

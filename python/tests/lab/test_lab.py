@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from samples import ROOT
+from tcplearn import metrics as vocabulary
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab import check, figure, machine, run, scenario, vectors
+from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.output.rows import TIDY
+from tcplearn.papers.nunes2014 import figure_26
 from tcplearn.traces import open_trace
 
 LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
@@ -74,13 +77,14 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
     assert outputs[0] == outputs[1]
     rows = json.loads(outputs[0])
     for row in rows:
+        assert tuple(row) == tuple(TIDY) and vocabulary.known(row["metric"], vocabulary.LAB), row
         if row["metric"] in ("replay_differences", "log_records_lost"):
             assert row["value"] == 0, row
     metrics = {row["metric"] for row in rows}
     assert {
         "mean_abs_error_ticks",
-        "mean_cwnd",
-        "retransmissions",
+        "mean_cwnd_segments",
+        "retransmitted_packets",
         "ss.rto_us",
         "nstat.TcpOutSegs",
     } <= metrics
@@ -89,20 +93,25 @@ def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path
         "reno+stock",
         "reno+experts/nunes2014-linux",
     }
-    values = list(figure.rows(scenario.load(LIVE, "smoke"), next(tmp_path.glob("live-1-000-*"))))
-    assert {v["e"] for v in values} == {figure.MEASURED, figure.STOCK, figure.OF, *figure.REPLAYED}
-    assert figure.draw(values).startswith("<svg")
+    values = list(figure_26.rows(scenario.load(LIVE, "smoke"), next(tmp_path.glob("live-1-000-*"))))
+    assert {v["e"] for v in values} == {
+        figure_26.MEASURED,
+        figure_26.STOCK,
+        figure_26.OF,
+        *figure_26.REPLAYED,
+    }
+    assert figure_26.draw(values).startswith("<svg")
 
 
 def test_the_timer_is_armed_for_what_the_module_wrote(
     ready: machine.Machine, small: tuple[scenario.Scenario, Path]
 ) -> None:
     chosen, folder = small
-    rows = run.run(chosen, run.Options(out=folder))
-    value = {(row.algorithm, row.metric): row.value or 0.0 for row in rows}
-    for algorithm in {row.algorithm for row in rows}:
+    rows = run.run(chosen, run.Options(out=folder)).rows
+    value = {(row["algorithm"], row["metric"]): row["value"] or 0.0 for row in rows}
+    for algorithm in {row["algorithm"] for row in rows}:
         if algorithm.endswith("+none"):  # the plain kernel, beside ours
-            assert value[algorithm, "module.connections"] == 0 and value[algorithm, "goodput"] > 0
+            assert value[algorithm, "module.connections"] == 0 and value[algorithm, "goodput_mbps"] > 0
             continue
         assert value[algorithm, "module.armed"] > 50
         assert value[algorithm, "armed_ours_at_once_share"] >= 0.99, algorithm
@@ -114,13 +123,15 @@ def test_finished_runs_are_kept_and_replay_reads_their_logs(
     ready: machine.Machine, small: tuple[scenario.Scenario, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen, folder = small
-    first = run.run(chosen, run.Options(out=folder))
-    monkeypatch.setattr(machine.Boots, "run", lambda *_, **__: pytest.fail("ran again"))
-    assert run.run(chosen, run.Options(out=folder)) == first
+    first = run.run(chosen, run.Options(out=folder)).rows
+    monkeypatch.setattr(machine, "run", lambda *_, **__: pytest.fail("ran again"))
+    assert run.run(chosen, run.Options(out=folder)).rows == first
     log = next(folder.glob("small-*/cubic+eifel+tlp-off/log.gz"))
     trace = open_trace(log)
     batches = list(trace.batches())
-    samples = next(row.value for row in first if row.metric == "samples" and row.algorithm == "cubic+eifel")
+    samples = next(
+        row["value"] for row in first if row["metric"] == "samples" and row["algorithm"] == "cubic+eifel"
+    )
     assert trace.kind == "kernel log" and trace.warnings == []
     assert sum(int((batch["rtt_us"] >= 0).sum()) for batch in batches) == samples
     assert trace.flow(0)["name"].endswith(":5001 (eifel)")
@@ -131,14 +142,14 @@ def test_real_programs_under_the_module(ready: machine.Machine, tmp_path: Path, 
     text = (ROOT / "linux" / "lab" / "scenarios" / "programs.toml").read_text()
     text = text.replace('"none", "stock", "experts/fitted", "conformal"', '"none", "conformal"')
     (tmp_path / "p.toml").write_text(text.replace('"nginx"', f'"{by}"').replace('"4MB"', '"600kB"'))
-    rows = run.run(scenario.load(tmp_path / "p.toml", "smoke"), run.Options(out=tmp_path / "runs"))
-    value = {(row.algorithm, row.metric): row.value or 0.0 for row in rows}
-    assert all(f",{by}=" in row.parameters for row in rows)  # its version
+    rows = run.run(scenario.load(tmp_path / "p.toml", "smoke"), run.Options(out=tmp_path / "runs")).rows
+    value = {(row["algorithm"], row["metric"]): row["value"] or 0.0 for row in rows}
+    assert all(by in json.loads(row["parameters"]) for row in rows)  # its version
     assert value["cubic+none", "module.connections"] == 0
     assert value["cubic+conformal", "replay_differences"] == 0
     assert value["cubic+conformal", "samples"] > 30
     for algorithm in ("cubic+none", "cubic+conformal"):
-        assert 1 < value[algorithm, "goodput"] < 10.1
+        assert 1 < value[algorithm, "goodput_mbps"] < 10.1
         assert value[algorithm, f"{by}.bytes"] > 100_000
 
 
@@ -150,24 +161,23 @@ def test_a_traced_link_passes_what_its_trace_has(ready: machine.Machine, tmp_pat
     text = text.replace("loss_percent = 1 ", "").replace(", jitter_ms = 1,", "").replace('"300kB"', '"600kB"')
     text = text.replace('["last", "experts/fitted", "eifel", "none"]', '["none"]').replace(', "vegas"', "")
     (tmp_path / "t.toml").write_text(text)
-    rows = run.run(scenario.load(tmp_path / "t.toml"), run.Options(out=tmp_path / "runs"))
-    goodput = next(row.value for row in rows if row.metric == "goodput")
+    rows = run.run(scenario.load(tmp_path / "t.toml"), run.Options(out=tmp_path / "runs")).rows
+    goodput = next(row["value"] for row in rows if row["metric"] == "goodput_mbps")
     # a packet each 10 ms for a second, none for another: 0.6 Mbit/s of packets on average
     assert goodput is not None and 0.45 < goodput < 0.65
 
 
 def test_a_machine_that_hangs_is_ended_and_finished_runs_stay(ready: machine.Machine, tmp_path: Path) -> None:
-    boots = machine.Boots()
     with pytest.raises(FailedError, match=r"the guest ran longer than 10 s"):
-        boots.run(ready, "while :; do :; done\n", tmp_path / "out", seed=987654321, limit_s=10)
-    left = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True).stdout
+        machine.run(ready, "while :; do :; done\n", tmp_path / "out", seed=987654321, limit_s=10)
+    left = subprocess.run(["ps", "-ewwo", "stat,args"], capture_output=True, text=True).stdout
     mine = [line for line in left.splitlines() if "-seed 987654321 " in line and not line.startswith("Z")]
     assert mine == []
 
 
 def test_a_scenario_that_fails_says_so(ready: machine.Machine, tmp_path: Path) -> None:
     with pytest.raises(FailedError, match=r"no such thing"):
-        machine.Boots().run(ready, "echo no such thing; exit 3\n", tmp_path / "out", seed=1, limit_s=60)
+        machine.run(ready, "echo no such thing; exit 3\n", tmp_path / "out", seed=1, limit_s=60)
 
 
 @pytest.mark.full

@@ -9,7 +9,8 @@ import pytest
 
 from samples import ROOT
 from tcplearn.errors import UserError
-from tcplearn.lab import guest, link_trace, run, scenario
+from tcplearn.lab import guest, run, scenario
+from tcplearn.scenario import link_trace
 
 GOOD = """
 name = "x"
@@ -23,12 +24,12 @@ enters = "a"
 leaves = "b"
 [runs]
 count = 3
-[profile.smoke.runs]
+[profiles.smoke.runs]
 count = 1
 """
 
 
-def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
+def load(folder: Path, text: str, profile: str = "full") -> scenario.Scenario:
     (folder / "x.toml").write_text(text)
     return scenario.load(folder / "x.toml", profile)
 
@@ -38,14 +39,14 @@ def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
     [
         ('"10mbit"', '"10mbps"', r"hop\.0\.forward\.rate: '10mbps' is no rate"),
         ('"10mbit"', '"200gbit"', r"hop\.0\.forward\.rate: 200gbit is out of range; 8kbit to 10gbit"),
-        ('"codel"', '"cake"', r"hop\.0\.forward\.queue: it should be 'fifo', 'codel', 'fq_codel' or 'pie'"),
+        ('"codel"', '"cake"', r"hop\.0\.forward\.queue: should be 'fifo', 'codel', 'fq_codel' or 'pie'"),
         ("delay_ms = 5", "delai_ms = 5", r"hop\.0\.forward\.delai_ms: no such key; did you mean delay_ms"),
-        ("delay_ms = 5", "delay_ms = -5", r"hop\.0\.forward\.delay_ms: it should be greater than or equal"),
+        ("delay_ms = 5", "delay_ms = -5", r"hop\.0\.forward\.delay_ms: should be greater than or equal"),
         ("delay_ms = 5", "loss_percent = 1", r"hop\.0\.forward: loss_percent and bursts are two loss models"),
         ('rate = "10mbit", ', "", r"hop\.0\.forward: queue codel needs a rate"),
         ('leaves = "b"', 'leaves = "c"', r"traffic names the hop 'c'; there are a, b"),
         ('name = "b"', 'name = "a"', r"two hops have one name"),
-        ("count = 3", "count = 0", r"runs\.count: it should be greater than or equal to 1"),
+        ("count = 3", "count = 0", r"runs\.count: should be greater than or equal to 1"),
         (
             '"10mbit", queue',
             '"10mbit", trace = "x.toml", queue',
@@ -60,7 +61,7 @@ def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
         (
             "[runs]",
             '[transfer]\nby = "wget"\n[runs]',
-            r"transfer\.by: it should be 'send', 'nginx' or 'iperf3'",
+            r"transfer\.by: should be 'send', 'nginx' or 'iperf3'",
         ),
         ("[runs]", "[run]", r"run: no such key; did you mean runs"),
         (
@@ -76,7 +77,7 @@ def load(folder: Path, text: str, profile: str = "") -> scenario.Scenario:
         ),
     ],
 )
-def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_mistake_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in GOOD
     with pytest.raises(UserError, match=message) as error:
         load(tmp_path, GOOD.replace(old, new, 1))
@@ -86,7 +87,7 @@ def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, messa
 def test_profiles_lie_over_the_file(tmp_path: Path) -> None:
     assert load(tmp_path, GOOD).runs.count == 3
     assert load(tmp_path, GOOD, "smoke").runs.count == 1
-    with pytest.raises(UserError, match=r"no profile 'smok'; it has smoke"):
+    with pytest.raises(UserError, match=r"no profile 'smok'; did you mean smoke"):
         load(tmp_path, GOOD, "smok")
 
 
@@ -119,7 +120,7 @@ def test_a_trace_becomes_rates_that_hold_for_a_step(tmp_path: Path) -> None:
     """Twenty packets in 100 ms, then none, then four; the trace starts again at its last time."""
     times = [*range(5, 101, 5), 210, 220, 230, 300]
     (tmp_path / "t").write_text("\n".join(map(str, times)))
-    trace = link_trace.read(tmp_path / "t", 100)
+    trace = link_trace.in_steps(tmp_path / "t", 100)
     assert trace.period_ms == 300
     burst = link_trace.BURST_BYTES
     first = (
@@ -132,7 +133,7 @@ def test_a_trace_becomes_rates_that_hold_for_a_step(tmp_path: Path) -> None:
     ]
 
 
-def test_a_traced_link_is_a_bucket_that_is_told_its_rates(tmp_path: Path) -> None:
+def test_a_traced_link_is_a_bucket_that_is_given_its_rates(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("50\n150\n160\n170\n200\n")
     text = guest.script(
         load(tmp_path, GOOD.replace('rate = "10mbit", queue = "codel"', 'trace = "t", queue_packets = 7')), 0

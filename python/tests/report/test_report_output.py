@@ -12,72 +12,89 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tcplearn import metrics
 from tcplearn.errors import UserError
 from tcplearn.output import files as output
-from tcplearn.replay.results import Replay, Row
+from tcplearn.output import rows as kinds
+from tcplearn.replay.results import IDENTITY, KEYS, Replay
 
 
 @pytest.fixture(scope="module")
 def replay() -> Replay:
     made = fake.replay(2, short=1, samples=300)
-    made.rows[0] = dataclasses.replace(
-        made.rows[0],
-        bias_ms=float("nan"),
-        mean_rto_ms=float("inf"),
-        excess_wait_ms=None,
-        samples=np.int64(300),
-    )
+    broken = {"bias_ms": float("nan"), "mean_rto_ms": float("inf"), "excess_wait_ms": None}
+    made.rows[0] = dataclasses.replace(made.rows[0].changed(broken), samples=np.int64(300))
     return made
 
 
+def wide(replay: Replay, made_by: dict[str, str]) -> list[dict[str, object]]:
+    return kinds.stamped([row.record() for row in replay.rows], made_by)
+
+
 def test_json_round_trip(replay: Replay) -> None:
-    back = json.loads(output.to_json(replay.rows, replay.made_by), parse_constant=pytest.fail)
+    back = json.loads(kinds.to_json(wide(replay, replay.made_by)), parse_constant=pytest.fail)
     assert len(back) == len(replay.rows)
     assert back[0]["bias_ms"] is None and back[0]["mean_rto_ms"] is None and back[0]["excess_wait_ms"] is None
     assert all(row.pop("commit") == "7749e64" and row.pop("version") == "0.1.0" for row in back)
-    assert [Row(**row) for row in back[1:]] == replay.rows[1:]
-    assert json.loads(output.to_json([], {})) == []
+    assert back[1:] == [row.record() for row in replay.rows[1:]]
+    assert json.loads(kinds.to_json([])) == []
 
 
 def test_csv_round_trip(replay: Replay) -> None:
-    text = output.to_csv(replay.rows, {**replay.made_by, "seed": "3"})
+    text = kinds.to_csv(wide(replay, {**replay.made_by, "seed": "3"}))
     assert "nan" not in text.lower() and "inf" not in text.lower()
     back = list(csv.DictReader(io.StringIO(text)))
-    assert list(back[0]) == [*(f.name for f in dataclasses.fields(Row)), "version", "commit", "seed"]
+    assert list(back[0]) == [*IDENTITY, *KEYS, "version", "commit", "seed"]
     assert {(row["commit"], row["seed"]) for row in back} == {("7749e64", "3")}
     assert back[0]["bias_ms"] == ""
-    assert float(back[1]["mean_abs_error_ms"]) == replay.rows[1].mean_abs_error_ms
+    assert float(back[1]["mean_abs_error_ms"]) == replay.rows[1]["mean_abs_error_ms"]
     assert {row["judged"] for row in back} == {"true", "false"}
 
 
 def test_parquet_round_trip(replay: Replay) -> None:
-    frame = pl.read_parquet(
-        io.BytesIO(output.to_parquet(replay.rows, {**replay.made_by, "arithmetic": "double"}))
-    )
-    assert frame.columns[:8] == [
-        "source",
-        "flow",
-        "estimator",
-        "arithmetic",
-        "judged",
-        "metric",
-        "value",
-        "unit",
-    ]
+    made = dataclasses.replace(replay, made_by={**replay.made_by, "seed": "3", "sender": "near"})
+    packed = kinds.to_parquet(made.tidy(made.rows), made.made_by)
+    frame = pl.read_parquet(io.BytesIO(packed))
+    assert frame.columns == list(kinds.TIDY)
     assert frame["commit"].unique().to_list() == ["7749e64"]
-    assert frame["run_arithmetic"].unique().to_list() == ["double"]  # the row has an arithmetic of its own
-    assert frame.height == len(replay.rows) * len(output.METRICS)
+    assert frame["seed"].unique().to_list() == [3]
+    assert pl.read_parquet_metadata(io.BytesIO(packed))["command"] == made.made_by["command"]
+    parameters = json.loads(frame["parameters"][0])
+    assert parameters["arithmetic"] == "double" and parameters["sender"] == "near"
+    assert "command" not in parameters and list(parameters) == sorted(parameters)
+    assert frame["run"].n_unique() == 1
+    assert frame.height == len(replay.rows) * (len(KEYS) + 2)  # samples and judged
     assert not frame["value"].is_nan().any()
     row = replay.rows[1]
-    mine = frame.filter(flow=row.flow, estimator=row.estimator, metric="mean_abs_error")
-    assert mine["value"].to_list() == [row.mean_abs_error_ms]
+    mine = frame.filter(flow=row.flow, algorithm=row.estimator, metric="mean_abs_error_ms")
+    assert mine["value"].to_list() == [row["mean_abs_error_ms"]]
     assert mine["unit"].to_list() == ["ms"]
-    assert output.to_parquet([], {})
+    assert kinds.to_parquet([], {})
 
 
-def test_every_number_of_a_row_is_in_the_tidy_form() -> None:
-    words = {"source", "flow", "estimator", "arithmetic", "judged", "note"}
-    assert {name for name, _, _ in output.METRICS} == {f.name for f in dataclasses.fields(Row)} - words
+def test_runs_that_differ_in_an_option_or_the_trace_have_other_keys() -> None:
+    made = {"version": "1", "commit": "c", "command": "one", "seed": "0", "sender": "near"}
+
+    def run(made: dict[str, str], source: str = "a.pcap") -> str:
+        return kinds.head_of("replay", made, source=source, algorithm="last").run
+
+    assert run(made) == run({**made, "command": "another"})
+    others = [run({**made, key: "other"}) for key in ("version", "commit", "sender")]
+    assert len({run(made), run(made, "b.pcap"), run({**made, "seed": "1"}), *others}) == 6
+
+
+def test_words_stand_in_text() -> None:
+    head = kinds.Head(host="replay", algorithm="last", run="r")
+    rows = list(kinds.tidy(head, {"error_worst_series": "a", "mean_rto_ms": 2, "losses": None}))
+    assert [(r["value"], r["text"], r["unit"]) for r in rows] == [
+        (None, "a", ""),
+        (2.0, None, "ms"),
+        (None, None, "1"),
+    ]
+
+
+def test_every_metric_of_a_tidy_row_is_known(replay: Replay) -> None:
+    assert all(metrics.known(row["metric"], row["host"]) for row in replay.tidy(replay.rows))
 
 
 def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:

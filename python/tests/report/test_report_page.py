@@ -10,14 +10,18 @@ import fake
 import numpy as np
 import pytest
 
-from tcplearn import report
+from tcplearn import estimators, report
 from tcplearn.errors import UserError
 from tcplearn.replay.results import Replay
 from tcplearn.report import charts, data, labels, palette, summary
-from tcplearn.report.page import page
+from tcplearn.report import replay as replays
 from tcplearn.report.pictures import gather, safe
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
+
+
+def page(replay: Replay) -> str:
+    return replays.page(replay).html()
 
 
 @pytest.fixture(scope="module")
@@ -96,21 +100,21 @@ def test_pictures_of_every_flow_and_of_all(html: str) -> None:
 
 
 def chosen_rate(replay: Replay, **values: float) -> Replay:
-    """The same with one timer whose rate was chosen."""
-    timer = {"rto_miss_rate_asked": 0.1, "mean_flight_segments": 12.0, **values}
-    rows = [replace(r, **timer) if r.estimator == "linux" else r for r in replay.rows]
+    """The same with one timer whose rate was requested."""
+    timer = {"rto_miss_rate_requested": 0.1, "mean_flight_segments": 12.0, **values}
+    rows = [r.changed(timer) if r.estimator == "linux" else r for r in replay.rows]
     return replace(replay, rows=rows)
 
 
-def test_misses_are_told_where_a_rate_was_chosen(replay: Replay, html: str) -> None:
+def test_misses_are_shown_where_a_rate_was_requested(replay: Replay, html: str) -> None:
     assert "#misses" not in html and 'id="misses"' not in html
-    told = page(chosen_rate(replay, rto_miss_rate_before=0.11))
-    assert 'href="#misses"' in told and 'id="misses"' in told
-    assert "linux was asked for 10 %" in told and ": the rate is kept." in told
-    assert {p["id"] for p in Reader(told).page()["pictures"]} >= {"picture-misses0"}
+    shown = page(chosen_rate(replay, rto_miss_rate_before=0.11))
+    assert 'href="#misses"' in shown and 'id="misses"' in shown
+    assert "A miss rate of 10 % was requested of linux." in shown and ": the rate is kept." in shown
+    assert {p["file"] for p in Reader(shown).page()["pictures"]} >= {"total-misses"}
     assert "too often" in page(chosen_rate(replay, rto_miss_rate_before=0.2))
-    assert "more seldom than asked for" in page(chosen_rate(replay, rto_miss_rate_before=0.01))
-    assert "too few to tell" in page(chosen_rate(replay, rto_miss_rate_asked=1e-5))
+    assert "more seldom than requested" in page(chosen_rate(replay, rto_miss_rate_before=0.01))
+    assert "too few to tell" in page(chosen_rate(replay, rto_miss_rate_requested=1e-5))
 
 
 def test_no_value_is_not_a_number(replay: Replay) -> None:
@@ -119,7 +123,10 @@ def test_no_value_is_not_a_number(replay: Replay) -> None:
         rtt_low_ms=np.full_like(replay.series[0].rtt_low_ms, np.nan),
         rto_ms={k: np.where(v > 50, np.inf, 0.0) for k, v in replay.series[0].rto_ms.items()},
     )
-    rows = [replace(r, rto_miss_rate=None, mean_rto_ms=None, mean_abs_error_ms=None) for r in replay.rows]
+    rows = [
+        r.changed({"rto_miss_rate": None, "mean_rto_ms": None, "mean_abs_error_ms": None})
+        for r in replay.rows
+    ]
     Reader(page(Replay(rows=rows, series=[broken]))).page()
 
 
@@ -128,7 +135,7 @@ def test_an_empty_replay_is_a_page() -> None:
     assert "No flow has enough samples" in page(fake.replay(0, short=3))
 
 
-def test_what_made_it_is_told(html: str) -> None:
+def test_what_made_it_is_shown(html: str) -> None:
     for fact in ("0.1.0", "7749e64", "tcplearn replay home.pcapng", "snap length", "sender seen at"):
         assert fact in html
     assert "Glossary" in html and "Karn" in html
@@ -205,30 +212,32 @@ def test_an_estimator_looks_the_same_everywhere() -> None:
 
 def test_first_choice_is_baselines_and_the_best_that_learns(replay: Replay) -> None:
     rows = replay.rows[: len(fake.ESTIMATORS)]
-    best = min((r for r in rows if palette.learned(r.estimator)), key=lambda r: r.mean_abs_error_ms or 0)
+    best = min(
+        (r for r in rows if estimators.learned(r.estimator)), key=lambda r: r["mean_abs_error_ms"] or 0
+    )
     assert summary.chosen(rows) == ["last", "jacobson", best.estimator]
 
 
 def test_summary_answers_which_timer() -> None:
     rows = fake.replay(2, samples=400).rows
     judged = [r for r in rows if r.flow == rows[0].flow]
-    fit = [r for r in judged if r.rto_miss_rate is not None and r.rto_miss_rate <= 0.01]
-    least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
+    fit = [r for r in judged if r["rto_miss_rate"] is not None and r["rto_miss_rate"] <= 0.01]
+    least = min(fit, key=lambda r: r["mean_rto_ms"] or 0.0)
     text = " ".join(summary.sentences(Replay(rows=judged)))
     assert f"outlasted, {least.estimator} waits least" in text
-    worse = [replace(r, rto_miss_rate=0.5) for r in judged]
+    worse = [r.changed({"rto_miss_rate": 0.5}) for r in judged]
     assert "No timer's RTO at the sending was outlasted by" in " ".join(summary.sentences(Replay(rows=worse)))
 
 
 def test_summary_names_the_gain_and_the_price(replay: Replay) -> None:
     rows = [r for r in replay.rows[: len(fake.ESTIMATORS)] if r.estimator in ("jacobson", "experts/fitted")]
     base, ours = rows
-    better = replace(ours, mean_abs_error_ms=1.0, rto_miss_rate=0.03, mean_rto_ms=20.0)
-    base = replace(base, mean_abs_error_ms=2.0, rto_miss_rate=0.01, mean_rto_ms=30.0)
+    better = ours.changed({"mean_abs_error_ms": 1.0, "rto_miss_rate": 0.03, "mean_rto_ms": 20.0})
+    base = base.changed({"mean_abs_error_ms": 2.0, "rto_miss_rate": 0.01, "mean_rto_ms": 30.0})
     text = " ".join(summary.sentences(Replay(rows=[base, better])))
     assert "experts/fitted predicted the RTT best: its mean error of 1.00 ms is 50 % below" in text
     assert "3 % of the samples (jacobson: 1 %)" in text and "more samples outlast it is its price" in text
-    text = " ".join(summary.sentences(Replay(rows=[base, replace(better, mean_abs_error_ms=1.99)])))
+    text = " ".join(summary.sentences(Replay(rows=[base, better.changed({"mean_abs_error_ms": 1.99})])))
     assert "no estimator predicted the RTT better than RFC 6298's formulas" in text
     text = " ".join(summary.sentences(Replay(rows=[better])))
     assert "jacobson" not in text

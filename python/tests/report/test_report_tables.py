@@ -6,12 +6,13 @@ import fake
 import pytest
 from rich.console import Console
 
+from tcplearn.output import terminal
 from tcplearn.replay import tables
-from tcplearn.replay.results import Replay
+from tcplearn.replay.results import Replay, Row
 
 
 def text(replay: Replay, **options: bool) -> str:
-    return tables.to_text(lambda console: tables.document(replay, console, **options))
+    return terminal.to_text(lambda console: tables.document(replay, console, **options))
 
 
 def at_width(replay: Replay, width: int) -> str:
@@ -30,7 +31,7 @@ def test_rows_are_sorted_by_mean_error(one: Replay) -> None:
     lines = text(one).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("---")) + 1
     names = [line.split()[0] for line in lines[start : start + len(fake.ESTIMATORS)]]
-    assert names == [row.estimator for row in sorted(one.rows, key=lambda r: r.mean_abs_error_ms or 0)]
+    assert names == [row.estimator for row in sorted(one.rows, key=lambda r: r["mean_abs_error_ms"] or 0)]
 
 
 def test_every_column_in_a_pipe_and_no_line_ends_in_spaces(one: Replay) -> None:
@@ -73,7 +74,7 @@ def test_only_short_flows() -> None:
 
 
 def test_nothing_measured_is_a_hyphen(one: Replay) -> None:
-    row = replace(one.rows[0], mean_abs_error_ms=None, rto_miss_rate=float("nan"), bias_ms=None)
+    row = one.rows[0].changed({"mean_abs_error_ms": None, "rto_miss_rate": float("nan"), "bias_ms": None})
     out = text(Replay(rows=[row, one.rows[1]]))
     assert "nan" not in out.lower()
     last = next(line for line in out.splitlines() if line.startswith(row.estimator))
@@ -81,7 +82,7 @@ def test_nothing_measured_is_a_hyphen(one: Replay) -> None:
 
 
 def test_rare_is_not_never(one: Replay) -> None:
-    rows = [replace(r, rto_miss_rate=1e-7 if r.estimator == "last" else 0.02) for r in one.rows]
+    rows = [r.changed({"rto_miss_rate": 1e-7 if r.estimator == "last" else 0.02}) for r in one.rows]
     assert "<0.01" in text(Replay(rows=rows))
 
 
@@ -99,10 +100,13 @@ def test_quiet_has_the_tables_only(one: Replay) -> None:
 
 
 def test_best_of_a_column_is_bold_unless_all_agree(one: Replay) -> None:
-    error = tables.COLUMNS[0]
+    def best(rows: list[Row]) -> list[int]:
+        shown = tables.block(rows, tables.COLUMNS[:1]).rows
+        return [i for i, row in enumerate(shown) if row[1].best]
+
     rows = tables.by_error(one.rows)
-    assert 0 in tables.best(error, rows)
-    assert tables.best(error, [rows[0], rows[0]]) == set()
+    assert 0 in best(rows)
+    assert best([rows[0], rows[0]]) == []
 
 
 def test_many_notes_are_folded(one: Replay) -> None:
@@ -112,7 +116,7 @@ def test_many_notes_are_folded(one: Replay) -> None:
 
 def with_intervals(replay: Replay) -> Replay:
     ends = {"mean_abs_error_ratio_low": 0.491, "mean_abs_error_ratio_high": 12.34}
-    return Replay(rows=[replace(r, **ends) if r.estimator == "last" else r for r in replay.rows])
+    return Replay(rows=[r.changed(ends) if r.estimator == "last" else r for r in replay.rows])
 
 
 def test_intervals_stand_beside_ratios_where_there_is_room(one: Replay) -> None:
@@ -123,12 +127,14 @@ def test_intervals_stand_beside_ratios_where_there_is_room(one: Replay) -> None:
     narrow = at_width(rows, 80)
     assert "(0.49" not in narrow and "×" in narrow and "in brackets" not in narrow.replace("\n", " ")
     assert all(len(line) <= 200 for line in at_width(rows, 200).splitlines())
-    half = Replay(rows=[replace(r, mean_abs_error_ratio_high=None) for r in rows.rows])
+    half = Replay(rows=[r.changed({"mean_abs_error_ratio_high": None}) for r in rows.rows])
     assert "(0.49" not in text(half)
 
 
 def test_losses_have_columns_where_there_are_any(one: Replay) -> None:
     assert "RACK" not in text(one)
-    lost = [replace(r, losses=2, loss_detect_rto_ms=321.0, loss_detect_rack_ms=45.0) for r in one.rows]
+    lost = [
+        r.changed({"losses": 2, "loss_detect_rto_ms": 321.0, "loss_detect_rack_ms": 45.0}) for r in one.rows
+    ]
     out = text(Replay(rows=lost))
     assert "RACK" in out and "321" in out and "notice a lost segment" in out

@@ -21,7 +21,7 @@ PAPER = ROOT / "papers" / "nunes2014"
 REAL_RUNS = 40
 REAL_SWEEP = (
     f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
-    'set = { duration_s = 10.0, "load.start_s" = [0.0, 2.0], "topology.rate_mbps" = 5.0 }\n'
+    "scenario = { duration_s = 10.0, load.start_s = [0.0, 2.0], topology.rate_mbps = 5.0 }\n"
     '[[profiles.t.grids]]\nseeds = 10\nalgorithms = ["jacobson", "experts"]\ntimings = ["every-ack"]\n'
     'variants = []\nvary = { "load.flows" = [3, 30] }\n'
 )
@@ -38,7 +38,7 @@ def ns3() -> None:
 
 @pytest.fixture
 def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that answers at once as the simulation does; its folder logs what it was asked for."""
+    """A program that answers at once as the simulation does; its folder logs what it ran."""
     folder = tmp_path / "fake"
     folder.mkdir()
     script = folder / "engine"

@@ -13,14 +13,14 @@ folder, run = Path(sys.argv[1]), Path(sys.argv[-1])
 text = run.read_text()
 document = json.loads(text)
 name = hashlib.sha256(text.encode()).hexdigest()
-with (folder / "asked").open("a") as log:
+with (folder / "runs").open("a") as log:
     log.write(f"{name}\n")
 if (folder / "crash").exists() and document["seed"] == int((folder / "crash").read_text()):
-    sys.exit("the fake engine was told to fail")
+    sys.exit("the fake engine was made to fail")
 if (folder / "slow").exists():
     time.sleep(float((folder / "slow").read_text()))
 value = int(name[:6], 16) / 1000
-metrics = {"samples": 10.0, "mean_error_ticks": value, "retransmitted_share": 0.1}
+metrics = {"samples": 10.0, "mean_abs_error_ticks": value, "retransmitted_share": 0.1}
 print(json.dumps({"kind": "flow", "flow": 0, "metrics": metrics}))
 print(
     json.dumps(

@@ -112,9 +112,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("base", "more", "told"), BAD, ids=lambda x: x[:40] if isinstance(x, str) else None)
+@pytest.mark.parametrize(
+    ("base", "more", "expected"), BAD, ids=lambda x: x[:40] if isinstance(x, str) else None
+)
 def test_one_line(
-    base: str, more: str, told: str, fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    base: str, more: str, expected: str, fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bad.toml"
     (tmp_path / "falling.trace").write_text("5\n3\n")
@@ -122,7 +124,7 @@ def test_one_line(
     assert main(["simulate", str(file), "--profile", "t", "--out", str(tmp_path / "o")]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
-    assert told in lines[0]
+    assert expected in lines[0]
     assert (base if base == "scenario-9" else "bad.toml") in lines[0]
 
 

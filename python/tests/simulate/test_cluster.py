@@ -3,52 +3,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from conftest import REAL_RUNS, REAL_SWEEP, Simulate, until_on_disk
+from dask_cluster import Cluster
 
 pytestmark = pytest.mark.usefixtures("ns3")
-
-
-class Cluster:
-    """A scheduler and two workers, each a process of its own that nobody starts again."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.file = folder / "scheduler.json"
-        self._folder, self._stack = folder, stack
-        self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        deadline = time.monotonic() + 30
-        while not self.file.exists() or not self.file.read_text():
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
-        self.address: str = json.loads(self.file.read_text())["address"]
-        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
-        self.workers = [self._start("worker", *options) for _ in range(2)]
-
-    def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), *options]
-        with (self._folder / f"{what}.log").open("ab") as log:
-            process = subprocess.Popen(words, stdout=log, stderr=log)
-        self._stack.callback(process.wait)
-        self._stack.callback(process.kill)
-        return process
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    pytest.importorskip("distributed")
-    with ExitStack() as stack:
-        yield Cluster(tmp_path, stack)
 
 
 def test_a_dask_cluster_loses_a_worker_and_its_client(

@@ -14,9 +14,9 @@ import pytest
 
 from conftest import PAPER
 from tcplearn.__main__ import main
-from tcplearn.jobs.store import Store
 from tcplearn.papers.nunes2014.figures import FIGURES
 from tcplearn.simulate import sweep
+from tcplearn.simulate.results import RunStore
 from tcplearn.simulate.scenario import Run
 
 PROFILE = """
@@ -47,23 +47,24 @@ def folder(tmp_path: Path) -> Path:
     return out
 
 
-def stored(folder: Path, store: Store, error: Callable[[Run], float | None]) -> None:
-    planned, jobs = sweep.plan(sorted(folder.glob("scenario-*.toml")), "t")
+def stored(folder: Path, store: RunStore, error: Callable[[Run], float | None]) -> None:
+    planned = sweep.plan(sorted(folder.glob("scenario-*.toml")), "t")
+    jobs = {job.key: job for job in planned.jobs}
     for run, key in planned.runs:
         value = error(run)
         measured = {
             "retransmitted_share": 0.1,
             "delivery_ratio": 0.9,
             "goodput_pps": 5.0,
-            "queue_bytes": 100.0,
+            "mean_queue_bytes": 100.0,
         }
         if value is not None:
-            measured |= {"mean_error_ticks": value, "mean_error_ms": value * 500, "bias_ms": -50.0}
-            measured |= {"mean_rtt_ms": 2000.0, "cwnd_bytes": 3000.0, "rtt_variance_ticks2": 0.25}
+            measured |= {"mean_abs_error_ticks": value, "mean_abs_error_ms": value * 500, "bias_ms": -50.0}
+            measured |= {"mean_rtt_ms": 2000.0, "mean_cwnd_bytes": 3000.0, "rtt_variance_ticks2": 0.25}
         flows = [{"metrics": {"samples": 10.0 if value is not None else 0.0}}]
         series = {"bin_s": 20, "bytes": [1000.0, None, 2000.0]}
         result: dict[str, Any] = {"run": {"metrics": measured, "cwnd_over_time": series}, "flows": flows}
-        store.put(key, jobs[key][1], result)
+        store.put(jobs[key], result)
 
 
 def drawn(folder: Path, tmp_path: Path, code: int = 0) -> str:
@@ -74,7 +75,7 @@ def drawn(folder: Path, tmp_path: Path, code: int = 0) -> str:
 
 
 def test_every_figure_and_ratio(folder: Path, tmp_path: Path) -> None:
-    stored(folder, Store(tmp_path / "runs"), lambda run: ERRORS.get(run.algorithm, 1.0) * run.seed)
+    stored(folder, RunStore(tmp_path / "runs"), lambda run: ERRORS.get(run.algorithm, 1.0) * run.seed)
     text = drawn(folder, tmp_path)
     for figure in FIGURES:
         picture = ElementTree.parse(tmp_path / "page" / "figures" / figure.file).getroot()
@@ -82,11 +83,11 @@ def test_every_figure_and_ratio(folder: Path, tmp_path: Path) -> None:
         assert figure.title in words and "every-ack/500ms" in words
         assert f"(figures/{figure.file})" in text
     assert "| V | 10Mbps | 30 | 4 | 2 (2 to 2) | 2 (2 to 2) | 4 |" in text
-    told = "| 4.5 | 2.25 | 2 (2 to 2) | -0.10 | 1.5 | 1.5 | 1.5 | experts nearer |"
-    assert f"| III | paper | one-per-rtt/500ms | 130 | 2 {told}" in text
+    rest = "| 4.5 | 2.25 | 2 (2 to 2) | -0.10 | 1.5 | 1.5 | 1.5 | experts nearer |"
+    assert f"| III | paper | one-per-rtt/500ms | 130 | 2 {rest}" in text
     assert "| experts | 0.5 | 0.5 | 0 of " in text and "| tracking | 0.333 | 0.333 | " in text
-    told = "2 to 2 over 8 conditions, 8 intervals above 1, 0 below"
-    assert re.search(rf"\| 22 \| V .* \| 4 ratio \| {told} \|", text)
+    rest = "2 to 2 over 8 conditions, 8 intervals above 1, 0 below"
+    assert re.search(rf"\| 22 \| V .* \| 4 ratio \| {rest} \|", text)
     assert "| – | I | rtt_variance_ticks2 | load.flows=34 | – | 0.4763 ticks | 0.25 to 0.25 |" in text
 
 
@@ -95,7 +96,7 @@ def test_the_papers_figures_are_all_there() -> None:
     assert numbers == set(range(2, 21)) | set(range(22, 26))  # 21 is a drawing of the network
 
 
-def test_a_network_that_carries_nothing_is_told(folder: Path, tmp_path: Path) -> None:
+def test_a_network_that_carries_nothing_is_named(folder: Path, tmp_path: Path) -> None:
     def error(run: Run) -> float | None:
         if run.labels.get("variant") == "paper":
             return None
@@ -103,7 +104,7 @@ def test_a_network_that_carries_nothing_is_told(folder: Path, tmp_path: Path) ->
             return None  # only here no flow got through
         return 0.0 if run.algorithm == "jacobson/nunes2014" else 1.0
 
-    stored(folder, Store(tmp_path / "runs"), error)
+    stored(folder, RunStore(tmp_path / "runs"), error)
     text = drawn(folder, tmp_path)
     assert "| III | paper | 34 | 0 of 2 | 0 | – |" in text
     assert "| III | range-250m | 34 | 4 | no ratio: 0 / 1 | no ratio: 0 / 1 | 2.4 |" in text

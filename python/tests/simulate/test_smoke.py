@@ -10,31 +10,21 @@ from pathlib import Path
 import pytest
 
 from conftest import PAPER, ROOT, Simulate
+from tcplearn import metrics
+from tcplearn.output.rows import TIDY
 from tcplearn.simulate import engine
 
 pytestmark = pytest.mark.usefixtures("ns3")
 
 SCENARIOS = sorted(PAPER.glob("scenario-*.toml"))
-FIELDS = {
-    "paper",
-    "scenario",
-    "host",
-    "algorithm",
-    "run",
-    "seed",
-    "flow",
-    "parameters",
-    "metric",
-    "value",
-    "unit",
-    "commit",
-}
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda p: p.stem)
 def test_smoke_of_every_scenario(file: Path, simulate: Simulate) -> None:
     rows = simulate(file, "--profile", "smoke")
-    assert rows and all(set(row) == FIELDS for row in rows)
+    assert rows and all(tuple(row) == tuple(TIDY) for row in rows)
+    assert all(metrics.known(row["metric"], metrics.NS3) for row in rows)
+    assert {json.loads(row["parameters"])["tick_ms"] for row in rows} == {500}
     by = {(r["run"], r["metric"]): r["value"] for r in rows}
     runs = {r["run"] for r in rows}
     assert len(runs) >= 4
@@ -44,7 +34,7 @@ def test_smoke_of_every_scenario(file: Path, simulate: Simulate) -> None:
         assert by[run, "needless_timeouts"] >= by[run, "spurious_timeouts"] >= 0
     # a sparse network may carry nothing in ten seconds; the others must
     if file.stem != "scenario-2":
-        assert all(by[run, "delivered_packets"] > 0 and by[run, "mean_error_ticks"] >= 0 for run in runs)
+        assert all(by[run, "delivered_packets"] > 0 and by[run, "mean_abs_error_ticks"] >= 0 for run in runs)
 
 
 def test_same_seed_same_rows(simulate: Simulate, tmp_path: Path) -> None:
@@ -60,7 +50,7 @@ def test_stock_estimator_gives_the_same_network(simulate: Simulate, tmp_path: Pa
     file = tmp_path / "scenario.toml"
     file.write_text(
         f'extends = "{PAPER / "scenario-7.toml"}"\nname = "T"\n[profiles.t]\n'
-        'set = { duration_s = 30.0, "load.start_s" = [0.0, 2.0] }\n[[profiles.t.grids]]\nseeds = 2\n'
+        "scenario = { duration_s = 30.0, load.start_s = [0.0, 2.0] }\n[[profiles.t.grids]]\nseeds = 2\n"
         'algorithms = ["ns3", "jacobson:granularity_us=1000,rto_min_us=1000000"]\ntimings = ["every-ack"]\n'
         'variants = ["droptail-50"]\nvary = { "load.flows" = [4] }\n'
     )
@@ -79,11 +69,11 @@ def test_fixed_point_gives_nearly_the_same(simulate: Simulate, tmp_path: Path) -
     file = tmp_path / "scenario.toml"
     file.write_text(
         f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
-        'set = { duration_s = 10.0, "load.start_s" = [0.0, 2.0] }\n[[profiles.t.grids]]\nseeds = 1\n'
+        "scenario = { duration_s = 10.0, load.start_s = [0.0, 2.0] }\n[[profiles.t.grids]]\nseeds = 1\n"
         'algorithms = ["jacobson/nunes2014", "jacobson/nunes2014@fixed"]\ntimings = ["every-ack"]\n'
         'variants = ["1Mbps"]\nvary = {}\n'
     )
-    rows = [r for r in simulate(file, "--profile", "t") if r["metric"] == "mean_error_ticks"]
+    rows = [r for r in simulate(file, "--profile", "t") if r["metric"] == "mean_abs_error_ticks"]
     assert len(rows) == 2
     assert rows[0]["value"] == pytest.approx(rows[1]["value"], rel=1e-3)
 
@@ -95,12 +85,12 @@ def test_a_users_python_estimator(
     file = tmp_path / "scenario.toml"
     file.write_text(
         f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
-        'set = { duration_s = 5.0, "load.start_s" = [0.0, 1.0] }\n[[profiles.t.grids]]\nseeds = 1\n'
+        "scenario = { duration_s = 5.0, load.start_s = [0.0, 1.0] }\n[[profiles.t.grids]]\nseeds = 1\n"
         f'algorithms = ["{installed_example}"]\ntimings = ["every-ack"]\nvariants = ["1Mbps"]\n'
         'vary = { "load.flows" = [3] }\n'
     )
     rows = simulate(file, "--profile", "t")
-    assert next(r["value"] for r in rows if r["metric"] == "mean_error_ticks") > 0
+    assert next(r["value"] for r in rows if r["metric"] == "mean_abs_error_ticks") > 0
 
 
 def test_the_program_refuses_in_one_line(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Sweeps: what is kept, resumed, told; with a fake engine, so that only the machinery is tested."""
+"""Sweeps: what is kept, resumed, reported; with a fake engine, so that only the machinery is tested."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def sweep(tmp_path: Path) -> Path:
     return file
 
 
-def asked(engine: Path) -> list[str]:
-    return (engine / "asked").read_text().split()
+def simulated(engine: Path) -> list[str]:
+    return (engine / "runs").read_text().split()
 
 
 def test_finished_runs_are_not_repeated(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
     first = simulate(sweep, "--profile", "t")
-    assert len(asked(fake_engine)) == RUNS
+    assert len(simulated(fake_engine)) == RUNS
     assert len({r["run"] for r in first}) == RUNS
     assert simulate(sweep, "--profile", "t") == first
-    assert len(asked(fake_engine)) == RUNS
+    assert len(simulated(fake_engine)) == RUNS
     assert simulate(sweep, "--profile", "t", "--fresh") == first
-    assert len(asked(fake_engine)) == 2 * RUNS
+    assert len(simulated(fake_engine)) == 2 * RUNS
 
 
 def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
     first = {r["run"] for r in simulate(sweep, "--profile", "t")}
-    sweep.write_text(SWEEP.replace("[profiles.t]\n", '[profiles.t]\nset = { "topology.delay_ms" = 21.0 }\n'))
+    sweep.write_text(SWEEP.replace("[profiles.t]\n", "[profiles.t]\nscenario.topology.delay_ms = 21.0\n"))
     other = {r["run"] for r in simulate(sweep, "--profile", "t")}
     assert not first & other
     sweep.write_text(SWEEP + 'set = { "topology.delay_ms" = 21.0 }\n')  # of the grid, not of its profile
@@ -60,7 +60,7 @@ def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path
     assert {r["run"] for r in simulate(sweep, "--profile", "t")} == first
 
 
-def test_a_crash_is_told_and_the_sweep_goes_on(
+def test_a_crash_is_reported_and_the_sweep_goes_on(
     fake_engine: Path, sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (fake_engine / "crash").write_text("3")
@@ -69,13 +69,13 @@ def test_a_crash_is_told_and_the_sweep_goes_on(
     captured = capsys.readouterr()
     rows: Rows = json.loads(captured.out)
     assert len({r["run"] for r in rows}) == RUNS - 4
-    told = [line for line in captured.err.splitlines() if "seed 3" in line]
-    assert len(told) == 4
-    assert "exit code 1: the fake engine was told to fail; again: " in told[0]
-    assert Path(told[0].split()[-1]).exists()
+    lines = [line for line in captured.err.splitlines() if "seed 3" in line]
+    assert len(lines) == 4
+    assert "exit code 1: the fake engine was made to fail; again: " in lines[0]
+    assert Path(lines[0].split()[-1]).exists()
     (fake_engine / "crash").unlink()
     assert main(words) == 0
-    assert len(asked(fake_engine)) == RUNS + 4
+    assert len(simulated(fake_engine)) == RUNS + 4
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
@@ -83,7 +83,7 @@ def test_a_killed_sweep_goes_on(
     fake_engine: Path, sweep: Path, tmp_path: Path, simulate: Simulate, how: signal.Signals
 ) -> None:
     whole = simulate(sweep, "--profile", "t", out=tmp_path / "whole")
-    (fake_engine / "asked").unlink()
+    (fake_engine / "runs").unlink()
     (fake_engine / "slow").write_text("0.05")
     out = tmp_path / "killed"
     words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
@@ -98,7 +98,7 @@ def test_a_killed_sweep_goes_on(
     (fake_engine / "slow").unlink()
     assert simulate(sweep, "--profile", "t", out=out) == whole
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert len(asked(fake_engine)) <= RUNS + 4  # what was running, and what a kill cut off
+    assert len(simulated(fake_engine)) <= RUNS + 4  # what was running, and what a kill cut off
 
 
 def test_intervals_are_students() -> None:

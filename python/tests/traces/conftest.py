@@ -14,6 +14,7 @@ import pytest
 # Modules that stand beside the tests.
 sys.path.insert(0, str(Path(__file__).parent))
 
+import qlog_logs
 from reading import Rows, read_all
 
 
@@ -37,3 +38,15 @@ def shared() -> Path:
     if not (path / "data").is_dir():
         pytest.skip("no real data: set TCPLEARN_SHARED to the directory that holds data/")
     return path / "data"
+
+
+@pytest.fixture
+def read_qlog(tmp_path: Path) -> Callable[..., qlog_logs.Read]:
+    """The same for a qlog."""
+
+    def read(data: bytes, max_rows: int = 65536, **options: Any) -> qlog_logs.Read:
+        path = tmp_path / "log.qlog"
+        path.write_bytes(data)
+        return qlog_logs.read_trace(path, max_rows, **options)
+
+    return read

@@ -9,23 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn.traces import COLUMNS, FlowInfo, TraceOptions, open_trace
-
-LOSS = (
-    "flow",
-    "row",
-    "id",
-    "sent_us",
-    "resent_us",
-    "armed_us",
-    "head_sent_us",
-    "probe_from_us",
-    "delivered_us",
-    "rack_us",
-    "rtt_us",
-    "tail",
-    "alone",
-)
+from tcplearn.traces import COLUMNS, FlowInfo, TraceOptions, open_trace, schema
 
 
 def check_loss(loss: dict[str, int]) -> None:
@@ -69,10 +53,10 @@ def read_all(path: Path, max_rows: int = 65536, **options: Any) -> Rows:
     for batch in trace.batches(max_rows):
         assert set(batch) - {"losses", "ack_delay_us"} == {*COLUMNS, "ended"}
         assert ("losses" in batch) == (trace.kind == "capture")
-        told = batch.get("losses", {})
-        withdrawn.update(zip(told.get("withdrawn_flow", ()), told.get("withdrawn_id", ()), strict=True))
-        for values in zip(*(told.get(name, ()) for name in LOSS), strict=True):
-            loss = dict(zip(LOSS, map(int, values), strict=True))
+        lost = batch.get("losses", {})
+        withdrawn.update(zip(lost.get("withdrawn_flow", ()), lost.get("withdrawn_id", ()), strict=True))
+        for values in zip(*(lost.get(name, ()) for name in schema.LOSSES), strict=True):
+            loss = dict(zip(schema.LOSSES, map(int, values), strict=True))
             loss["acked_us"] = int(batch["time_us"][loss.pop("row")])
             losses.append(loss)
         assert len(batch["time_us"]) <= max_rows

@@ -58,8 +58,8 @@ def test_each_kind_of_evidence(read):
 def test_asking_for_a_side(read, sender, chosen):
     rows = read(transfer("client").pcap(), sender=sender)
     assert [f["name"].split(":")[0] for f in rows.flows.values() if f["chosen"]] == [chosen]
-    asked = sender not in ("auto", "near", "far")
-    assert all((f["near_reason"] == "asked for") == asked for f in rows.flows.values())
+    requested = sender not in ("auto", "near", "far")
+    assert all((f["near_reason"] == "requested") == requested for f in rows.flows.values())
 
 
 def test_both_sides_and_none(read):
@@ -67,7 +67,7 @@ def test_both_sides_and_none(read):
     assert [f["chosen"] for f in rows.flows.values()] == [True, True]
     rows = read(transfer("client").pcap(), sender="10.0.0.1:81")
     assert not any(f["chosen"] for f in rows.flows.values())
-    assert rows.warnings == ["no connection has the sender asked for: 10.0.0.1:81"]
+    assert rows.warnings == ["no connection has the requested sender: 10.0.0.1:81"]
     w = transfer("client")
     w.client.address, w.server.address = "::1", "::2"
     w.frames.clear()

@@ -3,14 +3,22 @@
  *     rto = clamp(p + 2^u sqrt(slow fast), rto_min, rto_max),
  * slow and fast the means of |y - p| with 1/256 and 1/4, and u a PI controller on (miss - alpha): adaptive
  * conformal inference (Gibbs and Candes 2021) in the logarithm of a width. docs/algorithms/conformal.md
- * has the books, the bound and its proof. Included once for each number model. */
+ * has the identity, the bound and its proof. Included once for each arithmetic. */
+
+#include "conformal_double.h"
+#include "conformal_fixed.h"
+
+#ifndef TCPLEARN_CONFORMAL_H
+#define TCPLEARN_CONFORMAL_H
+enum tl_over { TL_OVER_TRACKING = 0, TL_OVER_JACOBSON = 1, TL_OVER_LAST = 2 };
+#endif
 
 #define TL_CONFORMAL_PARAMS(X) \
 	X(ratio, miss, TL_RATIO(1, 100), 1.0 / 16384, 0.5, "share of samples that may outlast the RTO") \
 	X(choice, over, TL_OVER_TRACKING, "tracking|jacobson|last", 2, "whose prediction") \
 	X(choice, integral, TL_ON, "on|off", 1, "the second integrator") \
 	X(choice, steps, TL_ON, "on|off", 1, \
-	  "a lasting change of level is learned anew and forgiven, on credit") \
+	  "a lasting change of level is learned anew, its misses counted later") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample (RFC 6298, 2.1)") \
 	X(us, rto_min, 1000, 1, 4294967296, "floor of the RTO") \
 	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO: a part of the promise")
@@ -21,11 +29,12 @@ struct TL(conformal_params) {
 
 /* The timer alone, over any p. */
 struct TL(interval) {
-	level_t miss, u, excess, debt; /* excess: sum of miss - alpha over counted samples */
+	TL(level) miss, u, excess; /* excess: sum of miss - alpha over counted samples */
+	TL(level) deferred;        /* misses that u has yet to take */
 	num_t slow_fine, fast_fine;
 	uint32_t slow_n;
 	/* a change of level that is suspected (stage > 0): samples since, side, where from */
-	uint32_t stage, side_up, missed, epoch_end, epoch_n, hurry;
+	uint32_t stage, side_up, missed, epoch_end, epoch_n, quick;
 	num_t before, epoch_fine;
 	uint32_t samples;
 };
@@ -41,7 +50,11 @@ struct TL(conformal) {
 	num_t rtt, rto;
 };
 
-#define TL_LEVEL_LEAST TL_LEVEL(-4, 1) /* of u: 1/16 of the mean error */
+/* Of u: 1/16 of the mean error. */
+TL_FN TL(level) TL(interval_least)(void)
+{
+	return TL(level_of)(-4, 1);
+}
 
 TL_FN void TL(conformal_defaults)(struct TL(conformal_params) *p) { TL_CONFORMAL_PARAMS(TL_DEFAULT) }
 
@@ -58,12 +71,12 @@ TL_FN void TL(conformal_over_jacobson)(struct TL(conformal_params) *p)
 
 TL_FN void TL(interval_init)(struct TL(interval) *s, ratio_t miss)
 {
-	s->miss = level_from_ratio(miss);
-	s->u = level_start(s->miss);
-	s->excess = s->debt = TL_LEVEL(0, 1);
+	s->miss = TL(level_from_ratio)(miss);
+	s->u = TL(level_start)(s->miss);
+	s->excess = s->deferred = TL(level_of)(0, 1);
 	s->slow_fine = s->fast_fine = num_fine(num_from_us(1));
 	s->slow_n = 4;
-	s->stage = s->side_up = s->missed = s->epoch_n = s->hurry = 0;
+	s->stage = s->side_up = s->missed = s->epoch_n = s->quick = 0;
 	s->epoch_end = 8;
 	s->before = s->epoch_fine = num_from_us(0);
 	s->samples = 0;
@@ -71,7 +84,7 @@ TL_FN void TL(interval_init)(struct TL(interval) *s, ratio_t miss)
 
 TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
 {
-	return p + num_coarse(num_width(s->u, s->slow_fine, s->fast_fine));
+	return p + num_coarse(TL(width)(s->u, s->slow_fine, s->fast_fine));
 }
 
 /* Suspected when y leaves p by half of it; kept while y stays that far from the old level. */
@@ -92,53 +105,54 @@ TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 	}
 }
 
-/* The books: excess = 4 (u - u_0) + debt - 4 (integral steps), exactly. */
+/* Keeps excess = 4 (u - u_0) + deferred - 4 (integral steps), exactly. */
 TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
 {
-	level_t e;
+	TL(level) e;
 
-	s->u -= level_shr(s->miss, 2);
+	s->u -= TL(level_shr)(s->miss, 2);
 	s->excess -= s->miss;
 	if (missed) {
-		s->excess += TL_LEVEL(1, 1);
+		s->excess += TL(level_of)(1, 1);
 		if (s->stage > 8 &&
-		    s->debt <= TL_LEVEL(5, 1)) { /* the new level is being learned: on credit */
-			s->debt += TL_LEVEL(1, 1);
+		    s->deferred <= TL(level_of)(5, 1)) { /* the new level is being learned: counted later */
+			s->deferred += TL(level_of)(1, 1);
 		} else {
-			s->u += TL_LEVEL(1, 4);
+			s->u += TL(level_of)(1, 4);
 			s->missed += s->stage > 0;
 		}
 	}
-	if (s->debt > TL_LEVEL(0, 1)) { /* paid back at alpha / 16 a sample */
-		level_t part = level_shr(s->miss, 4);
-		part = s->debt < part ? s->debt : part;
-		s->debt -= part;
-		s->u += level_shr(part, 2);
+	if (s->deferred > TL(level_of)(0, 1)) { /* taken by u at alpha / 16 a sample */
+		TL(level) part = TL(level_shr)(s->miss, 4);
+		part = s->deferred < part ? s->deferred : part;
+		s->deferred -= part;
+		s->u += TL(level_shr)(part, 2);
 	}
 	if (!integral)
 		return;
-	e = s->excess - s->debt; /* a dead band of one miss, at most seven */
-	if (e > TL_LEVEL(1, 1))
-		e = e - TL_LEVEL(1, 1) < TL_LEVEL(7, 1) ? e - TL_LEVEL(1, 1) : TL_LEVEL(7, 1);
-	else if (e < TL_LEVEL(-1, 1))
-		e = e + TL_LEVEL(1, 1) > TL_LEVEL(-7, 1) ? e + TL_LEVEL(1, 1) : TL_LEVEL(-7, 1);
+	e = s->excess - s->deferred; /* a dead band of one miss, at most seven */
+	if (e > TL(level_of)(1, 1))
+		e = e - TL(level_of)(1, 1) < TL(level_of)(7, 1) ? e - TL(level_of)(1, 1) : TL(level_of)(7, 1);
+	else if (e < TL(level_of)(-1, 1))
+		e = e + TL(level_of)(1, 1) > TL(level_of)(-7, 1) ? e + TL(level_of)(1, 1)
+								 : TL(level_of)(-7, 1);
 	else
-		e = TL_LEVEL(0, 1);
-	s->u += level_shr(level_mul(s->miss, e), 5);
+		e = TL(level_of)(0, 1);
+	s->u += TL(level_shr)(TL(level_mul)(s->miss, e), 5);
 }
 
-/* Eight samples on the new level: its misses go from u to the debt, if the last debt is paid. */
-TL_FN void TL(interval_forgive)(struct TL(interval) *s)
+/* Eight samples on the new level: its misses go from u to the deferred ones, if none is left of them. */
+TL_FN void TL(interval_defer)(struct TL(interval) *s)
 {
-	uint32_t owed = s->missed < 6 ? s->missed : 6;
+	uint32_t moved = s->missed < 6 ? s->missed : 6;
 
-	if (s->debt > TL_LEVEL(0, 1)) {
+	if (s->deferred > TL(level_of)(0, 1)) {
 		s->stage = 0;
 		return;
 	}
-	if (owed > 0 && s->u - TL_LEVEL(1, 4) * (int32_t)owed >= TL_LEVEL_LEAST) {
-		s->u -= TL_LEVEL(1, 4) * (int32_t)owed;
-		s->debt += TL_LEVEL(1, 1) * (int32_t)owed;
+	if (moved > 0 && s->u - TL(level_of)(1, 4) * (int32_t)moved >= TL(interval_least)()) {
+		s->u -= TL(level_of)(1, 4) * (int32_t)moved;
+		s->deferred += TL(level_of)(1, 1) * (int32_t)moved;
 	}
 }
 
@@ -161,13 +175,13 @@ TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 			s->epoch_n = 0;
 			s->epoch_fine = num_from_us(0);
 			s->epoch_end *= 2;
-			s->hurry = 64;
+			s->quick = 64;
 			if (s->epoch_end > 32)
 				s->stage = 0;
 		}
 	}
-	if (s->hurry > 0) { /* a scale far too wide forgets faster */
-		s->hurry--;
+	if (s->quick > 0) { /* a scale far too wide forgets faster */
+		s->quick--;
 		if (s->slow_fine > 3 * s->fast_fine && s->samples > 16)
 			s->slow_n = s->slow_n / 2 > 8 ? s->slow_n / 2 : 8;
 	}
@@ -187,10 +201,10 @@ TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t l
 	if (steps)
 		TL(interval_watch)(s, y, p);
 	/* anti-windup: what the floor or the cap decided does not count */
-	if (missed ? raw <= high : raw >= low && s->u > TL_LEVEL_LEAST)
+	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
 		TL(interval_count)(s, missed, integral);
 	if (s->stage == 8)
-		TL(interval_forgive)(s);
+		TL(interval_defer)(s);
 	TL(interval_scales)(s, TL(abs)(y - p), p);
 	s->samples += s->samples < 4000000000u;
 }
@@ -220,7 +234,7 @@ TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal
 
 TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sample *in)
 {
-	struct TL(answer) a;
+	struct TL(prediction) a;
 
 	if (s->params.over == TL_OVER_TRACKING) {
 		TL(tracking_update)(&s->inner.tracking, in);
@@ -246,10 +260,8 @@ TL_FN void TL(conformal_update)(struct TL(conformal) *s, const struct tl_sample 
 	s->rto = TL(clamp)(TL(interval_raw)(&s->timer, s->rtt), low, high);
 }
 
-TL_FN void TL(conformal_query)(const struct TL(conformal) *s, struct TL(answer) *out)
+TL_FN void TL(conformal_query)(const struct TL(conformal) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->rtt;
 	out->rto = s->rto;
 }
-
-#undef TL_LEVEL_LEAST

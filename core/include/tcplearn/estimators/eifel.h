@@ -2,7 +2,10 @@
 /* `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000): gains that follow
  * the flight size, so that memory lasts a number of round trips, not of samples. The host sets the
  * timer to the RTO less the age of the oldest segment out (TL_TIMER_FROM_HEAD). Included once for
- * each number model. */
+ * each arithmetic. */
+
+#include "eifel_double.h"
+#include "eifel_fixed.h"
 
 #define TL_EIFEL_PARAMS(X) \
 	X(count, segments_per_ack, 1, 1, 64, "segments an ACK stands for: gain = this / flight") \
@@ -44,7 +47,7 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 
 	if (flight > TL_FLIGHT_MAX)
 		flight = TL_FLIGHT_MAX;
-	gain = ratio_of_counts(s->params.segments_per_ack, flight);
+	gain = TL(ratio_of_counts)(s->params.segments_per_ack, flight);
 	if (gain > s->params.gain_max) { /* fewer than three samples per round trip */
 		gain = s->params.gain_max;
 		flight = 0;
@@ -64,14 +67,14 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 	}
 	/* RTTVAR / gain, without a division by a ratio */
 	if (flight == 0)
-		var = num_coarse_over(s->rttvar_fine, s->params.gain_max);
+		var = TL(coarse_over)(s->rttvar_fine, s->params.gain_max);
 	else
 		var = num_coarse(
 			num_div_count(num_mul_count(s->rttvar_fine, flight), s->params.segments_per_ack));
 	s->rto = TL(min)(TL(max)(num_coarse(s->srtt_fine) + var, least), num_from_us(s->params.rto_max_us));
 }
 
-TL_FN void TL(eifel_query)(const struct TL(eifel) *s, struct TL(answer) *out)
+TL_FN void TL(eifel_query)(const struct TL(eifel) *s, struct TL(prediction) *out)
 {
 	out->rtt = num_coarse(s->srtt_fine);
 	out->rto = s->rto;

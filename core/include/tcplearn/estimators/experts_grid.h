@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights stand
+/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights lie
  * behind the state: reserve TL(experts_bytes)(params). Weights are kept with sum 1 and each loss is taken
- * less the smallest one; both cancel in the prediction and stand for the paper's "periodic rescaling"
- * (section 3.2). Included once for each number model. */
+ * less the smallest one; both cancel in the prediction and are the paper's "periodic rescaling"
+ * (section 3.2). Included once for each arithmetic. */
+
+#include "experts_double.h"
+#include "experts_fixed.h"
+
+#ifndef TCPLEARN_EXPERTS_GRID_H
+#define TCPLEARN_EXPERTS_GRID_H
+#define TL_EXPERTS_MAX 1000u              /* the largest N: bounds every loop over experts */
+#define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
+
+enum tl_experts_loss {
+	TL_EXPERTS_LOSS_NUNES2014 = 0,
+	TL_EXPERTS_LOSS_SQUARED = 1,
+	TL_EXPERTS_LOSS_LINEAR = 2,
+	TL_EXPERTS_LOSS_ABSOLUTE = 3,
+	TL_EXPERTS_LOSS_PINBALL = 4
+};
+enum tl_share { TL_SHARE_FIXED = 0, TL_SHARE_VARIABLE = 1, TL_SHARE_PAST = 2 };
+enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
+#endif
 
 #define TL_EXPERTS_PARAMS(X) \
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
@@ -11,7 +30,7 @@
 	  "share of weight given round at each trial; share = variable: for a loss of one") \
 	X(choice, share, TL_SHARE_FIXED, "fixed|variable|past", 2, \
 	  "step 4: to all alike, by each one's loss, or as the weights were in the past") \
-	X(choice, loss, TL_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
+	X(choice, loss, TL_EXPERTS_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
 	  "step 2 of Algorithm 1, another loss in its place") \
 	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
 	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
@@ -49,37 +68,31 @@ struct TL(experts) {
 
 TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)
 {
-	uint32_t each = sizeof(tick_t) + sizeof(weight_t);
+	uint32_t each = sizeof(TL(tick)) + sizeof(TL(weight));
 
 	if (p->share == TL_SHARE_PAST)
-		each += sizeof(weight_sum_t);
+		each += sizeof(TL(weight_sum));
 	return (uint32_t)sizeof(struct TL(experts)) + p->n * each;
 }
 
-TL_FN tick_t *TL(experts_grid)(const struct TL(experts) *s)
+TL_FN TL(tick) *TL(experts_grid)(const struct TL(experts) *s)
 {
-	return (tick_t *)(s + 1);
+	return (TL(tick) *)(s + 1);
 }
 
-TL_FN weight_sum_t *TL(experts_past)(const struct TL(experts) *s)
+TL_FN TL(weight_sum) *TL(experts_past)(const struct TL(experts) *s)
 {
-	return (weight_sum_t *)(TL(experts_grid)(s) + s->params.n);
+	return (TL(weight_sum) *)(TL(experts_grid)(s) + s->params.n);
 }
 
-TL_FN weight_t *TL(experts_weights)(const struct TL(experts) *s)
+TL_FN TL(weight) *TL(experts_weights)(const struct TL(experts) *s)
 {
-	return (weight_t *)(TL(experts_past)(s) + (s->params.share == TL_SHARE_PAST ? s->params.n : 0));
+	return (TL(weight) *)(TL(experts_past)(s) + (s->params.share == TL_SHARE_PAST ? s->params.n : 0));
 }
 
 TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
 {
 	return s->params.n < TL_EXPERTS_MAX ? s->params.n : TL_EXPERTS_MAX;
-}
-
-/* section 3.2: x_i = RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N */
-TL_FN tick_t TL(experts_x)(const struct TL(experts_params) *p, uint32_t i)
-{
-	return tick_from_ratio(p->rtt_min + ratio_mul(p->rtt_max, ratio_exp2_neg(p->n - i, p->per_octave)));
 }
 
 TL_FN void TL(experts_defaults)(struct TL(experts_params) *p) { TL_EXPERTS_PARAMS(TL_DEFAULT) }
@@ -96,24 +109,24 @@ TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 
 TL_FN void TL(experts_uniform)(struct TL(experts) *s)
 {
-	const tick_t *x = TL(experts_grid)(s);
-	weight_t *w = TL(experts_weights)(s);
+	const TL(tick) *x = TL(experts_grid)(s);
+	TL(weight) *w = TL(experts_weights)(s);
 	uint32_t i, n = TL(experts_count)(s);
-	tick_t sum = 0;
+	TL(tick) sum = 0;
 
 	for (i = 0; i < n; i++) { /* w_1,i = 1/N */
-		w[i] = weight_uniform(n);
+		w[i] = TL(weight_uniform)(n);
 		if (s->params.share == TL_SHARE_PAST)
-			TL(experts_past)(s)[i] = weight_uniform(n);
+			TL(experts_past)(s)[i] = TL(weight_uniform)(n);
 		sum += x[i];
 	}
 	s->trials = 1;
-	s->rtt = tick_to_num(tick_mean(sum, n), s->unit_us);
+	s->rtt = TL(tick_to_num)(TL(tick_mean)(sum, n), s->unit_us);
 }
 
 TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_params) *p)
 {
-	tick_t *x;
+	TL(tick) *x;
 	uint32_t i;
 
 	s->params = *p;
@@ -122,7 +135,8 @@ TL_FN void TL(experts_init)(struct TL(experts) *s, const struct TL(experts_param
 	s->rttvar = s->last = num_from_us(0);
 	s->samples = 0;
 	x = TL(experts_grid)(s);
-	for (i = 0; i < TL(experts_count)(s); i++)
-		x[i] = TL(experts_x)(p, i + 1);
+	for (i = 0; i < TL(experts_count)(s);
+	     i++) /* section 3.2: x_i = RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N */
+		x[i] = TL(tick_of_grid)(p->rtt_min, p->rtt_max, p->n - 1 - i, p->per_octave);
 	TL(experts_uniform)(s);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `experts/nunes2014-linux`: the paper's kernel version to the letter (sections 6.1 to 6.3): Q16.16,
  * samples in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and the weights set anew when all have
- * become zero. The same integers in both number models. Grid and weights stand behind the state:
- * reserve TL(experts_q16_bytes)(params). Included once for each number model. */
+ * become zero. The same integers in both. Grid and weights stand behind the state:
+ * reserve TL(experts_q16_bytes)(params). Included once for each arithmetic. */
+
+#include "experts_q16_arithmetic.h"
 
 #define TL_EXPERTS_Q16_PARAMS(X) \
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
@@ -178,7 +180,7 @@ TL_FN void TL(experts_q16_update)(struct TL(experts_q16) *s, const struct tl_sam
 	TL(experts_q16_trial)(s, ticks / p->scale);
 }
 
-TL_FN void TL(experts_q16_query)(const struct TL(experts_q16) *s, struct TL(answer) *out)
+TL_FN void TL(experts_q16_query)(const struct TL(experts_q16) *s, struct TL(prediction) *out)
 {
 	const struct TL(experts_q16_params) *p = &s->params;
 	/* to microseconds, truncated */

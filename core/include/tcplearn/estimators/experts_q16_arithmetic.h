@@ -7,6 +7,7 @@
 
 #include "../deps.h"
 #include "../arithmetic/exp_tables.h"
+#include "../arithmetic/range.h"
 
 typedef uint32_t tl_q16; /* 0 to 65535.99998 */
 
@@ -25,6 +26,7 @@ TL_FN tl_q16 tl_q16_mul(tl_q16 a, tl_q16 b)
 /* Range: b > 0. */
 TL_FN tl_q16 tl_q16_div(tl_q16 a, tl_q16 b)
 {
+	TL_RANGE(b > 0, b);
 	return tl_q16_sat(((uint64_t)a << 16) / b);
 }
 

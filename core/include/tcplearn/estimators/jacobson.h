@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `jacobson`: SRTT and RTTVAR by RFC 6298, without its floor of one second unless a preset asks for
- * it; nunes2014's equations 1 to 3 are a preset. Included once for each number model. */
+ * it; nunes2014's equations 1 to 3 are a preset. Included once for each arithmetic. */
 
 #define TL_JACOBSON_PARAMS(X) \
 	X(ratio, alpha, TL_RATIO(1, 8), 0, 1, "gain of SRTT") \
@@ -59,14 +59,14 @@ TL_FN void TL(jacobson_update)(struct TL(jacobson) *s, const struct tl_sample *i
 	if (s->samples == 0) { /* RFC 6298, 2.2 */
 		s->srtt = r;
 		s->rttvar = num_shr(r, 1);
-	} else { /* RFC 6298, 2.3: RTTVAR first, from the SRTT that stood */
+	} else { /* RFC 6298, 2.3: RTTVAR first, from the SRTT before this sample */
 		s->rttvar += num_mul(TL(abs)(s->srtt - r) - s->rttvar, s->params.beta);
 		s->srtt += num_mul(r - s->srtt, s->params.alpha);
 	}
 	s->samples += s->samples == 0;
 }
 
-TL_FN void TL(jacobson_query)(const struct TL(jacobson) *s, struct TL(answer) *out)
+TL_FN void TL(jacobson_query)(const struct TL(jacobson) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->srtt;
 	out->rto = TL(rto)(s->samples, s->srtt, num_mul(s->rttvar, s->params.k), s->params.granularity_us,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `last`: the trivial baseline. The next RTT is the last one; its RTO adds K times the mean step
- * between samples, which is nunes2014's equation 4. Included once for each number model. */
+ * between samples, which is nunes2014's equation 4. Included once for each arithmetic. */
 
 #define TL_LAST_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of the mean step") \
@@ -42,7 +42,7 @@ TL_FN void TL(last_update)(struct TL(last) *s, const struct tl_sample *in)
 	s->samples += s->samples == 0;
 }
 
-TL_FN void TL(last_query)(const struct TL(last) *s, struct TL(answer) *out)
+TL_FN void TL(last_query)(const struct TL(last) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->rtt;
 	out->rto = TL(rto)(s->samples, s->rtt, num_mul(s->step, s->params.k), s->params.granularity_us,

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `linreg`: baddam2018's regression, rtt = b0 + b1 hops + b2 min + b3 max + b4 ttl in ms, on the
  * connection's own minimum and maximum, with the published coefficients of each kernel as presets.
- * Included once for each number model. */
+ * Included once for each arithmetic. */
+
+#ifndef TCPLEARN_LINREG_H
+#define TCPLEARN_LINREG_H
+enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1 };
+#endif
 
 #define TL_LINREG_PARAMS(X) \
 	X(ratio, b0_ms, TL_RATIO(-52218434, 100000000), -64, 64, "intercept in ms") \
@@ -11,7 +16,7 @@
 	X(ratio, b4_ttl_ms, TL_RATIO(157301, 100000000), -64, 64, "ms a unit of TTL") \
 	X(choice, error, TL_ERROR_SIGNED, "signed|magnitude", 1, \
 	  "running error as the paper writes it, or its size") \
-	X(count, hops, 12, 1, 255, "hops where the TTL does not tell") \
+	X(count, hops, 12, 1, 255, "hops where the TTL gives none") \
 	X(count, ttl, 52, 1, 255, "TTL where none is known") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO")
@@ -89,7 +94,7 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 	s->samples = 1;
 }
 
-TL_FN void TL(linreg_query)(const struct TL(linreg) *s, struct TL(answer) *out)
+TL_FN void TL(linreg_query)(const struct TL(linreg) *s, struct TL(prediction) *out)
 {
 	num_t least = num_from_us(1), most = num_from_us(s->params.rto_max_us);
 

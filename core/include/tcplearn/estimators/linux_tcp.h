@@ -2,7 +2,7 @@
 /* `linux`: the timer of the Linux kernel, from the description in Sarolahti and Kuznetsov,
  * "Congestion Control in Linux TCP" (USENIX 2002, section 4): a mean deviation that falls slowly
  * when the RTT falls, its maximum over each round trip, and a floor on the variance term, not on
- * the RTO. Included once for each number model. */
+ * the RTO. Included once for each arithmetic. */
 
 #define TL_LINUX_TCP_PARAMS(X) \
 	X(us, variance_floor, 200000, 0, 4294967296, "floor of the variance term (tcp_rto_min_us)") \
@@ -74,7 +74,7 @@ TL_FN void TL(linux_tcp_update)(struct TL(linux_tcp) *s, const struct tl_sample 
 	}
 }
 
-TL_FN void TL(linux_tcp_query)(const struct TL(linux_tcp) *s, struct TL(answer) *out)
+TL_FN void TL(linux_tcp_query)(const struct TL(linux_tcp) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->srtt;
 	out->rto = TL(rto)(s->samples, s->srtt, s->rttvar, 0, s->params.rto_initial_us, 0,

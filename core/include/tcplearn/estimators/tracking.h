@@ -2,7 +2,17 @@
 /* `tracking`: predictors that move (tracking_predictors.h), combined by discounted regret matching (Hart
  * and Mas-Colell 2000; the discount is fixed share's forgetting, put into the regret), and kept within
  * a budget of the last value. No learning rate, no scale, no exponential. docs/algorithms/tracking.md.
- * Included once for each number model. */
+ * Included once for each arithmetic. */
+
+#include "tracking_double.h"
+#include "tracking_fixed.h"
+
+#include "tracking_predictors.h"
+
+#ifndef TCPLEARN_TRACKING_H
+#define TCPLEARN_TRACKING_H
+enum tl_combiner { TL_COMBINER_REGRET = 0, TL_COMBINER_FIXED_SHARE = 1 };
+#endif
 
 #define TL_TRACKING_PARAMS(X) \
 	X(count, predictors, 3965, 1, 4095, \
@@ -28,9 +38,12 @@ struct TL(tracking_params) {
 struct TL(tracking) {
 	struct TL(tracking_params) params;
 	struct TL(predictors) bank;
-	num_t credit[TL_PREDICTORS]; /* regret, or fixed share's weight; 0 of those not used */
-	num_t mixture;               /* the combiner's */
-	num_t rtt;                   /* within the budget */
+	union { /* by params.combiner; 0 of those not used */
+		num_t regret[TL_PREDICTORS];
+		TL(weight) weight[TL_PREDICTORS];
+	} of;
+	num_t mixture; /* the combiner's */
+	num_t rtt;     /* within the budget */
 	num_t budget;
 	num_t rttvar;
 };
@@ -56,10 +69,12 @@ TL_FN void TL(tracking_uniform)(struct TL(tracking) *s)
 {
 	uint32_t k;
 
-	for (k = 0; k < TL_PREDICTORS; k++)
-		s->credit[k] = s->params.combiner == TL_COMBINER_FIXED_SHARE && TL(tracking_uses)(s, k)
-				       ? (num_t)weight_uniform(TL_PREDICTORS)
-				       : num_from_us(0);
+	for (k = 0; k < TL_PREDICTORS; k++) {
+		if (s->params.combiner == TL_COMBINER_REGRET)
+			s->of.regret[k] = num_from_us(0);
+		else
+			s->of.weight[k] = TL(tracking_uses)(s, k) ? TL(weight_uniform)(TL_PREDICTORS) : 0;
+	}
 }
 
 TL_FN void TL(tracking_init)(struct TL(tracking) *s, const struct TL(tracking_params) *p)
@@ -78,46 +93,43 @@ TL_FN void TL(tracking_regrets)(struct TL(tracking) *s, num_t y)
 
 	for (k = 0; k < TL_PREDICTORS; k++)
 		if (TL(tracking_uses)(s, k))
-			s->credit[k] += lost - TL(abs)(s->bank.x[k] - y) - num_shr(s->credit[k], 7);
+			s->of.regret[k] += lost - TL(abs)(s->bank.x[k] - y) - num_shr(s->of.regret[k], 7);
 }
 
 /* nunes2014's steps 3 and 4 over the same predictors, for comparison: errors in running scales. */
 TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 {
-	loss_t loss[TL_PREDICTORS], least = 0;
-	weight_sum_t sum = 0;
-	weight_ratio_t keep, share;
-	weight_t weight;
-	const decay_rate_t rate = decay_rate(s->params.eta);
-	const loss_t limit = decay_limit(rate);
+	TL(loss) loss[TL_PREDICTORS], least = 0;
+	TL(weight_sum) sum = 0;
+	TL(weight_ratio) keep, share;
+	TL(weight) *w = s->of.weight;
+	const TL(rate) rate = TL(decay_rate)(s->params.eta);
+	const TL(loss) limit = TL(decay_limit)(rate);
 	uint32_t k, used = 0;
 
 	for (k = 0; k < TL_PREDICTORS; k++) {
 		if (!TL(tracking_uses)(s, k))
 			continue;
-		loss[k] = loss_of_nums(TL(min)(TL(abs)(s->bank.x[k] - y), 1024 * s->bank.scale),
-				       s->bank.scale);
+		loss[k] = TL(loss_in_scales)(TL(min)(TL(abs)(s->bank.x[k] - y), 1024 * s->bank.scale),
+					     s->bank.scale);
 		least = used == 0 || loss[k] < least ? loss[k] : least;
 		used++;
 	}
 	for (k = 0; k < TL_PREDICTORS; k++) {
 		if (!TL(tracking_uses)(s, k))
 			continue;
-		weight = 0;
-		if (loss[k] - least <= limit)
-			weight = weight_decay((weight_t)s->credit[k], loss[k] - least, rate);
-		s->credit[k] = (num_t)weight;
-		sum += weight;
+		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
+		sum += w[k];
 	}
-	if (!(sum > weight_sum_least)) { /* alpha is 0 or nearly: from the start again */
+	if (!TL(weights_alive)(sum)) { /* alpha is 0 or nearly: from the start again */
 		TL(tracking_uniform)(s);
 		return;
 	}
-	keep = weight_keep(s->params.alpha, sum);
-	share = weight_share(s->params.alpha, used);
+	keep = TL(weight_keep)(s->params.alpha, sum);
+	share = TL(weight_share)(s->params.alpha, used);
 	for (k = 0; k < TL_PREDICTORS; k++)
 		if (TL(tracking_uses)(s, k))
-			s->credit[k] = (num_t)weight_mix((weight_t)s->credit[k], keep, share);
+			w[k] = TL(weight_mix)(w[k], keep, share);
 }
 
 /* What following the mixture may still lose against the last value: a part of each change (RTT spikes
@@ -137,8 +149,14 @@ TL_FN num_t TL(tracking_mix)(const struct TL(tracking) *s)
 {
 	num_t fallback = s->params.warm_up == TL_WARM_UP_MEDIAN ? num_shr(s->bank.last + s->bank.hub, 1)
 								: s->bank.last;
+	num_t weight[TL_PREDICTORS];
+	uint32_t k;
 
-	return num_positive_mean(s->credit, s->bank.x, TL_PREDICTORS, fallback);
+	if (s->params.combiner == TL_COMBINER_REGRET)
+		return TL(positive_mean)(s->of.regret, s->bank.x, TL_PREDICTORS, fallback);
+	for (k = 0; k < TL_PREDICTORS; k++)
+		weight[k] = s->of.weight[k];
+	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
 }
 
 TL_FN void TL(tracking_update)(struct TL(tracking) *s, const struct tl_sample *in)
@@ -164,7 +182,7 @@ TL_FN void TL(tracking_update)(struct TL(tracking) *s, const struct tl_sample *i
 			 : s->mixture;
 }
 
-TL_FN void TL(tracking_query)(const struct TL(tracking) *s, struct TL(answer) *out)
+TL_FN void TL(tracking_query)(const struct TL(tracking) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->rtt;
 	out->rto = TL(rto)(s->bank.samples, s->rtt, num_mul(s->rttvar, s->params.k), s->params.granularity_us,

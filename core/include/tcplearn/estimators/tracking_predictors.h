@@ -2,7 +2,28 @@
 /* The predictors that `tracking` combines: each small, each moving. Three kinds: trackers of the level,
  * learners of what follows a deviation from it, and the last value. They learn in cells: a cell says,
  * by comparisons with the running scale only, what the last deviations were like. Included once for each
- * number model. */
+ * arithmetic. */
+
+#ifndef TCPLEARN_TRACKING_PREDICTORS_H
+#define TCPLEARN_TRACKING_PREDICTORS_H
+enum tl_warm_up { TL_WARM_UP_MEDIAN = 0, TL_WARM_UP_FIRST = 1 };
+
+#define TL_PREDICTORS 12
+enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
+		    TL_P_LAST,
+		    TL_P_EWMA8,
+		    TL_P_EWMA32,
+		    TL_P_MEDIAN5,
+		    TL_P_SLOW_HUB,
+		    TL_P_STEP_MEDIAN,
+		    TL_P_DRIFT,
+		    TL_P_HALF,
+		    TL_P_RATIO,
+		    TL_P_MAP8,
+		    TL_P_MAP16,
+		    TL_P_AFFINE
+};
+#endif
 
 struct TL(predictors) {
 	num_t x[TL_PREDICTORS]; /* what each says of the next sample */
@@ -19,11 +40,6 @@ struct TL(predictors) {
 	uint32_t samples; /* saturates */
 	uint32_t warm_up, exact_ties;
 };
-
-TL_FN num_t TL(clamp)(num_t a, num_t low, num_t high)
-{
-	return a < low ? low : a > high ? high : a;
-}
 
 TL_FN int32_t TL(sign)(num_t a, num_t dead)
 {
@@ -98,7 +114,7 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm
 	s->exact_ties = exact_ties;
 }
 
-/* What followed the deviation that stood, learned in the cells that predicted it. */
+/* What followed the last deviation, learned in the cells that predicted it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, num_t y, num_t dead)
 {
 	num_t follows = y - s->hub, at = s->drift_scale[s->cell4 & 3];
@@ -119,7 +135,7 @@ TL_FN void TL(predictors_learn)(struct TL(predictors) *s, num_t y, num_t dead)
 	s->map16[m] += TL(clamp)(follows - s->map16[m], -eighth, eighth);
 }
 
-/* The cells of the next sample, from this deviation and the cells that stood. */
+/* The cells of the next sample, from this deviation and the last cells. */
 TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t dead)
 {
 	num_t scale = s->scale;

@@ -10,7 +10,7 @@
 namespace tcplearn {
 namespace {
 
-// Two times tell a side only when one is clearly shorter; else the next kind of evidence is asked.
+// Two times tell a side only when one is clearly shorter; else the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
 // The copies of a packet on two interfaces of a host lie this close together.
 constexpr std::int64_t kCopyUs = 1000;
@@ -94,8 +94,13 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
   if (ended) return true;
   // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide begins anew by itself.
-  if (packet.has(kAck)) return send.syn_seen() && send.rows > 0;
+  if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
+}
+
+bool Connection::answers_our_syn(unsigned side, const Packet& packet) const {
+  const SendSide& other = sides_[1 - side].send;
+  return packet.has(kSyn) && packet.has(kAck) && other.syn_seen() && packet.ack == other.isn() + 1;
 }
 
 bool Connection::copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const {
@@ -131,6 +136,8 @@ void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
   if (copy_of_last(me, packet, now_us)) return;
+  // A second answer to the SYN, its number another than the one that was acknowledged: nobody heeds it.
+  if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return;
   if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return;
   if (me.first_ttl == 0) me.first_ttl = packet.ttl;
   follow_handshake(side, packet, now_us);
@@ -202,7 +209,7 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
   // Who names a side says where the capture was taken.
   if (choice.kind == Kind::kClient || choice.kind == Kind::kServer || choice.kind == Kind::kAddress) {
     info.near_sender = info.chosen;
-    info.near_reason = "asked for";
+    info.near_reason = "requested";
   }
   info.data_packets = sender.send.data_packets;
   info.data_bytes = sender.send.data_bytes;

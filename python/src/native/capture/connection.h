@@ -42,6 +42,7 @@ class Connection {
   std::uint32_t flow_id(unsigned side) const { return index_ * 2 + side; }
   std::int64_t last_us() const { return last_us_; }
   bool both_sides_seen() const { return sides_[0].send.seen() && sides_[1].send.seen(); }
+  std::uint64_t data_packets() const { return sides_[0].send.data_packets + sides_[1].send.data_packets; }
   std::uint64_t acked_captured() const {
     return sides_[0].send.acked_captured + sides_[1].send.acked_captured;
   }
@@ -64,6 +65,7 @@ class Connection {
     const char* reason;
   };
 
+  bool answers_our_syn(unsigned side, const Packet& packet) const;
   unsigned side_of(const Packet& packet) const { return packet.source == sides_[0].endpoint ? 0u : 1u; }
   bool copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const;
   void follow_handshake(unsigned side, const Packet& packet, std::int64_t now_us);

@@ -348,6 +348,14 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool captured = !beyond && newest < segments_.size() && segments_[newest].start < ack;
   if (captured) why = time_segment(newest, ack, packet, every_ack, timed);
 
+  std::int64_t rtt_us = now_us - timed.sent_us;
+  // shorter than the clock can tell, and yet a round trip; there is no time before the first packet's
+  if (why == NoSample::kNone && rtt_us == 0 && now_us == 0) why = NoSample::kNotCaptured;
+  if (why == NoSample::kNone && rtt_us == 0) {
+    ++out.below_clock;
+    rtt_us = 1;
+    timed.sent_us = now_us - rtt_us;
+  }
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
@@ -355,7 +363,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
   out.sent_us.push_back(sampled ? timed.sent_us : -1);
-  out.rtt_us.push_back(sampled ? now_us - timed.sent_us : -1);
+  out.rtt_us.push_back(sampled ? rtt_us : -1);
   out.armed_us.push_back(known ? armed_us_ : now_us);
   out.head_sent_us.push_back(known ? segments_[head_].first.sent_us : now_us);
   out.flow.push_back(flow);
@@ -370,8 +378,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   if (captured) ++acked_captured;
   if (sampled) {
     ++samples;
-    const std::int64_t rtt = now_us - timed.sent_us;
-    if (!handshake && (min_data_rtt_us < 0 || rtt < min_data_rtt_us)) min_data_rtt_us = rtt;
+    if (!handshake && (min_data_rtt_us < 0 || rtt_us < min_data_rtt_us)) min_data_rtt_us = rtt_us;
   }
   if (!packet.has(kRst)) read_duplicates(packet, ack, flow, out);
   tell_losses(packet, ack, flow, out);

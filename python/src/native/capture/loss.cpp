@@ -6,13 +6,10 @@
 namespace tcplearn {
 
 void Losses::clear() {
-  for (auto* column : {&flow, &row, &id, &withdrawn_flow, &withdrawn_id}) column->clear();
-  for (auto* column :
-       {&sent_us, &resent_us, &armed_us, &head_sent_us, &probe_from_us, &delivered_us, &rack_us, &rtt_us}) {
-    column->clear();
-  }
-  tail.clear();
-  alone.clear();
+#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
+  TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
+  TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
 }
 
 void Deliveries::add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end, bool no_window) {
@@ -99,15 +96,15 @@ void LossTracker::lost(std::uint32_t flow, std::uint32_t row, std::int64_t start
   out.rtt_us.push_back(repair.rtt_us);
   out.tail.push_back(repair.tail ? 1 : 0);
   out.alone.push_back(repair.alone ? 1 : 0);
-  told_.push_back({start, end, next_id_++, copies});
-  if (told_.size() > Losses::kRemembered) told_.erase(told_.begin());
+  reported_.push_back({start, end, next_id_++, copies});
+  if (reported_.size() > Losses::kRemembered) reported_.erase(reported_.begin());
 }
 
 void LossTracker::duplicate(std::uint32_t flow, std::int64_t left, std::int64_t right, Losses& out) {
-  for (Told& told : told_) {
-    if (told.start < left || told.end > right || told.copies == 0 || --told.copies > 0) continue;
+  for (Reported& loss : reported_) {
+    if (loss.start < left || loss.end > right || loss.copies == 0 || --loss.copies > 0) continue;
     out.withdrawn_flow.push_back(flow);
-    out.withdrawn_id.push_back(told.id);
+    out.withdrawn_id.push_back(loss.id);
   }
 }
 

@@ -7,31 +7,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "columns.h"
+
 namespace tcplearn {
 
-// One entry for each segment that was sent again and whose first copy nothing proves to have arrived: no
-// timestamp (RFC 7323), no SACK before the repair, no duplicate SACK (RFC 2883). Told with the row of the
-// ACK that acknowledges it. Handshakes and probes of closed windows are left out.
+// What columns.h describes. A loss comes with the row of the ACK that acknowledges the segment; what proves
+// that its first copy arrived: a timestamp (RFC 7323), a SACK before the repair, a duplicate SACK (RFC 2883).
+// Handshakes and probes of closed windows are left out.
 struct Losses {
-  std::vector<std::uint32_t> flow, row, id;  // row: of the batch; id: rising, for `withdrawn`
-  std::vector<std::int64_t> sent_us, resent_us;
-  // The timer that ran when it was sent again, as it would have run on without any repair.
-  std::vector<std::int64_t> armed_us, head_sent_us;
-  std::vector<std::int64_t>
-      probe_from_us;  // the last ACK or new data, from which a PTO counts (RFC 8985, 7.2)
-  std::vector<std::int64_t> delivered_us;  // the first sign that something sent later arrived, or -1
-  std::vector<std::int64_t> rack_us;       // when RACK calls it lost by such signs, or -1
-  std::vector<std::int64_t> rtt_us;        // of what was delivered last before the repair, or -1
-  std::vector<std::uint8_t> tail;          // nothing was sent after it before the repair
-  std::vector<std::uint8_t> alone;         // one segment out at the repair
-  // Taken back: a duplicate SACK came after the ACK. Of the last kRemembered losses of a flow.
-  std::vector<std::uint32_t> withdrawn_flow, withdrawn_id;
+#define TCPLEARN_X(type, name, unknown, meaning) std::vector<type> name;
+  TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
+  TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+  // Of the last so many losses of a flow some may be withdrawn.
   static constexpr std::uint32_t kRemembered = 256;
 
   void clear();
 };
 
-// What stood when a segment was sent again for the first time.
+// The sender's state when a segment was sent again for the first time.
 struct Repair {
   std::int64_t resent_us, armed_us, head_sent_us, probe_from_us, rtt_us;
   bool tail, alone;
@@ -85,12 +79,12 @@ class LossTracker {
   std::uint32_t sacked_segments = 0;  // RACK.segs_sacked
 
  private:
-  struct Told {
+  struct Reported {
     std::int64_t start, end;
     std::uint32_t id;
     std::size_t copies;  // sent again and not yet known to be a duplicate
   };
-  std::vector<Told> told_;
+  std::vector<Reported> reported_;
   std::uint32_t next_id_ = 0;
   std::int64_t armed_us_ = -1, head_sent_us_ = -1;  // of a timer that no repair restarts
   std::int64_t last_new_us_ = -1;

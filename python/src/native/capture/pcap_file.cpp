@@ -76,7 +76,7 @@ bool PcapFile::next(Frame& out) {
   }
   ++frames_;
   const std::int64_t seconds = header->ts.tv_sec;
-  const std::int64_t nanoseconds = header->ts.tv_usec;  // as asked for when opening
+  const std::int64_t nanoseconds = header->ts.tv_usec;  // as requested when opening
   if (seconds < 0 || seconds > kLargestSecond || nanoseconds < 0 || nanoseconds > 1'000'000'000) {
     damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
     return false;

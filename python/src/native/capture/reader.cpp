@@ -11,14 +11,18 @@
 #include "connection.h"
 #include "packet.h"
 #include "pcap_file.h"
+#include "window.h"
 
 namespace tcplearn {
 namespace {
 
-constexpr std::int64_t kMaxBackUs = 1000;
 // How long an ended connection swallows stragglers: TIME-WAIT as Linux has it.
 constexpr std::int64_t kLingerUs = 60'000'000;
 constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
+// A batch is over once so many flows have ended in it: its consumer holds their state until then.
+constexpr std::size_t kEndedPerCall = 256;
+// So many packets with data, and their absence on one side or that of any plain ACK is no accident.
+constexpr std::uint64_t kManyPackets = 20;
 
 struct Key {
   Endpoint low, high;
@@ -43,9 +47,9 @@ struct KeyHash {
   }
 };
 
-std::unique_ptr<ByteSource> open_source(const std::string& path) {
+std::unique_ptr<ByteSource> open_source(const std::string& path, const std::string& name) {
   std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (file == nullptr) throw TraceError(path + ": cannot be opened: " + std::strerror(errno));
+  if (file == nullptr) throw TraceError(name + ": cannot be opened: " + std::strerror(errno));
   return std::make_unique<ByteSource>(file);
 }
 
@@ -56,20 +60,12 @@ std::string count_of(std::uint64_t n, const char* what) {
 }  // namespace
 
 void Batch::clear() {
-  time_us.clear();
-  sent_us.clear();
-  rtt_us.clear();
-  armed_us.clear();
-  head_sent_us.clear();
-  flow.clear();
-  acked_bytes.clear();
-  in_flight_bytes.clear();
-  flight_segments.clear();
-  retransmitted.clear();
-  ttl.clear();
-  no_sample.clear();
+#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
+  TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
   ended.clear();
   losses.clear();
+  below_clock = 0;
 }
 
 struct CaptureReader::State {
@@ -82,8 +78,11 @@ struct CaptureReader::State {
         file(std::move(source), name) {}
 
   bool next(Batch& out, std::size_t max_rows);
-  void take(const Frame& frame, Batch& out);
+  void hold(const Frame& frame);
+  void take(const Packet& packet, std::int64_t time_us, Batch& out);
   std::int64_t relative_time(std::int64_t time_us);
+  void warn_of_packets();
+  void warn_of_missing_acks();
   Connection& connection(const Packet& packet, Batch& out);
   void end(Connection& connection, Batch& out);
   void sweep(Batch& out);
@@ -99,10 +98,13 @@ struct CaptureReader::State {
   std::unordered_map<std::uint32_t, FlowInfo> ended;
   const Key* last_key = nullptr;  // packets of a connection come in trains
   Connection* last_connection = nullptr;
-  std::int64_t first_us = 0, now_us = 0, next_sweep_us = 0;
+  Window window;
+  std::int64_t first_us = 0, newest_us = 0, farthest_back_us = 0;  // of the packets read
+  std::int64_t now_us = 0, next_sweep_us = 0;                      // of those taken, in order
   std::uint32_t connections = 0;
   std::uint64_t acked_captured = 0;
-  bool both_directions = false, any_chosen = false, finished = false;
+  std::uint64_t below_clock = 0, first_back = 0;
+  bool both_directions = false, any_chosen = false, read = false, finished = false;
   Stats stats;
   std::vector<std::string> warnings;
 };
@@ -110,17 +112,15 @@ struct CaptureReader::State {
 std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
   if (stats.packets == 1) first_us = time_us;
   const std::int64_t t = time_us - first_us;
-  if (t >= now_us) return t;
-  if (now_us - t > kMaxBackUs) {
-    fail("packet " + std::to_string(stats.packets) + ": time goes back by " + std::to_string(now_us - t) +
+  if (t >= newest_us) return newest_us = t;
+  const std::int64_t back = newest_us - t;
+  if (back > Window::kSpanUs) {
+    fail("packet " + std::to_string(stats.packets) + ": time goes back by " + std::to_string(back) +
          " us; sort the capture first: reordercap " + name + " sorted.pcap");
   }
-  if (stats.clamped_times++ == 0) {
-    warnings.push_back("packet " + std::to_string(stats.packets) + ": time goes back by " +
-                       std::to_string(now_us - t) +
-                       " us; such packets (up to 1 ms) take the time before them");
-  }
-  return now_us;
+  farthest_back_us = std::max(farthest_back_us, back);
+  if (first_back == 0) first_back = stats.packets;
+  return std::max<std::int64_t>(t, 0);
 }
 
 Connection& CaptureReader::State::connection(const Packet& packet, Batch& out) {
@@ -154,6 +154,9 @@ void CaptureReader::State::end(Connection& connection, Batch& out) {
     out.ended.push_back(info.id);
     ended.emplace(info.id, std::move(info));
   }
+  const std::uint64_t data = connection.data_packets();
+  stats.connections_with_data += data > 0 ? 1 : 0;
+  stats.one_way_connections += data >= kManyPackets && !connection.both_sides_seen() ? 1 : 0;
   both_directions = both_directions || connection.both_sides_seen();
   acked_captured += connection.acked_captured();
   alive.erase(connection.flow_id(0) / 2);
@@ -176,11 +179,11 @@ void CaptureReader::State::sweep(Batch& out) {
   std::sort(out.ended.begin(), out.ended.end());
 }
 
-void CaptureReader::State::take(const Frame& frame, Batch& out) {
+void CaptureReader::State::hold(const Frame& frame) {
   ++stats.packets;
-  now_us = relative_time(frame.time_us);
-  if (now_us >= next_sweep_us) sweep(out);
-  Packet packet;
+  const std::int64_t time_us = relative_time(frame.time_us);
+  Packet& packet = window.spare();
+  packet = Packet{};
   switch (decode(file.link_type(), frame.data, frame.captured, frame.wire, packet)) {
     case Decoded::kTcp:
       break;
@@ -198,6 +201,15 @@ void CaptureReader::State::take(const Frame& frame, Batch& out) {
       return;
   }
   ++stats.tcp_packets;
+  stats.data_packets += packet.payload_bytes > 0 ? 1 : 0;
+  stats.pure_acks += packet.seq_length() == 0 && packet.has(kAck) && !packet.has(kRst) ? 1 : 0;
+  stats.sorted_packets += window.push(time_us) ? 1 : 0;
+}
+
+void CaptureReader::State::take(const Packet& packet, std::int64_t time_us, Batch& out) {
+  stats.clamped_packets += time_us < now_us ? 1 : 0;
+  now_us = std::max(now_us, time_us);
+  if (now_us >= next_sweep_us) sweep(out);
   Connection& link = connection(packet, out);
   link.on_packet(packet, now_us, options.every_ack, out);
   if (link.over() && !link.ended) end(link, out);
@@ -235,6 +247,24 @@ void CaptureReader::State::finish(Batch& out) {
   if (!damage.empty()) {
     warnings.push_back("read up to packet " + std::to_string(stats.packets) + " only: " + damage);
   }
+  warn_of_packets();
+  warn_of_missing_acks();
+  if (!any_chosen) warnings.push_back("no connection has the requested sender: " + options.sender);
+}
+
+void CaptureReader::State::warn_of_packets() {
+  if (stats.sorted_packets > 0) {
+    warnings.push_back(count_of(stats.sorted_packets, "packet") + " out of order by up to " +
+                       std::to_string(farthest_back_us) + " us, the first of them packet " +
+                       std::to_string(first_back) + ": sorted by their own times" +
+                       (stats.clamped_packets > 0 ? ", but for " + std::to_string(stats.clamped_packets) +
+                                                        " that take the time before them"
+                                                  : ""));
+  }
+  if (below_clock > 0) {
+    warnings.push_back(count_of(below_clock, "round trip") +
+                       " below the resolution of the capture's clock: taken as 1 us");
+  }
   if (stats.fragments > 0) {
     warnings.push_back(count_of(stats.fragments, "IP fragment") + " without a TCP header left out");
   }
@@ -245,25 +275,47 @@ void CaptureReader::State::finish(Batch& out) {
   if (stats.malformed_packets > 0) {
     warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");
   }
-  if (!any_chosen) warnings.push_back("no connection has the sender asked for: " + options.sender);
+}
+
+void CaptureReader::State::warn_of_missing_acks() {
+  if (stats.data_packets >= kManyPackets && stats.pure_acks == 0) {
+    warnings.push_back("there is no ACK without data beside " + count_of(stats.data_packets, "packet") +
+                       " with data: a filter left them out, and round trips are few or too long; capture "
+                       "again without a filter on lengths or flags");
+  }
+  if (stats.one_way_connections > 0) {
+    warnings.push_back(
+        std::to_string(stats.one_way_connections) + " of " +
+        count_of(stats.connections_with_data, "connection") +
+        " with data show one direction only: their ACKs were filtered out or went another way; "
+        "capture where both directions pass, without a filter on one host as source");
+  }
 }
 
 bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   out.clear();
   if (finished) return false;
   Frame frame;
-  for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows; ++i) {
-    if (!file.next(frame)) {
+  for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows && out.ended.size() < kEndedPerCall;
+       ++i) {
+    if (const Window::Held* held = window.pop(read)) {
+      take(held->packet, held->time_us, out);
+    } else if (read) {
+      below_clock += out.below_clock;
       finish(out);
       return true;
+    } else if (file.next(frame)) {
+      hold(frame);
+    } else {
+      read = true;
     }
-    take(frame, out);
   }
+  below_clock += out.below_clock;
   return true;
 }
 
-CaptureReader::CaptureReader(const std::string& path, const ReaderOptions& options)
-    : state_(std::make_unique<State>(open_source(path), path, options)) {}
+CaptureReader::CaptureReader(const std::string& path, const std::string& name, const ReaderOptions& options)
+    : state_(std::make_unique<State>(open_source(path, name), name, options)) {}
 
 CaptureReader::CaptureReader(std::FILE* file, const std::string& name, const ReaderOptions& options)
     : state_(std::make_unique<State>(std::make_unique<ByteSource>(file), name, options)) {}

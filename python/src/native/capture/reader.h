@@ -31,15 +31,19 @@ struct Stats {
   std::uint64_t fragments = 0;      // later IP fragments: nothing to see in them
   std::uint64_t short_packets = 0;  // cut before the TCP header's end
   std::uint64_t malformed_packets = 0;
-  std::uint64_t clamped_times = 0;  // up to 1 ms back in time
+  std::uint64_t sorted_packets = 0;   // up to 1 ms back in time, put where their time says
+  std::uint64_t clamped_packets = 0;  // of those, too many at once to be sorted
+  std::uint64_t data_packets = 0, pure_acks = 0;
+  std::uint64_t connections_with_data = 0, one_way_connections = 0;  // of those, one direction was captured
   std::uint64_t connections_alive = 0;
   std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as it lies there; total 0: unknown
 };
 
 class CaptureReader {
  public:
-  CaptureReader(const std::string& path, const ReaderOptions& options);
-  // From an open file (closed by the reader) or from memory (which must outlive it); `name` is for messages.
+  // `name` is for messages.
+  CaptureReader(const std::string& path, const std::string& name, const ReaderOptions& options);
+  // From an open file (closed by the reader) or from memory (which must outlive it).
   CaptureReader(std::FILE* file, const std::string& name, const ReaderOptions& options);
   CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
   ~CaptureReader();

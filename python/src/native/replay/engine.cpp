@@ -6,6 +6,16 @@
 namespace tcplearn {
 
 namespace {
+RowView row_at(const Columns& c, std::size_t k) {
+  RowView row{};
+  row.sample = {c.time_us[k], c.sent_us[k], c.rtt_us[k], c.ack_delay_us_at(k), c.flight_segments_at(k),
+                c.ttl_at(k),  c.hops_at(k)};
+  row.armed_us = c.armed_us[k];
+  row.head_sent_us = c.head_sent_us[k];
+  row.retransmitted = c.retransmitted_at(k) != 0;
+  return row;
+}
+
 Loss loss_at(const LossColumns& l, std::size_t i) {
   return {l.id[i],           l.sent_us[i],       l.resent_us[i],    l.armed_us[i],
           l.head_sent_us[i], l.probe_from_us[i], l.delivered_us[i], l.rack_us[i],
@@ -13,7 +23,7 @@ Loss loss_at(const LossColumns& l, std::size_t i) {
 }
 }  // namespace
 
-void Engine::feed(const Columns& c, const LossColumns& losses) {
+void Engine::feed(const Columns& c, const LossColumns& losses, const OtherColumns& others) {
   std::size_t loss = 0;
   FlowReplay* flow = nullptr;
   std::uint32_t flow_id = 0;
@@ -21,21 +31,11 @@ void Engine::feed(const Columns& c, const LossColumns& losses) {
     if (flow == nullptr || c.flow[k] != flow_id) {
       flow_id = c.flow[k];
       auto& slot = flows_[flow_id];
-      if (!slot) slot = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_);
+      if (!slot) slot = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_, sums_only_);
       flow = slot.get();
     }
-    RowView row{};
-    row.sample.time_us = c.time_us[k];
-    row.sample.sent_us = c.sent_us[k];
-    row.sample.rtt_us = c.rtt_us[k];
-    row.sample.flight_segments = c.flight_segments[k];
-    row.sample.ttl = c.ttl[k];
-    if (c.ack_delay_us) row.sample.ack_delay_us = c.ack_delay_us[k];
-    row.armed_us = c.armed_us[k];
-    row.head_sent_us = c.head_sent_us[k];
-    row.retransmitted = c.retransmitted[k] != 0;
     const std::size_t at = k * others_;
-    flow->add(row, others_ ? c.other_rtt_us + at : nullptr, others_ ? c.other_rto_us + at : nullptr);
+    flow->add(row_at(c, k), others_ ? others.rtt_us + at : nullptr, others_ ? others.rto_us + at : nullptr);
     for (; loss < losses.rows && losses.row[loss] == k; ++loss) flow->lost(loss_at(losses, loss));
   }
   for (std::size_t i = 0; i < losses.withdrawn; ++i) {
@@ -43,6 +43,11 @@ void Engine::feed(const Columns& c, const LossColumns& losses) {
     if (it != flows_.end()) it->second->withdraw(losses.withdrawn_id[i]);
   }
   for (std::size_t i = 0; i < losses.rows; ++i) flows_[losses.flow[i]]->settle(kUnsettled);
+}
+
+const FlowReplay* Engine::flow(std::uint32_t flow) const {
+  const auto it = flows_.find(flow);
+  return it == flows_.end() ? nullptr : it->second.get();
 }
 
 std::unique_ptr<FlowReplay> Engine::finish(std::uint32_t flow) {

@@ -8,35 +8,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "columns.h"
 #include "replay/flow_replay.h"
 
 namespace tcplearn {
 
-// A batch's columns, borrowed. All of `rows` length.
-struct Columns {
-  std::size_t rows = 0;
-  const std::int64_t *time_us, *sent_us, *rtt_us, *armed_us, *head_sent_us;
-  const std::uint32_t *flow, *flight_segments;
-  const std::uint8_t *retransmitted, *ttl;
-  const std::int64_t* ack_delay_us = nullptr;                     // null: the trace does not know it
-  const double *other_rtt_us = nullptr, *other_rto_us = nullptr;  // [row * others + e]
-};
-
-// The losses of a batch in order of its rows, borrowed.
-struct LossColumns {
-  std::size_t rows = 0;
-  const std::uint32_t *flow, *row, *id;
-  const std::int64_t *sent_us, *resent_us, *armed_us, *head_sent_us, *probe_from_us, *delivered_us, *rack_us,
-      *rtt_us;
-  const std::uint8_t *tail, *alone;
-  std::size_t withdrawn = 0;
-  const std::uint32_t *withdrawn_flow, *withdrawn_id;
+// What the caller's own estimators said just before each row, borrowed: [row * others + e].
+struct OtherColumns {
+  const double *rtt_us = nullptr, *rto_us = nullptr;
 };
 
 class Engine {
  public:
-  Engine(std::vector<Chosen> chosen, std::size_t others, double min_rto_us)
-      : chosen_(std::move(chosen)), others_(others), min_rto_us_(min_rto_us) {}
+  Engine(std::vector<Chosen> chosen, std::size_t others, double min_rto_us, bool sums_only)
+      : chosen_(std::move(chosen)), others_(others), min_rto_us_(min_rto_us), sums_only_(sums_only) {}
 
   Engine(const Engine&) = delete;  // flows point to its estimators
   Engine& operator=(const Engine&) = delete;
@@ -44,7 +29,9 @@ class Engine {
   // A loss may be withdrawn while it is among its flow's last kUnsettled.
   static constexpr std::size_t kUnsettled = 256;
 
-  void feed(const Columns& columns, const LossColumns& losses);
+  void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
+  // A flow so far; null where it had no row.
+  const FlowReplay* flow(std::uint32_t flow) const;
   // Takes a flow out; null where it had no row.
   std::unique_ptr<FlowReplay> finish(std::uint32_t flow);
   std::size_t others() const { return others_; }
@@ -53,6 +40,7 @@ class Engine {
   std::vector<Chosen> chosen_;
   std::size_t others_;
   double min_rto_us_;
+  bool sums_only_;
   std::unordered_map<std::uint32_t, std::unique_ptr<FlowReplay>> flows_;
 };
 

@@ -14,29 +14,37 @@ constexpr double kInitialPtoUs = 1e6;     // RFC 8985, 7.2: before SRTT is known
 double probe_timeout_us(double srtt_us, bool alone) {
   return srtt_us > 0 ? 2 * srtt_us + (alone ? kMaxAckDelayUs : 0) : kInitialPtoUs;
 }
+
+double excess_us(double rtt_us, double timeout_us) { return std::max(timeout_us - rtt_us, 0.0); }
+
+void hold(TimerSums& timer, double rtt_us, double timeout_us) {
+  timer.rto_us.add(timeout_us);
+  timer.excess_us.add(excess_us(rtt_us, timeout_us));
+  timer.misses += rtt_us > timeout_us;
+}
 }  // namespace
 
-double Metrics::score(double rtt_us, double predicted_us) {
-  const double error = predicted_us - rtt_us;
-  const double size = std::fabs(error);
-  error_us.add(error);
-  abs_error_us.add(size);
-  abs_errors_us.add(size);
-  return size;
+void TimerSums::merge(const TimerSums& o) {
+  rto_us.merge(o.rto_us);
+  excess_us.merge(o.excess_us);
+  misses += o.misses;
 }
 
-double Metrics::score_at_send(double rtt_us, double predicted_us) {
-  const double size = std::fabs(predicted_us - rtt_us);
-  at_send_error_us.add(size);
-  return size;
-}
-
-Excess Metrics::score_timer(double rtt_us, double timeout_us) {
-  const Excess excess{std::max(timeout_us - rtt_us, 0.0), rtt_us > timeout_us};
-  rto_us.add(timeout_us);
-  excess_us.add(excess.wait_us);
-  misses += excess.missed;
-  return excess;
+Scored Metrics::score(double rtt_us, const Answer& now, const Answer& sent) {
+  Scored s{0, 0, excess_us(rtt_us, sent.rto_us), rtt_us > sent.rto_us};
+  if (now.any_sample) {
+    const double error = now.rtt_us - rtt_us;
+    s.abs_error_us = std::fabs(error);
+    error_us.add(error);
+    abs_error_us.add(s.abs_error_us);
+  }
+  if (sent.any_sample) {
+    s.at_send_error_us = std::fabs(sent.rtt_us - rtt_us);
+    at_send_error_us.add(s.at_send_error_us);
+  }
+  hold(at_send, rtt_us, sent.rto_us);
+  hold(before, rtt_us, now.rto_us);
+  return s;
 }
 
 void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head) {
@@ -82,13 +90,11 @@ void Metrics::merge(const Metrics& o) {
   abs_error_us.merge(o.abs_error_us);
   error_us.merge(o.error_us);
   at_send_error_us.merge(o.at_send_error_us);
-  rto_us.merge(o.rto_us);
-  excess_us.merge(o.excess_us);
+  at_send.merge(o.at_send);
+  before.merge(o.before);
   loss_actual_us.merge(o.loss_actual_us);
   loss_rto_us.merge(o.loss_rto_us);
   loss_rack_us.merge(o.loss_rack_us);
-  misses += o.misses;
-  misses_before += o.misses_before;
   spurious_timeouts += o.spurious_timeouts;
   spurious_timeouts_tlp += o.spurious_timeouts_tlp;
   spurious_probes += o.spurious_probes;

@@ -45,31 +45,61 @@ struct Detection {
   double rack_us;  // with RACK-TLP before it
 };
 
-struct Excess {
-  double wait_us;  // RTO - sample, at least 0
+// What an estimator said at some time.
+struct Answer {
+  double rtt_us, rto_us;
+  bool any_sample;  // had come: the prediction counts
+};
+
+// How far off it was from one sample; 0 where no sample had come.
+struct Scored {
+  double abs_error_us, at_send_error_us;
+  double excess_us;  // RTO at the sending - sample, at least 0
   bool missed;
+};
+
+// A timer held against samples.
+struct TimerSums {
+  Mean rto_us, excess_us;
+  std::uint64_t misses = 0;  // samples above the RTO
+
+  void merge(const TimerSums& o);
 };
 
 class Metrics {
  public:
-  // The sample, and the prediction that stood just before it (papers' definition of the error): its size.
-  double score(double rtt_us, double predicted_us);
-  // The sample, and the prediction that stood when its segment was sent: the error's size.
-  double score_at_send(double rtt_us, double predicted_us);
-  // The sample, and the RTO in force when its segment was sent.
-  Excess score_timer(double rtt_us, double timeout_us);
-  // The sample, and the RTO that stood just before it.
-  void score_timer_before(double rtt_us, double timeout_us) { misses_before += rtt_us > timeout_us; }
+  // A sample, the prediction and RTO in force just before it (the papers' definition of the error), and those
+  // when its segment was sent.
+  Scored score(double rtt_us, const Answer& before, const Answer& at_send);
   // A wait that ended with the ACK of a segment that was not lost: whatever fires is spurious.
   void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
   // srtt_us 0: no sample yet.
   static Detection detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
-  Mean abs_error_us, error_us, at_send_error_us, rto_us, excess_us;
+  // Each figure under the name that metrics.py knows it by: visit(name, Mean or count).
+  template <typename Visit>
+  void named(Visit&& visit) const {
+    visit("mean_abs_error_us", abs_error_us);
+    visit("bias_us", error_us);
+    visit("at_send_error_us", at_send_error_us);
+    visit("mean_rto_us", at_send.rto_us);
+    visit("excess_wait_us", at_send.excess_us);
+    visit("losses", loss_actual_us.count);
+    visit("loss_detect_actual_us", loss_actual_us);
+    visit("loss_detect_rto_us", loss_rto_us);
+    visit("loss_detect_rack_us", loss_rack_us);
+    visit("misses", at_send.misses);
+    visit("misses_before", before.misses);
+    visit("timed", at_send.rto_us.count);
+    visit("spurious_timeouts", spurious_timeouts);
+    visit("spurious_timeouts_tlp", spurious_timeouts_tlp);
+    visit("spurious_probes", spurious_probes);
+  }
+
+  Mean abs_error_us, error_us, at_send_error_us;
+  TimerSums at_send, before;                       // the RTO at a sample's sending, and just before it
   Mean loss_actual_us, loss_rto_us, loss_rack_us;  // from a lost segment's sending to its detection
-  std::uint64_t misses = 0;                        // samples above the RTO at their sending
-  std::uint64_t misses_before = 0;                 // samples above the RTO just before them
   std::uint64_t spurious_timeouts = 0;             // waits in which the timer fired
   std::uint64_t spurious_timeouts_tlp = 0;         // the same with tail loss probes sent first (RFC 8985)
   std::uint64_t spurious_probes = 0;

@@ -17,8 +17,9 @@ from tcplearn.cli.common import say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
+from tcplearn.cli.papers import papers
 from tcplearn.cli.replay import replay
-from tcplearn.cli.simulate import papers, simulate
+from tcplearn.cli.simulate import simulate
 from tcplearn.cli.study import study_app
 from tcplearn.errors import FailedError, UserError, is_trace_error
 
@@ -70,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(work, int):  # --help and --version
             return work
         if callable(work):
-            work(shlex.join(["tcplearn", *arguments]))
+            # a file's name need not be text
+            work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         sys.stdout.flush()
         return 0
     except UserError as error:

@@ -1,37 +1,28 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the commands share: how they read, write and tell. Nothing heavy is imported before it is needed."""
+"""What the commands share: how they read, write and report. Nothing heavy is imported before it is needed."""
 
 from __future__ import annotations
 
 import contextlib
-import enum
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tcplearn.cli.options import FormatName
 from tcplearn.errors import UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tcplearn.output.rows import Record
+    from tcplearn.replay.trace_jobs import Where
+
 #: A command parses and hands back its work, which runs outside of typer: its own handling of
-#: broken pipes, interrupts and errors of the system must not stand before ours.
-#: It is told the command line, for the record in what it writes.
+#: broken pipes, interrupts and errors of the system must not come before ours.
+#: Its argument is the command line, for the record in what it writes.
 Work = Callable[[str], None]
-
-
-class Arithmetic(enum.StrEnum):
-    double = "double"
-    fixed = "fixed"
-
-
-class Format(enum.StrEnum):
-    table = "table"
-    json = "json"
-    csv = "csv"
-    parquet = "parquet"
 
 
 def check_readable(path: Path) -> None:
@@ -52,66 +43,89 @@ def check_readable(path: Path) -> None:
         ) from error
 
 
+def _is_terminal(output: Path | None) -> bool:
+    """Also by a name such as /dev/tty or /dev/stdout."""
+    if output is None:
+        return sys.stdout.isatty()
+    try:
+        if not output.is_char_device():
+            return False
+        with output.open("wb") as file:
+            return file.isatty()
+    except OSError:
+        return False
+
+
 def _same(one: Path, other: Path) -> bool:
     return one.absolute() == other.absolute() or (one.exists() and other.exists() and one.samefile(other))
 
 
-def check_outputs(
-    format: Format,
-    output: Path | None,
-    report: Path | None,
-    pictures: Path | None,
-    sources: Sequence[Path] = (),
-) -> None:
-    """Refuse before the long work, not after it."""
-    if format is Format.parquet and output is None and sys.stdout.isatty():
-        raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
-    if report and str(report) == "-":
-        raise UserError("--report -: a page is for a file; name one, as report.html")
-    if output and report and _same(output, report):
-        raise UserError(f"{printable(output)}: named for the results and for the report; give two files")
-    for path in filter(None, (output, report)):
-        for source in sources:
-            if path.is_file() and _same(path, source):
-                raise UserError(f"{printable(path)}: is what is read; write to another file")
-        _output().check_writable(path)
-    if pictures:
-        _output().make_directory(pictures)
+@dataclass(frozen=True)
+class Outputs:
+    """Where results go, and in what shape."""
+
+    format: FormatName
+    output: Path | None
+    report: Path | None = None
+    pictures: Path | None = None
+    quiet: bool = False
+
+    def check(self, sources: Sequence[Path] = ()) -> None:
+        """Refuse before the long work, not after it."""
+        if self.format is FormatName.parquet and _is_terminal(self.output):
+            raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
+        if self.report and str(self.report) == "-":
+            raise UserError("--report -: a page is for a file; name one, as report.html")
+        if self.output and self.report and _same(self.output, self.report):
+            name = printable(self.output)
+            raise UserError(f"{name}: named for the results and for the report; give two files")
+        for path in filter(None, (self.output, self.report)):
+            for source in sources:
+                if path.is_file() and _same(path, source):
+                    raise UserError(f"{printable(path)}: is what is read; write to another file")
+            _files().check_writable(path)
+        if self.pictures:
+            _files().make_directory(self.pictures)
+
+    def write(
+        self,
+        render: Callable[[Console], Any],
+        tidy: Callable[[], Iterable[Record]],
+        made_by: Mapping[str, str],
+        wide: Sequence[Record] | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
+        """The table that `render` makes, or rows: JSON and CSV of the `wide` ones where there are any,
+        Parquet of tidy ones. `columns`: those of a CSV without rows."""
+        from tcplearn.output import rows as kinds
+
+        if self.format is FormatName.table:
+            print_(render, self.output)
+        elif self.format is FormatName.parquet:
+            write(kinds.to_parquet(tidy(), made_by), self.output)
+        else:
+            rows = list(tidy()) if wide is None else kinds.stamped(wide, made_by)
+            stamp = [k for k in kinds.STAMP if k in made_by]
+            names = list(kinds.TIDY) if wide is None else [*columns, *stamp] if columns else ()
+            csv = self.format is FormatName.csv
+            write(kinds.to_csv(rows, names) if csv else kinds.to_json(rows), self.output)
 
 
-def _output() -> Any:
-    from tcplearn.output import files as output
+def _files() -> Any:
+    from tcplearn.output import files
 
-    return output
+    return files
 
 
 def write(content: str | bytes, output: Path | None) -> None:
     """To the file, whole or not at all, or to the screen."""
     if output:
-        _output().write_atomically(output, content)
+        _files().write_atomically(output, content)
     elif isinstance(content, bytes):
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
     else:
         sys.stdout.write(content)
-
-
-def write_records(
-    records: Sequence[dict[str, Any]],
-    format: Format,
-    output: Path | None,
-    keys: Sequence[str],
-    made_by: Mapping[str, str],
-) -> None:
-    from tcplearn.output import rows as kinds
-
-    match format:
-        case Format.csv:
-            write(kinds.to_csv(records, made_by), output)
-        case Format.parquet:
-            write(kinds.to_parquet(records, keys, made_by), output)
-        case _:
-            write(kinds.to_json(records, made_by), output)
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
@@ -122,9 +136,9 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
         console = Console(highlight=False)
         console.print(render(console))
         return
-    from tcplearn.replay import tables
+    from tcplearn.output import terminal
 
-    write(tables.to_text(render), output)
+    write(terminal.to_text(render), output)
 
 
 @contextlib.contextmanager
@@ -147,9 +161,12 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
         yield lambda share, text: bar.update(task, completed=share, description=printable(text))
 
 
-def processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def where(jobs: int | None, scheduler: str, slurm: int, *, fresh: bool) -> Where:
+    """Where work on traces is done, as options say."""
+    from tcplearn.jobs import Place
+    from tcplearn.replay.trace_jobs import Where
+
+    return Where(Place(jobs or 0, scheduler, slurm), fresh, say)
 
 
 def say(message: str) -> None:

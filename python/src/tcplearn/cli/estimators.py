@@ -10,6 +10,7 @@ import typer
 
 from tcplearn.cli.common import Work, print_
 from tcplearn.errors import UserError, did_you_mean
+from tcplearn.output.numbers import parameter
 
 estimators_app = typer.Typer(
     rich_markup_mode=None, help="List the estimators, or one estimator's parameters."
@@ -77,20 +78,14 @@ def _choices(param: Any) -> list[str]:
     return choices.split("|") if isinstance(choices, str) else list(choices)
 
 
-def _number(value: Any) -> str:
-    if isinstance(value, (int, float)):
-        return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
-    return str(value)
-
-
 def _default(param: Any) -> str:
     choices = _choices(param)
     if choices and not isinstance(param.default, str):
         return choices[int(param.default)]
-    return _number(param.default)
+    return parameter(param.default)
 
 
 def _range(param: Any) -> str:
     if not math.isfinite(param.low) and not math.isfinite(param.high):
         return "any number"
-    return " | ".join(_choices(param)) or f"{_number(param.low)} to {_number(param.high)}"
+    return " | ".join(_choices(param)) or f"{parameter(param.low)} to {parameter(param.high)}"

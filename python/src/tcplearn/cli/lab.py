@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tcplearn.errors import UserError
-
-Work = Callable[[str], None]
-FORMATS = ("table", "json", "csv", "parquet")
+from tcplearn.cli import options
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import FailedError, UserError
 
 lab_app = typer.Typer(
     rich_markup_mode=None,
@@ -21,88 +20,65 @@ lab_app = typer.Typer(
 )
 _File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")]
 _Profile = Annotated[
-    str, typer.Option(metavar="NAME", help="A profile of the scenario, as smoke.", show_default=False)
+    str,
+    typer.Option(metavar="NAME", help="A profile of the scenario, as smoke. full: the file as it stands."),
 ]
-
-
-def _format(value: str) -> str:
-    if value not in FORMATS:
-        raise typer.BadParameter(f"{value!r}: not a format; give {', '.join(FORMATS)}")
-    return value
+_FULL = "full"
 
 
 @lab_app.command("run")
 def _run(
     file: _File,
-    profile: _Profile = "",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is kept.")] = False,
+    profile: _Profile = _FULL,
+    fresh: options.Fresh = False,
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=10**8, help="In place of the scenario's.")
     ] = None,
     kernel: Annotated[
         str, typer.Option(metavar="NAME", help="6.1 or 6.12, in place of the scenario's.", show_default=False)
     ] = "",
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=1, help="Machines at once (one a core).", show_default=False
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep runs here, not in the cache.", show_default=False)
-    ] = None,
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = "",
+    slurm: options.Slurm = 0,
+    out: options.Kept = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture at the sender and around each queue; needs --out.")
     ] = False,
-    format: Annotated[
-        str, typer.Option(callback=_format, metavar="FORMAT", help="table, json, csv or parquet.")
-    ] = "table",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the rows here.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    format: options.Format = FormatName.table,
+    output: options.Output = None,
+    quiet: options.Quiet = False,
 ) -> Work:
     """Run a scenario: every algorithm in turn in each run, a fresh machine for each run."""
 
     def work(_: str) -> None:
-        from tcplearn.cli import common as cli_common
+        from tcplearn import provenance
+        from tcplearn.jobs import Place
         from tcplearn.lab import run as runs
         from tcplearn.lab import scenario as scenarios
-        from tcplearn.lab import write
-        from tcplearn.output.files import check_writable, write_atomically
+        from tcplearn.lab import table
 
         if pcap and out is None:
             raise UserError("--pcap needs --out DIR: the captures stay there")
-        if format == "parquet" and output is None and sys.stdout.isatty():
-            raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
-        if output:
-            check_writable(output)
+        outputs = Outputs(format, output)
+        outputs.check()
         scenario = scenarios.load(file, profile)
         if kernel:
             scenario = scenarios.with_kernel(scenario, kernel)
         if seed is not None:
             scenario = scenario.model_copy(update={"runs": scenario.runs.model_copy(update={"seed": seed})})
-        options = runs.Options(fresh=fresh, jobs=jobs or cli_common.processors(), out=out, pcap=pcap)
-        with cli_common.progress_bar(quiet) as progress:
-            rows = runs.run(scenario, options, progress)
-        if format == "table":
-            cli_common.print_(lambda _: write.table(rows), output)
-            return
-        content: str | bytes = write.to_json(rows)
-        if format != "json":
-            content = write.to_csv(rows) if format == "csv" else write.to_parquet(rows)
-        if output:
-            write_atomically(output, content)
-        elif isinstance(content, bytes):
-            sys.stdout.buffer.write(content)
-        else:
-            sys.stdout.write(content)
+        wanted = runs.Options(fresh, Place(jobs or 0, scheduler, slurm), out, pcap)
+        with progress_bar(quiet) as progress:
+            finished = runs.run(scenario, wanted, progress, say)
+        outputs.write(lambda _: table.document(finished.rows), lambda: finished.rows, provenance.made_by())
+        if finished.failures:
+            failed = f"{len(finished.failures)} of {finished.runs} runs failed"
+            raise FailedError(f"{failed}; the others are on disk")
 
     return work
 
 
 @lab_app.command("script")
-def _script(file: _File, profile: _Profile = "") -> Work:
+def _script(file: _File, profile: _Profile = _FULL) -> Work:
     """Print what the guest would execute: plain ip and tc."""
 
     def work(_: str) -> None:
@@ -114,7 +90,7 @@ def _script(file: _File, profile: _Profile = "") -> Work:
 
 
 @lab_app.command("shell")
-def _shell(file: _File, profile: _Profile = "") -> Work:
+def _shell(file: _File, profile: _Profile = _FULL) -> Work:
     """Open a shell in the guest, the scenario's network made: c0 is the sender; exit ends it."""
 
     def work(_: str) -> None:
@@ -145,66 +121,5 @@ def _check(
 
         lines = check.run(what, kernel, seed)
         sys.stdout.write("\n".join(lines) + "\n")
-
-    return work
-
-
-@lab_app.command("paper")
-def _paper(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A paper's, as papers/nunes2014.")],
-    profile: _Profile = "",
-    also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A profile to run too, into the same tables.", show_default=False),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=1, help="Machines at once (one a core).", show_default=False
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.md", help="Write the page here.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-) -> Work:
-    """Run a paper's live scenarios (what is kept is not run again): ours beside its tables."""
-
-    def work(command: str) -> None:
-        from tcplearn.cli import common as cli_common
-        from tcplearn.lab import figure, paper, scenario
-        from tcplearn.lab import run as runs
-        from tcplearn.output.files import check_writable, write_atomically
-
-        if output:
-            check_writable(output)
-        files = sorted(folder.glob("live-*.toml"))
-        if not files:
-            raise UserError(f"{folder}: there is no live-*.toml in it")
-        published = paper.read_published(folder / "published-live.csv")
-        options = runs.Options(jobs=jobs or cli_common.processors())
-        parts: list[paper.Part] = []
-        picture: list[figure.Json] = []
-        for file in files:
-            chosen = [scenario.load(file, name) for name in (profile, *(also or ()))]
-            with cli_common.progress_bar(quiet) as progress:
-                rows = [row for one in chosen for row in runs.run(one, options, progress)]
-            parts.append(paper.Part(chosen[0], rows))
-            picture += figure.rows(chosen[0], runs.folder(chosen[0], options))
-        notes = folder / "live-notes.md"
-        beside = output.with_name(f"{output.stem}-figure-26.svg") if output and picture else None
-        page = paper.page(
-            parts,
-            published,
-            command,
-            notes.read_text() if notes.exists() else "",
-            beside.name if beside else "",
-        )
-        if output:
-            if beside:
-                write_atomically(beside, figure.draw(picture))
-            write_atomically(output, page)
-        else:
-            sys.stdout.write(page)
 
     return work

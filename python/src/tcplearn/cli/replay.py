@@ -3,72 +3,30 @@
 
 from __future__ import annotations
 
-import ipaddress
+import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from tcplearn.cli.common import (
-    Arithmetic,
-    Format,
-    Work,
-    check_outputs,
-    check_readable,
-    print_,
-    processors,
-    progress_bar,
-    say,
-    write,
-    write_records,
-)
+from tcplearn.cli import options as o
+from tcplearn.cli import suite as suites
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
 from tcplearn.errors import UserError
-
-if TYPE_CHECKING:
-    from tcplearn.replay.results import Replay
-    from tcplearn.suite.suite import Suite
-
-#: More problems than this are told in one line.
-PROBLEMS_SHOWN = 20
 
 
 def replay(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Captures or tables of samples.")
     ] = None,
-    estimator: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--estimator",
-            "-e",
-            metavar="SPEC",
-            help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn estimators` lists them.",
-        ),
-    ] = None,
-    arithmetic: Annotated[
-        Arithmetic, typer.Option(help="Arithmetic that the estimators run in.")
-    ] = Arithmetic.double,
-    sender: Annotated[
-        str,
-        typer.Option(
-            metavar="WHO",
-            help="Whose timers are replayed: auto, near, far, client, server, both or ADDR[:PORT].",
-        ),
-    ] = "auto",
-    every_ack: Annotated[
-        bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
-    ] = False,
-    min_samples: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Flows with fewer samples are not judged (30; in a suite 500).",
-            show_default=False,
-        ),
-    ] = None,
+    estimator: o.Estimators = None,
+    arithmetic: o.Arithmetic = o.ArithmeticName.double,
+    sender: o.Sender = "auto",
+    every_ack: o.EveryAck = False,
+    unit: o.Unit = "",
+    min_samples: o.MinSamples = None,
     miss: Annotated[
         float | None,
         typer.Option(
@@ -83,24 +41,14 @@ def replay(
             metavar="X", min=0, max=4_000_000, help="A floor put on every RTO alike.", show_default=False
         ),
     ] = 0.0,
-    flow: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
-    ] = "",
-    format: Annotated[Format, typer.Option(help="How the results are written.")] = Format.table,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
-    ] = None,
+    flow: o.Flow = "",
+    format: o.Format = o.FormatName.table,
+    output: o.Output = None,
     total: Annotated[
         bool, typer.Option("--total", help="Add the totals over all flows to the results.")
     ] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.html", help="Write a report with pictures: one file, works offline."),
-    ] = None,
-    pictures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write each picture of the report as PNG and SVG.")
-    ] = None,
+    report: o.Report = None,
+    pictures: o.Pictures = None,
     suite: Annotated[
         Path | None,
         typer.Option(
@@ -123,15 +71,16 @@ def replay(
         int | None,
         typer.Option("--jobs", "-j", metavar="N", min=1, help="Suite: worker processes (one a processor)."),
     ] = None,
+    scheduler: o.Scheduler = "",
+    slurm: o.Slurm = 0,
+    fresh: o.Fresh = False,
     seed: Annotated[
         int | None,
         typer.Option(
             metavar="N", min=0, help="Of the resamples behind the intervals (0).", show_default=False
         ),
     ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")
-    ] = False,
+    quiet: o.Quiet = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
     shared = Shared(
@@ -139,6 +88,7 @@ def replay(
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
+        unit=unit,
         min_samples=min_samples,
         min_rto_ms=min_rto_ms,
         flow=flow,
@@ -146,8 +96,10 @@ def replay(
     )
     out = Outputs(format, output, report, pictures, quiet)
     if suite is None:
-        if restart or match is not None or jobs is not None:
-            raise UserError("--restart, --match and --jobs are of a suite; add --suite DIR")
+        if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
+            raise UserError(
+                "--restart, --match, --jobs, --scheduler, --slurm and --fresh are of a suite; add --suite DIR"
+            )
         if not files:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
         return _files(files, shared, out, seed or 0, total=total)
@@ -157,7 +109,8 @@ def replay(
         raise UserError("FILE and --suite DIR; give one of them")
     if total:
         raise UserError("--total: a suite's rows are totals; leave it out")
-    return _suite(suite, shared, out, restart or [], match, jobs)
+    place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
+    return suites.suite(suite, shared.checked, out, restart or [], match, place)
 
 
 @dataclass(frozen=True)
@@ -168,35 +121,27 @@ class Shared:
     arithmetic: str
     sender: str
     every_ack: bool
+    unit: str
     min_samples: int | None
     min_rto_ms: float
     flow: str
     miss: float | None
 
-    def checked(self) -> dict[str, Any]:
+    def checked(self, min_samples: int) -> dict[str, Any]:
+        """`min_samples`: where none was given."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
             "estimators": self.estimators,
             "arithmetic": self.arithmetic,
-            "sender": checked_sender(self.sender),
+            "sender": o.checked_sender(self.sender),
             "every_ack": self.every_ack,
+            "unit": o.checked_unit(self.unit),
+            "min_samples": min_samples if self.min_samples is None else self.min_samples,
             "min_rto_us": round(self.min_rto_ms * 1000),
             "flow": self.flow,
             "miss": self.miss,
         }
-
-
-@dataclass(frozen=True)
-class Outputs:
-    format: Format
-    output: Path | None
-    report: Path | None
-    pictures: Path | None
-    quiet: bool
-
-    def check(self, sources: list[Path]) -> None:
-        check_outputs(self.format, self.output, self.report, self.pictures, sources)
 
 
 def _files(files: list[Path], shared: Shared, out: Outputs, seed: int, *, total: bool) -> Work:
@@ -204,15 +149,13 @@ def _files(files: list[Path], shared: Shared, out: Outputs, seed: int, *, total:
         for path in files:
             check_readable(path)
         out.check(files)
-        options = shared.checked()
 
-        from tcplearn.replay import replay
-        from tcplearn.replay.results import TOO_SHORT
+        from tcplearn.replay import replay, tables
+        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT, Replay
 
-        options["seed"] = seed
-        options["min_samples"] = TOO_SHORT if shared.min_samples is None else shared.min_samples
+        options = replay.Options(**shared.checked(TOO_SHORT), seed=seed)
         with progress_bar(out.quiet) as progress:
-            result: Replay = replay.run(list(files), replay.Options(**options), progress)
+            result: Replay = replay.run(list(files), options, progress)
             result.made_by["command"] = command  # quoted as a shell wants it
             if out.report or out.pictures:
                 from tcplearn import report as reports
@@ -225,92 +168,13 @@ def _files(files: list[Path], shared: Shared, out: Outputs, seed: int, *, total:
                     reports.write_pictures(result, out.pictures)
         for warning in result.warnings:
             say(f"warning: {warning}")
-        _write(result, out, total=total)
+        rows = [*result.rows, *(result.totals if total else ())]
+        out.write(
+            lambda console: tables.document(result, console, quiet=out.quiet, total=total),
+            lambda: result.tidy(rows),
+            result.made_by,
+            wide=[row.record() for row in rows],
+            columns=(*IDENTITY, *KEYS),
+        )
 
     return work
-
-
-def _write(result: Replay, out: Outputs, *, total: bool) -> None:
-    from tcplearn.output import files as output
-
-    rows = [*result.rows, *(result.totals if total else ())]
-    match out.format:
-        case Format.table:
-            from tcplearn.replay import tables
-
-            print_(lambda console: tables.document(result, console, quiet=out.quiet, total=total), out.output)
-        case Format.json:
-            write(output.to_json(rows, result.made_by), out.output)
-        case Format.csv:
-            write(output.to_csv(rows, result.made_by), out.output)
-        case Format.parquet:
-            write(output.to_parquet(rows, result.made_by), out.output)
-
-
-def _suite(
-    directory: Path, shared: Shared, out: Outputs, restart: list[int], match: bool | None, jobs: int | None
-) -> Work:
-    def work(command: str) -> None:
-        out.check([])
-        options = shared.checked()
-
-        from tcplearn.suite import rows as suite_rows
-        from tcplearn.suite import suite
-
-        options["min_samples"] = suite.MIN_SAMPLES if shared.min_samples is None else shared.min_samples
-        options |= {
-            "restarts": tuple(sorted(set(restart))),
-            "match": match,
-            "curves": bool(out.report or out.pictures),
-            "jobs": jobs or processors(),
-        }
-        with progress_bar(out.quiet) as progress:
-            result: Suite = suite.run(directory, suite.Options(**options), progress)
-            result.made_by["command"] = command
-            rows = suite_rows.rows(result)
-            if out.report or out.pictures:
-                from tcplearn.report import suite as reports
-
-                progress and progress(1.0, "drawing")
-                reports.write(result, rows, out.report, out.pictures)
-        for warning in told([*result.problems, *result.warnings], "--report lists them"):
-            say(f"warning: {warning}")
-        _write_suite(result, rows, out)
-
-    return work
-
-
-def _write_suite(result: Suite, rows: list[dict[str, Any]], out: Outputs) -> None:
-    from tcplearn.suite import rows as suite_rows
-    from tcplearn.suite import tables as suite_tables
-
-    if out.format is Format.table:
-        print_(lambda _: suite_tables.document(result, rows, quiet=out.quiet), out.output)
-    else:
-        write_records(rows, out.format, out.output, suite_rows.KEYS, result.made_by)
-
-
-def told(lines: list[str], otherwise: str) -> list[str]:
-    more = len(lines) - PROBLEMS_SHOWN
-    return [*lines[:PROBLEMS_SHOWN], f"and {more} more; {otherwise}"] if more > 0 else lines
-
-
-def checked_sender(sender: str) -> str:
-    if sender in ("auto", "near", "far", "client", "server", "both"):
-        return sender
-    address, port = sender, "1"
-    if sender.startswith("["):
-        address, bracket, rest = sender[1:].partition("]")
-        port = rest[1:] if rest.startswith(":") else "1" if bracket and not rest else ""
-    elif sender.count(":") == 1:
-        address, _, port = sender.partition(":")
-    try:
-        ipaddress.ip_address(address)
-        if port.isdecimal() and 0 < int(port) < 65536:
-            return sender
-    except ValueError:
-        pass
-    raise UserError(
-        f"--sender {sender}: not a sender; give auto, near, far, client, server, both or ADDR[:PORT] "
-        "(IPv6 with a port: [ADDR]:PORT)"
-    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn simulate` and `tcplearn papers`: parse, and import the rest only when there is work."""
+"""`tcplearn simulate`: parses, and imports the rest only when there is work."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Annotated
 
 import typer
 
-from tcplearn.cli.common import Format, Work, progress_bar, say
-from tcplearn.errors import UserError
+from tcplearn.cli import options
+from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import FailedError, printable
+
+#: Below this an estimate is not worth a line.
+ESTIMATED_FROM_HOURS = 0.05
 
 
 def simulate(
@@ -20,77 +25,46 @@ def simulate(
             metavar="NAME", help="smoke: seconds. quick: two cores for a while. full: the file's own grid."
         ),
     ] = "quick",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Simulate again what is on disk already.")] = False,
+    fresh: options.Fresh = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say how many runs and CPU hours, and leave.")] = False,
-    format: Annotated[Format, typer.Option(help="How the results are written.")] = Format.table,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False
-        ),
-    ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Runs at a time on this machine; 0: its cores."
-        ),
-    ] = 0,
-    scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)
-    ] = "",
-    slurm: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False),
-    ] = 0,
+    format: options.Format = FormatName.table,
+    output: options.Output = None,
+    out: options.Kept = None,
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = "",
+    slurm: options.Slurm = 0,
     flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add CPU time, events and memory.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors only.")] = False,
+    quiet: options.Quiet = False,
 ) -> Work:
     """Simulate whole networks in ns-3 under each estimator: a sweep over loads, variants and seeds."""
 
     def work(_: str) -> None:
-        from tcplearn.simulate import command
+        from tcplearn import provenance
+        from tcplearn.jobs import Place, run
+        from tcplearn.simulate import engine, rows, sweep
+        from tcplearn.simulate.results import RunStore
 
-        options = command.Options(
-            profile, fresh, plan, format.value, output, out, jobs, scheduler, slurm, flows, cost, quiet
+        outputs = Outputs(format, output)
+        outputs.check()
+        kept = RunStore(out)
+        pool = Place(jobs or 0, scheduler, slurm).pool(kept.folder / "slurm")
+        planned = sweep.plan(files, profile) if fresh else sweep.stored(files, profile, kept)
+        hours, left = sweep.calibrated_hours(planned)
+        if plan or (hours > ESTIMATED_FROM_HOURS and not quiet):
+            size = f"{len(planned.jobs)} runs, {left} to simulate, about {hours:.1f} CPU hours"
+            say(f"{size}; results in {printable(kept.folder)}")
+        if plan:
+            return
+        engine.build()
+        with progress_bar(quiet) as progress:
+            planned.done = run(planned.jobs, kept, pool, fresh=fresh, progress=progress, say=say)
+        outputs.write(
+            lambda _: rows.document(planned),
+            lambda: rows.of_sweep(planned, flows=flows, cost=cost),
+            provenance.made_by(),
         )
-        command.simulate(files, options, progress_bar, say)
-
-    return work
-
-
-def papers(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="nunes2014")],
-    profile: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose runs are drawn: as of `tcplearn simulate`.")
-    ] = "quick",
-    scenarios: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The paper's scenario files.", show_default="papers/PAPER"),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where runs are kept.", show_default="the user's cache")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Write here.", show_default="out/papers/PAPER"),
-    ] = None,
-) -> Work:
-    """Draw a paper's figures from the runs that exist, its printed numbers beside ours: a Markdown page."""
-
-    def work(_: str) -> None:
-        if paper != "nunes2014":
-            raise UserError(f"no figures of {paper!r}; there is nunes2014")
-        from tcplearn.jobs.store import Store
-        from tcplearn.papers import nunes2014
-        from tcplearn.simulate import engine
-
-        folder = scenarios or engine.ROOT / "papers" / paper
-        store = Store(out or engine.cache_folder())
-        say(nunes2014.write(folder, profile, store, output or Path("out") / "papers" / paper))
+        if failures := planned.done.failures:
+            raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are on disk")
 
     return work

@@ -4,24 +4,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tcplearn.cli.common import (
-    Arithmetic,
-    Format,
-    Work,
-    check_outputs,
-    check_readable,
-    print_,
-    processors,
-    progress_bar,
-    say,
-    write_records,
-)
-from tcplearn.cli.replay import checked_sender
+from tcplearn.cli import options as o
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
 from tcplearn.errors import UserError
 
 study_app = typer.Typer(rich_markup_mode=None, help="Study an estimator's parameters on your traces.")
@@ -47,7 +35,7 @@ def _numbers(option: str, given: str) -> tuple[float, ...] | None:
 
 @study_app.command("experts")
 def experts(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures or tables of samples.")],
+    files: o.Traces,
     n: Annotated[
         str, typer.Option("--n", metavar="LIST", help="Numbers of experts.", show_default=False)
     ] = "",
@@ -60,46 +48,31 @@ def experts(
     preset: Annotated[
         str, typer.Option(metavar="SPEC", help="experts or experts/fitted, with other parameters or without.")
     ] = "experts",
-    arithmetic: Annotated[
-        Arithmetic, typer.Option(help="Arithmetic that the estimators run in.")
-    ] = Arithmetic.double,
-    sender: Annotated[
-        str, typer.Option(metavar="WHO", help="Whose timers are replayed, as in `tcplearn replay`.")
-    ] = "auto",
-    every_ack: Annotated[
-        bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
-    ] = False,
+    arithmetic: o.Arithmetic = o.ArithmeticName.double,
+    sender: o.Sender = "auto",
+    every_ack: o.EveryAck = False,
     min_samples: Annotated[
         int, typer.Option(metavar="N", min=2, help="Flows with fewer samples are left out.")
     ] = 30,
-    flow: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
-    ] = "",
-    format: Annotated[Format, typer.Option(help="How the results are written.")] = Format.table,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.html", help="Write a report with heat maps: one file, works offline."),
-    ] = None,
-    pictures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the heat maps as PNG and SVG.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", min=1, help="Threads (one a processor).")
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no sentences; warnings stay.")
-    ] = False,
+    flow: o.Flow = "",
+    format: o.Format = o.FormatName.table,
+    output: o.Output = None,
+    report: o.Report = None,
+    pictures: o.Pictures = None,
+    jobs: o.Jobs = None,
+    scheduler: o.Scheduler = "",
+    slurm: o.Slurm = 0,
+    fresh: o.Fresh = False,
+    quiet: o.Quiet = False,
 ) -> Work:
     """N, learning rate and sharing rate of the experts framework: every triple on your traces."""
+
+    out = Outputs(format, output, report, pictures, quiet)
 
     def work(command: str) -> None:
         for path in files:
             check_readable(path)
-        check_outputs(format, output, report, pictures)
+        out.check()
         grids = {"n": _numbers("--n", n), "eta": _numbers("--eta", eta), "alpha": _numbers("--alpha", alpha)}
 
         from tcplearn.study import experts as study
@@ -108,15 +81,14 @@ def experts(
         options = study.Options(
             preset=preset,
             arithmetic=arithmetic.value,
-            sender=checked_sender(sender),
+            sender=o.checked_sender(sender),
             every_ack=every_ack,
             min_samples=min_samples,
             flow=flow,
-            jobs=jobs or processors(),
             **{key: values for key, values in grids.items() if values},
         )
         with progress_bar(quiet) as progress:
-            result = study.run(files, options, progress)
+            result = study.run(files, options, progress, where(jobs, scheduler, slurm, fresh=fresh))
             result.made_by["command"] = command
             rows = study.rows(result)
             if report or pictures:
@@ -126,9 +98,11 @@ def experts(
                 reports.write(result, rows, report, pictures)
         for warning in result.warnings:
             say(f"warning: {warning}")
-        if format is Format.table:
-            print_(lambda _: study_tables.document(result, rows, quiet=quiet), output)
-        else:
-            write_records(rows, format, output, study.KEYS, result.made_by)
+        out.write(
+            lambda _: study_tables.document(result, rows, quiet=quiet),
+            lambda: study.tidied(result, rows),
+            result.made_by,
+            wide=rows,
+        )
 
     return work

@@ -1,1 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Many jobs: what one is, where they run, and what is kept of them."""
+
+from tcplearn.jobs.job import Job, JobFailedError, advance, repeated
+from tcplearn.jobs.pool import Place, Pool
+from tcplearn.jobs.runner import Done, Progress, run
+from tcplearn.jobs.store import Kept, Store, cache_folder
+
+__all__ = [
+    "Done",
+    "Job",
+    "JobFailedError",
+    "Kept",
+    "Place",
+    "Pool",
+    "Progress",
+    "Store",
+    "advance",
+    "cache_folder",
+    "repeated",
+    "run",
+]

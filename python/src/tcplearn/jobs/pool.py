@@ -1,37 +1,67 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where runs run: processes on this machine, a Dask cluster, or Slurm."""
+"""Where jobs run: on this machine, on a Dask cluster, or as jobs of Slurm."""
 
 from __future__ import annotations
 
-import concurrent.futures
+import contextlib
 import importlib
+import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Mapping
+import signal
+from collections.abc import Callable, Generator, Sequence
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError, UserError
-from tcplearn.simulate import engine
+from tcplearn.jobs import children
+from tcplearn.jobs.job import Failure, Job, outcome
 
 Json = dict[str, Any]
-Pool = Callable[[Mapping[str, Json]], Iterator[tuple[str, Json]]]
+#: Jobs in any order, each with its result or its Failure.
+Pool = Callable[[Sequence[Job]], Generator[tuple[Job, Any], None, None]]
 
-#: How often Dask gives a run to another worker where its worker died.
+#: How often Dask gives a job to another worker where its worker failed.
 RETRIES = 3
 
 
-def local(workers: int) -> Pool:
-    """Each run is a process of its own; threads here only wait for them."""
+def processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-    def pool(jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-        executor = concurrent.futures.ThreadPoolExecutor(workers or os.cpu_count() or 1)
-        waiting = {executor.submit(engine.simulate, document): key for key, document in jobs.items()}
+
+@dataclass(frozen=True)
+class Place:
+    """As the command line names it."""
+
+    workers: int = 0  # at once on this machine; 0: as many as its processors
+    scheduler: str = ""
+    slurm: int = 0
+
+    def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
+        """`in_processes`: jobs that work in Python itself. The others only wait for a child."""
+        if self.scheduler and self.slurm:
+            raise UserError("--scheduler and --slurm: give one of them")
+        if self.scheduler:
+            return dask(self.scheduler)
+        if self.slurm:
+            return slurm(self.slurm, logs)
+        return (processes if in_processes else threads)(self.workers or processors())
+
+
+def threads(workers: int) -> Pool:
+    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+        children.allow()
+        executor = futures.ThreadPoolExecutor(max(1, workers))
+        waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
         try:
-            for done in concurrent.futures.as_completed(waiting):
+            for done in futures.as_completed(waiting):
                 yield waiting[done], done.result()
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
-            engine.stop()
+            children.stop()
             raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
@@ -39,13 +69,50 @@ def local(workers: int) -> Pool:
     return pool
 
 
-def dask(address: str) -> Pool:
-    def pool(jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-        client = _client(address)
+def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    """In this thread, in their order."""
+    for job in jobs:
+        yield job, outcome(job.function, job.arguments)
+
+
+def _start_worker(parent: int) -> None:
+    children.end_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+
+
+def processes(workers: int) -> Pool:
+    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+        if min(workers, len(jobs)) <= 1:
+            yield from one_by_one(jobs)
+            return
+        # a fork would copy the progress bar's thread in mid-step
+        context = multiprocessing.get_context("spawn")
+        others = set(multiprocessing.active_children())
+        executor = futures.ProcessPoolExecutor(
+            min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
+        )
         try:
-            yield from _through(client, jobs)
+            waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
+            for done in futures.as_completed(waiting):
+                yield waiting[done], done.result()
+        except BrokenProcessPool as error:
+            raise FailedError(
+                "a worker process died, out of memory perhaps; give a smaller --jobs"
+            ) from error
+        except BaseException:
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+            raise
         finally:
-            client.close()
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    return pool
+
+
+def dask(address: str) -> Pool:
+    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+        with contextlib.closing(_client(address)) as client:
+            yield from _through(client, jobs)
 
     return pool
 
@@ -53,7 +120,7 @@ def dask(address: str) -> Pool:
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
     """That many Slurm jobs, another for each that ends early: sweeps outlast a job's time limit."""
 
-    def pool(jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         try:
             slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         except ImportError as error:
@@ -87,18 +154,17 @@ def _client(address: str) -> Any:
         raise UserError(f"--scheduler {address}: no scheduler answers there; give HOST:PORT") from error
 
 
-def _through(client: Any, jobs: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
     as_completed: Any = importlib.import_module("distributed").as_completed
 
     # of the same name as the result: two sweeps that want one run share it
     waiting = {
-        client.submit(engine.simulate, document, key=f"tcplearn-{key}", pure=False, retries=RETRIES): key
-        for key, document in jobs.items()
+        client.submit(
+            outcome, job.function, job.arguments, key=f"tcplearn-{job.key}", pure=False, retries=RETRIES
+        ): job
+        for job in jobs
     }
     for done in as_completed(waiting, loop=client.loop):
-        key = waiting.pop(done)
-        if done.status == "finished":
-            yield key, done.result()
-        else:
-            yield key, {"error": f"Dask: {done.exception()!r}"}
+        job = waiting.pop(done)
+        yield job, done.result() if done.status == "finished" else Failure(f"Dask: {done.exception()!r}")
         done.release()

@@ -1,42 +1,93 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finished runs on disk, one file each: whole or absent, so that a killed sweep loses only what ran."""
+"""Finished work on disk, whole or absent, so that a killed sweep loses only what ran."""
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import tcplearn
 from tcplearn import provenance
+from tcplearn.jobs.job import Job, described
 from tcplearn.output.files import make_directory, write_atomically
 
 Json = dict[str, Any]
 
 
-class Store:
+def cache_folder(room: str = "") -> Path:
+    """The user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / room
+
+
+class Kept(ABC):
+    """Results by their jobs' keys, in a folder."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         make_directory(folder)
 
+    @abstractmethod
+    def get(self, job: Job) -> Any | None:
+        """What `put` returned once."""
+
+    @abstractmethod
+    def put(self, job: Job, result: Any) -> Any: ...
+
+    def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
+        """The command that repeats it, and where its log is now."""
+        file = self._failed(job, ".json", described(job))
+        again = shlex.join([sys.executable, "-m", "tcplearn.jobs", str(file)])
+        return again, self._failed(job, ".log", log) if log else None
+
+    def _failed(self, job: Job, suffix: str, text: str) -> Path:
+        path = self.folder / "failed" / f"{job.key}{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text)
+        return path
+
+
+class Store(Kept):
+    """Results that are JSON objects, a file each, with what made them.
+
+    `format` counts the changes of what a result looks like; `upgraded` makes today's of one from before.
+    """
+
+    def __init__(
+        self, folder: Path, format: int = 1, upgraded: Callable[[Json, int], Json] = lambda found, _: found
+    ) -> None:
+        super().__init__(folder)
+        self._format, self._upgraded = format, upgraded
+
     def path(self, key: str) -> Path:
         return self.folder / "runs" / key[:2] / f"{key}.json"
 
-    def get(self, key: str) -> Json | None:
+    def get(self, job: Job) -> Json | None:
+        for key in (job.key, *job.earlier):
+            found = self._read(key)
+            if found is not None:
+                return {**found, "key": job.key}
+        return None
+
+    def _read(self, key: str) -> Json | None:
         try:
             found: Json = json.loads(self.path(key).read_text())
         except (OSError, ValueError):
             return None
-        return found if found.get("key") == key else None
+        if found.get("key") != key:
+            return None
+        made_in = found.get("format", 1)
+        return {"version": None, **(found if made_in == self._format else self._upgraded(found, made_in))}
 
-    def put(self, key: str, document: Json, result: Json) -> Json:
-        out = {"key": key, "commit": provenance.commit(), "document": document, **result}
-        path = self.path(key)
+    def put(self, job: Job, result: Json) -> Json:
+        made = {"format": self._format, "version": tcplearn.__version__, "commit": provenance.commit()}
+        out = {"key": job.key, **made, "arguments": list(job.arguments), **result}
+        path = self.path(job.key)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(out) + "\n")
         return out
-
-    def keep_failed(self, key: str, document: Json) -> Path:
-        path = self.folder / "failed" / f"{key}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(document, indent=1) + "\n")
-        return path

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tcplearn import metrics
-
 #: Metric, the program's figure, and what the figure is divided by.
 _FIGURES = (
     ("burst_mean_ms", "burst_mean_us", 1000),
@@ -16,8 +14,8 @@ _FIGURES = (
 )
 
 
-def figures(info: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
-    """Metric, value and unit; none of a transfer that was one stream."""
+def figures(info: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Metric and value; none of a transfer that was one stream."""
     for metric, name, divisor in _FIGURES:
         if name in info:
-            yield metric, info[name] / divisor, metrics.unit_of(metric)
+            yield metric, info[name] / divisor

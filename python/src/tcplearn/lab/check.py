@@ -11,7 +11,8 @@ from pathlib import Path
 from tcplearn.errors import FailedError
 
 from . import vectors
-from .machine import LAB, ORDINARY, ROOT, Boot, Boots, Machine, cache_folder, prepare
+from .machine import LAB, ORDINARY, ROOT, Boot, Machine, cache_folder, prepare
+from .machine import run as run_in_guest
 from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
@@ -34,7 +35,7 @@ def run_check(
             path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
             files = [path]
         script = (CHECKS / f"{name}.sh").read_text()
-        Boots().run(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files, boot=boot)
+        run_in_guest(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files, boot=boot)
         left = (p for p in (folder / "out").iterdir() if p.is_file())
         return {p.name: p.read_text(errors="replace") for p in left}
     finally:

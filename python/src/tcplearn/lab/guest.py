@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import link_trace
+from tcplearn.scenario import link_trace
+
 from .scenario import NO_ESTIMATOR, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
@@ -95,7 +96,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
 
 def _gateway(hop: int) -> int:
     """The node where a hop begins. The sender stands before the first: a drop by its own device is no
-    loss to TCP, which is told of it at once."""
+    loss to TCP, which learns of it at once."""
     return 2 * hop + 1
 
 
@@ -148,7 +149,7 @@ def _change(command: str) -> str:
 
 
 def _follows(scenario: Scenario) -> Iterator[str]:
-    """Traced links: one tc for each, that is told a rate at its time."""
+    """Traced links: one tc for each, that is given a rate at its time."""
     for i, hop in enumerate(scenario.hop):
         left = _gateway(i)
         ends = (

@@ -8,15 +8,15 @@ import fcntl
 import hashlib
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.jobs import cache_folder as users_cache
+from tcplearn.jobs import children
 
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script
@@ -32,7 +32,7 @@ BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 
 def cache_folder() -> Path:
     """Where images and finished runs are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / "lab"
+    return users_cache("lab")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _image(folder: Path, kernel: str) -> Path:
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Kept while its scripts and the guest are the same; apt is not asked again."""
+    """Kept while its scripts and the guest are the same; apt gives no newer ones."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
     made_of = _hash(
         (LAB / "programs.sh").read_bytes(),
@@ -179,8 +179,8 @@ def _step(command: Sequence[str | Path], **environment: str) -> None:
         env={**os.environ, **environment},
     )
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise FailedError(printable(said))
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise FailedError(printable(last))
 
 
 @contextlib.contextmanager
@@ -204,59 +204,23 @@ def shell(machine: Machine, scenario: Scenario) -> None:
         subprocess.run(command, env={**_environment(machine), "VM_CONSOLE": "stdio"}, check=False)
 
 
-class Stopped(Exception):
-    """Another run failed, or the user has had enough."""
-
-
-class Boots:
-    """Virtual machines under way; `stop` ends them all."""
-
-    def __init__(self) -> None:
-        self._running: set[subprocess.Popen[str]] = set()
-        self._lock = threading.Lock()
-        self._stopped = False
-
-    def stop(self) -> None:
-        """End every machine, and let none start."""
-        with self._lock:
-            self._stopped = True
-            for process in self._running:
-                with contextlib.suppress(ProcessLookupError):
-                    process.send_signal(signal.SIGTERM)  # vm.sh ends QEMU's process group
-
-    def run(
-        self,
-        machine: Machine,
-        script: str,
-        out: Path,
-        *,
-        seed: int,
-        limit_s: int,
-        files: Sequence[Path] = (),
-        boot: Boot = ORDINARY,
-    ) -> None:
-        """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError, Stopped."""
-        with _scenario(machine, script, files) as name:
-            command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
-            with self._lock:
-                if self._stopped:
-                    raise Stopped
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    env={**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)},
-                    start_new_session=True,  # a ^C comes to us first, and goes on by stop()
-                )
-                self._running.add(process)
-            try:
-                _, said = process.communicate()
-            finally:
-                with self._lock:
-                    self._running.discard(process)
-            if self._stopped:
-                raise Stopped
-            if process.returncode:
-                raise FailedError(printable((said.strip().splitlines() or ["vm: no reason given"])[-1]))
+def run(
+    machine: Machine,
+    script: str,
+    out: Path,
+    *,
+    seed: int,
+    limit_s: int,
+    files: Sequence[Path] = (),
+    boot: Boot = ORDINARY,
+) -> None:
+    """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
+    with _scenario(machine, script, files) as name:
+        command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
+        done = children.run(
+            children.with_parent(command, "TERM"),  # on which it ends QEMU, and removes its temporary files
+            env={**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)},
+        )
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["vm: no reason given"])[-1]
+            raise FailedError(printable(last))

@@ -5,23 +5,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
-from tcplearn.errors import UserError, did_you_mean, printable
-from tcplearn.scenario import toml_file
-
-from . import link_trace
+from tcplearn.errors import UserError, did_you_mean
+from tcplearn.scenario import check, link_trace, tree
+from tcplearn.scenario.check import Table
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
@@ -61,11 +51,7 @@ Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Bursts(_Strict):
+class Bursts(Table):
     """Gilbert and Elliott's chain, in percent, as netem's `loss gemodel` takes it."""
 
     p: Percent
@@ -74,7 +60,7 @@ class Bursts(_Strict):
     loss_in_good: Percent = 0
 
 
-class Direction(_Strict):
+class Direction(Table):
     """One direction of a hop: a queue that drains at `rate`, then delay and loss."""
 
     rate: Rate | None = None
@@ -90,11 +76,6 @@ class Direction(_Strict):
     loss_percent: Percent = 0
     bursts: Bursts | None = None
 
-    @field_validator("trace")
-    @classmethod
-    def _beside(cls, value: str | None, info: ValidationInfo) -> str | None:
-        return value and str(info.context / value if info.context else value)
-
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.trace:
@@ -109,9 +90,9 @@ class Direction(_Strict):
             raise ValueError(f"queue {self.queue} needs a rate: nothing waits without one")
         return self
 
-    def followed(self) -> link_trace.LinkTrace:
+    def followed(self) -> link_trace.Steps:
         """The trace's rates. Raise ValueError."""
-        return link_trace.read(Path(self.trace or ""), self.trace_step_ms)
+        return link_trace.in_steps(Path(self.trace or ""), self.trace_step_ms)
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -120,18 +101,18 @@ class Direction(_Strict):
         return self.rate is not None, self.trace, self.queue, path
 
 
-class Hop(_Strict):
+class Hop(Table):
     name: Name
     forward: Direction = Direction()
     back: Direction = Direction()
 
 
-class Traffic(_Strict):
+class Traffic(Table):
     """Others' traffic over some of the hops, all through the run."""
 
     kind: Literal["tcp", "udp"] = "tcp"
     enters: Name
-    leaves: Name | None = None  # the last hop that it uses; the first one unless told
+    leaves: Name | None = None  # the last hop that it uses; by default the first one
     start_s: Annotated[float, Field(ge=0, le=3600)] = 0
     bytes: Bytes = 1_000_000  # tcp: of each transfer
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp: between two
@@ -139,7 +120,7 @@ class Traffic(_Strict):
     packet_bytes: Annotated[int, Field(ge=16, le=1400)] = 1000  # udp
 
 
-class Change(_Strict):
+class Change(Table):
     """From `at_s` on (and again every `every_s`) a hop is as given here; times from the first transfer."""
 
     at_s: Annotated[float, Field(ge=0, le=86_400)]
@@ -149,7 +130,7 @@ class Change(_Strict):
     back: Direction | None = None
 
 
-class Repeat(_Strict):
+class Repeat(Table):
     """The transfer again and again on one connection, each timed: in a rhythm, then after pauses."""
 
     count: Annotated[int, Field(ge=1, le=100_000)] = 40
@@ -157,7 +138,7 @@ class Repeat(_Strict):
     pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
 
 
-class Transfer(_Strict):
+class Transfer(Table):
     bytes: Bytes = 16_000_000
     repeat: Repeat | None = None  # by `send` only
     by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
@@ -169,7 +150,7 @@ class Transfer(_Strict):
         return self
 
 
-class Algorithms(_Strict):
+class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
     tlp: list[bool] = Field(default=[True], min_length=1)
@@ -187,16 +168,17 @@ class Algorithms(_Strict):
         return self
 
 
-class Runs(_Strict):
+class Runs(Table):
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     seed: Annotated[int, Field(ge=0, le=10**8)] = 1
     limit_s: Annotated[int, Field(ge=10, le=86_400)] = 900  # of this machine, for one run
 
 
-class Scenario(_Strict):
+class Scenario(Table):
     name: Name
     title: str = ""
     paper: str = ""
+    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None  # in which errors are also given
     hop: list[Hop] = Field(min_length=1, max_length=8)
     traffic: list[Traffic] = Field(default=[], max_length=16)
     change: list[Change] = Field(default=[], max_length=1000)
@@ -241,55 +223,6 @@ def with_kernel(scenario: Scenario, kernel: str) -> Scenario:
     return scenario.model_copy(update={"kernel": kernel})
 
 
-def load(path: Path, profile: str = "") -> Scenario:
-    """Read a scenario, with a profile's values laid over it. Raise UserError: file, key, what is allowed."""
-    where = printable(path)
-    data = toml_file.read(path)
-    profiles = data.pop("profile", {})
-    if not isinstance(profiles, dict):
-        raise UserError(f"{where}: profile: a table of tables, as [profile.smoke]")
-    if profile:
-        if profile not in profiles:
-            raise UserError(f"{where}: no profile {profile!r}; {_known_profiles(profiles)}")
-        data = _overlay(data, profiles[profile])
-    try:
-        return Scenario.model_validate(data, context=path.parent)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the file"
-        if first["type"] == "extra_forbidden":
-            raise UserError(f"{where}: {key}: no such key; {_allowed(first['loc'])}") from None
-        reason = first["msg"].removeprefix("Value error, ").replace("Input should", "it should")
-        raise UserError(f"{where}: {key}: {printable(reason)}") from None
-
-
-def _known_profiles(profiles: dict[str, Any]) -> str:
-    return f"it has {', '.join(profiles)}" if profiles else "it has none"
-
-
-def _overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """`over` in place of `base`, table by table; a list replaces a list."""
-    out = dict(base)
-    for key, value in over.items():
-        below = out.get(key)
-        out[key] = _overlay(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
-    return out
-
-
-_TABLES: dict[str, type[BaseModel]] = {
-    "hop": Hop,
-    "forward": Direction,
-    "back": Direction,
-    "bursts": Bursts,
-    "traffic": Traffic,
-    "change": Change,
-    "transfer": Transfer,
-    "repeat": Repeat,
-    "algorithms": Algorithms,
-    "runs": Runs,
-}
-
-
-def _allowed(location: tuple[int | str, ...]) -> str:
-    table = next((_TABLES[p] for p in reversed(location[:-1]) if p in _TABLES), Scenario)
-    return did_you_mean(str(location[-1]), table.model_fields, f"it has {', '.join(table.model_fields)}")
+def load(path: Path, profile: str = tree.FULL) -> Scenario:
+    """A scenario, with a profile's values laid over it. Raise UserError: file, key, what is allowed."""
+    return check.checked(Scenario, tree.read(path, profile), path)

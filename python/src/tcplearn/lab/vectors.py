@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def kernel_lines(folder: Path) -> Iterator[str]:
-    """Every case of every estimator in `folder`, fixed point only; a series is sent when it changes."""
-    cases = [
-        case for path in sorted((folder / "expected" / "estimators").glob("*.csv")) for case in _cases(path)
-    ]
+def kernel_lines(folder: Path, kind: str = "estimators") -> Iterator[str]:
+    """Every case of every algorithm of a kind, fixed point only; a series is sent when it changes."""
+    cases = [case for path in sorted((folder / "expected" / kind).glob("*.csv")) for case in _cases(path)]
     last = ""
     for estimator, series, parameters, answers in sorted(cases, key=lambda case: case[1]):
         if series != last:

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables that stand both in a terminal and in a report: a heading, columns, cells with their exact values."""
+"""A table, for terminal, Markdown and HTML alike: columns, and cells with their exact values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from tcplearn.output import numbers
 
-from tcplearn.errors import printable
-from tcplearn.replay import tables
-from tcplearn.report.summary import number
+#: Of a column that is never left out.
+ALWAYS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +17,55 @@ class Cell:
     shown: str = ""
     value: float | str | None = None  # what a sorted column goes by
     best: bool = False
+    more: str = ""  # shown too where there is room
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    head: str  # of one line or two
+    label: str = ""  # in one line, where head and those before it do not give it
+    keep: int = ALWAYS  # the least leaves a narrow terminal first
+    words: bool = False  # aligned to the left
+    ratio: bool = False  # beside the figure that it is of
+    detailed: bool = False  # cells may have `more`
 
 
 @dataclass(slots=True)
-class View:
-    title: str
-    heads: Sequence[str]
+class Table:
+    columns: Sequence[Column]
     rows: list[list[Cell]] = field(default_factory=list)
+    title: str = ""
     legend: str = ""
-    words: frozenset[int] = frozenset({0})  # columns of words, which stand to the left
+    sorted_by: int | None = None
+
+    def only(self, columns: Sequence[int]) -> Table:
+        rows = [[row[i] for i in columns] for row in self.rows]
+        return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
+
+    def labels(self) -> Iterator[str]:
+        """Heads in one line: one without a first line is under that of the columns before it."""
+        group = ""
+        for column in self.columns:
+            above, under, below = column.head.partition("\n")
+            group = above or group if under else ""
+            yield column.label or (f"{group} {below}".strip() if under else column.head)
+
+    def mark_best(self, columns: Iterable[int]) -> Table:
+        """The smallest of each such column (in size, where signs count), unless all agree."""
+        for c in columns:
+            sizes = [abs(v) for row in self.rows if isinstance(v := row[c].value, (int, float))]
+            if not sizes or min(sizes) == max(sizes):
+                continue
+            for row in self.rows:
+                if isinstance(v := row[c].value, (int, float)) and abs(v) == min(sizes):
+                    row[c] = replace(row[c], best=True)
+        return self
+
+
+def headed(*heads: str, words: Iterable[int] = (0,)) -> list[Column]:
+    """Columns by their heads; `words`: which of them have words."""
+    left = frozenset(words)
+    return [Column(head, words=i in left) for i, head in enumerate(heads)]
 
 
 def text(value: str | None) -> Cell:
@@ -39,12 +76,9 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
     """A ratio, its interval in brackets."""
     if value is None:
         return Cell()
-    around = f" [{short(low)}, {short(high)}]" if low is not None and high is not None else ""
-    return Cell(f"{short(value)}{around}", value)
-
-
-def short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+    ends = [numbers.fine_ratio(end) for end in (low, high) if end is not None]
+    around = f" [{ends[0]}, {ends[1]}]" if len(ends) == 2 else ""
+    return Cell(f"{numbers.fine_ratio(value)}{around}", value)
 
 
 def count(value: int | None) -> Cell:
@@ -56,42 +90,8 @@ def share(value: float | None) -> Cell:
 
 
 def rate(value: float | None) -> Cell:
-    return Cell() if value is None else Cell(f"{value * 100:.3g}", value)
+    return Cell() if value is None else Cell(numbers.hundredths(value), value)
 
 
 def milliseconds(value: float | None) -> Cell:
-    return Cell() if value is None else Cell(number(value), value)
-
-
-def with_best(view: View, columns: Sequence[int]) -> View:
-    """The least of each such column is marked, where not all are alike."""
-    for c in columns:
-        values = [row[c].value for row in view.rows]
-        known = [v for v in values if isinstance(v, (int, float))]
-        if len(known) < 2 or min(known) == max(known):
-            continue
-        for row in view.rows:
-            if row[c].value == min(known):
-                row[c] = Cell(row[c].shown, row[c].value, best=True)
-    return view
-
-
-def to_rich(view: View) -> RenderableType:
-    table = Table(
-        box=tables._RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold"
-    )
-    for i, head in enumerate(view.heads):
-        words = i in view.words
-        table.add_column(
-            Text(head),
-            justify="left" if words else "right",
-            no_wrap=True,
-            overflow="ellipsis" if words and i else "fold",
-            vertical="bottom",
-        )
-    for row in view.rows:
-        table.add_row(*(Text(printable(c.shown), style="bold" if c.best else "") for c in row))
-    parts: list[RenderableType] = [Text(view.title, style="bold"), table]
-    if view.legend:
-        parts.append(Text(view.legend, style="dim"))
-    return Group(*parts)
+    return Cell() if value is None else Cell(numbers.milliseconds(value), value)

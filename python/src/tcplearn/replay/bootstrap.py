@@ -15,16 +15,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from tcplearn import metrics
+
 Floats = NDArray[np.float64]
 
-#: The ratios that have intervals, in the order of the engine's sums.
-RATIOS = (
-    "mean_abs_error_ratio",
-    "at_send_error_ratio",
-    "rto_miss_rate_ratio",
-    "mean_rto_ratio",
-    "excess_wait_ratio",
-)
+#: The ratios that have intervals, in the order of the engine's sums (`Blocks::Sum`).
+RATIOS = tuple(metric.ratio_key for metric in metrics.with_ratio())
 MISSES = RATIOS.index("rto_miss_rate_ratio")
 RESAMPLES = 1000
 COVERAGE = 0.95
@@ -36,6 +32,11 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     """The same names and seed draw the same blocks, in whatever order flows end."""
     digest = hashlib.blake2b("\0".join((str(seed), *names)).encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+def of_data(seed: int, sums: Floats) -> np.random.Generator:
+    """The same data draw the same blocks, whatever their name."""
+    return generator(seed, hashlib.blake2b(np.ascontiguousarray(sums).tobytes()).hexdigest())
 
 
 def run_length(blocks: int) -> int:
@@ -57,7 +58,7 @@ def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
 
 def tail(independent: float) -> float:
     """The share to cut at each end. With few independent runs the plain percentile is too narrow, as if a
-    normal quantile stood for Student's; the expanded percentile (Hesterberg 2015) makes up for it."""
+    normal quantile were taken for Student's; the expanded percentile (Hesterberg 2015) makes up for it."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish and Fisher

@@ -7,28 +7,26 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tcplearn import _native, estimators, provenance
-from tcplearn.errors import UserError
+from tcplearn import _native, estimators, metrics, provenance
+from tcplearn.errors import UserError, printable
 from tcplearn.replay import bootstrap
-from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.engine import Engine, series
+from tcplearn.replay.flows import BATCH_ROWS
+from tcplearn.replay.results import TOO_SHORT, TOTAL, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import TraceOptions, open_trace
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
-BATCH_ROWS = 65_536
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
 BASELINE = "jacobson"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
-Batch = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,7 @@ class Options:
     arithmetic: str = "double"  # or "fixed"
     sender: str = "auto"  # near, far, client, server, both, or an address
     every_ack: bool = False
+    unit: str = ""  # of numbers that come without one
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
     flow: str = ""  # only flows whose name contains it
@@ -44,93 +43,34 @@ class Options:
     seed: int = 0  # of the resamples behind the intervals
 
 
-class _UserBank:
-    """The user's estimators, one of each for every flow, stepped in Python."""
-
-    def __init__(self, specs: list[estimators.Spec], arithmetic: str) -> None:
-        self.specs, self.arithmetic = specs, arithmetic
-        self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
-
-    def predict(self, batch: Batch) -> tuple[Floats | None, Floats | None]:
-        """What stood before each row, row-major: [row * estimators + e]."""
-        if not self.specs:
-            return None, None
-        rows = len(batch["time_us"])
-        rtt_us = np.zeros((rows, len(self.specs)))
-        rto_us = np.zeros((rows, len(self.specs)))
-        keys = ("time_us", "sent_us", "flight_segments", "ttl", "ack_delay_us")
-        columns = {key: batch[key].tolist() for key in keys if key in batch}
-        for k, (flow, y) in enumerate(zip(batch["flow"].tolist(), batch["rtt_us"].tolist(), strict=True)):
-            bank = self._flows.get(flow)
-            if bank is None:
-                bank = self._flows[flow] = [estimators.create(s, self.arithmetic) for s in self.specs]
-            x = {key: column[k] for key, column in columns.items()}
-            for e, estimator in enumerate(bank):
-                try:
-                    rtt_us[k, e], rto_us[k, e] = estimator.predict_one(x), estimator.rto_one(x)
-                    if y >= 0:
-                        estimator.learn_one(x, y)
-                except Exception as error:
-                    text = f"estimator '{self.specs[e].text}' raised {type(error).__name__}: {error}"
-                    raise UserError(text) from error
-        if not (np.isfinite(rtt_us).all() and np.isfinite(rto_us).all()):
-            raise UserError("an estimator of yours answered NaN or infinity")
-        return rtt_us.ravel(), rto_us.ravel()
-
-    def finish(self, flow: int) -> None:
-        self._flows.pop(flow, None)
-
-
 def _host(flow_name: str) -> str:
     """The sender's address out of "10.0.0.1:80 > 10.0.0.2:4242"."""
     return flow_name.partition(" > ")[0].rpartition(":")[0]
-
-
-def _ms(us: float | None) -> float | None:
-    return None if us is None else us / 1000
 
 
 def _rate(count: int, of: int) -> float | None:
     return count / of if of else None
 
 
-def _row(
-    source: str, flow: str, label: str, options: Options, of: Measured, m: Mapping[str, Any], *, told: bool
-) -> Row:
-    """`of`: the flow or the totals that m was measured of; `told`: the trace tells of losses."""
-    samples = of.samples
-    judged = samples >= options.min_samples
-    return Row(
-        source=source,
-        flow=flow,
-        estimator=label,
-        arithmetic=options.arithmetic,
-        samples=samples,
-        judged=judged,
-        note="" if judged else f"too short to judge: {samples} samples, fewer than {options.min_samples}",
-        mean_abs_error_ms=_ms(m["mean_abs_error_us"]),
-        median_abs_error_ms=_ms(m["median_abs_error_us"]),
-        p95_abs_error_ms=_ms(m["p95_abs_error_us"]),
-        bias_ms=_ms(m["bias_us"]),
-        at_send_error_ms=_ms(m["at_send_error_us"]),
-        rto_miss_rate=_rate(m["misses"], m["timed"]),
-        rto_miss_rate_before=_rate(m["misses_before"], m["timed"]),
-        spurious_timeouts=m["spurious_timeouts"],
-        spurious_timeouts_tlp=m["spurious_timeouts_tlp"],
-        spurious_probes=m["spurious_probes"],
-        mean_rto_ms=_ms(m["mean_rto_us"]),
-        excess_wait_ms=_ms(m["excess_wait_us"]),
-        rto_miss_rate_asked=estimators.miss_rate(label),
-        mean_flight_segments=of.flight_segments,
-        losses=m["losses"] if told else None,
-        loss_detect_actual_ms=_ms(m["loss_detect_actual_us"]),
-        loss_detect_rto_ms=_ms(m["loss_detect_rto_us"]),
-        loss_detect_rack_ms=_ms(m["loss_detect_rack_us"]),
-    )
-
-
 def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
+
+
+#: Each metric with the engine's name of it, were it in microseconds there.
+_IN_US = tuple((metric, f"{metrics.without_unit(metric.key)}_us") for metric in metrics.METRICS)
+
+
+def _values(measured: Mapping[str, Any]) -> dict[str, float | None]:
+    """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
+    out: dict[str, float | None] = {}
+    for metric, us in _IN_US:
+        if metric.share_of:
+            out[metric.key] = _rate(*(measured[counter] for counter in metric.share_of))
+        elif us in measured and metric.unit == "ms":
+            out[metric.key] = None if measured[us] is None else measured[us] / 1000
+        elif metric.key in measured:
+            out[metric.key] = measured[metric.key]
+    return out
 
 
 Bounds = tuple[Floats, Floats]
@@ -144,24 +84,17 @@ def _with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
     for row, low, high in zip(rows, *bounds, strict=True):
         ends: dict[str, float | None] = {}
         for name, a, b in zip(bootstrap.RATIOS, low.tolist(), high.tolist(), strict=True):
-            known = getattr(row, name) is not None
+            known = row[name] is not None
             ends[f"{name}_low"] = a if known and math.isfinite(a) else None
             ends[f"{name}_high"] = b if known and math.isfinite(b) else None
-        out.append(replace(row, **ends))  # type: ignore[arg-type]
+        out.append(row.changed(ends))
     return out
 
 
 def _with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    best = {key: _ms(hindsight.get(f"best_{key}_us")) for key in ("constant", "ewma", "switching")}
-    return [
-        replace(
-            r,
-            regret_best_constant_ratio=_ratio(r.mean_abs_error_ms, best["constant"]),
-            regret_best_ewma_ratio=_ratio(r.mean_abs_error_ms, best["ewma"]),
-            regret_best_switching_ratio=_ratio(r.mean_abs_error_ms, best["switching"]),
-        )
-        for r in rows
-    ]
+    """`hindsight`: errors of the best in hindsight, as `best_ewma_us`."""
+    best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
+    return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 
 
 def _with_ratios(rows: list[Row]) -> list[Row]:
@@ -169,15 +102,7 @@ def _with_ratios(rows: list[Row]) -> list[Row]:
     if base is None:
         return rows
     return [
-        replace(
-            r,
-            mean_abs_error_ratio=_ratio(r.mean_abs_error_ms, base.mean_abs_error_ms),
-            at_send_error_ratio=_ratio(r.at_send_error_ms, base.at_send_error_ms),
-            rto_miss_rate_ratio=_ratio(r.rto_miss_rate, base.rto_miss_rate),
-            mean_rto_ratio=_ratio(r.mean_rto_ms, base.mean_rto_ms),
-            excess_wait_ratio=_ratio(r.excess_wait_ms, base.excess_wait_ms),
-        )
-        for r in rows
+        r.changed({m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()}) for r in rows
     ]
 
 
@@ -187,34 +112,51 @@ class _Run:
     def __init__(self, options: Options) -> None:
         specs = estimators.compared(options.estimators, options.miss)
         self.options = options
-        self.core = [s for s in specs if s.core]
-        self.users = [s for s in specs if not s.core]
-        self.labels = [s.text for s in (*self.core, *self.users)]
+        self.specs = specs
+        self.labels = self._engine().labels
+        self.requested = {label: estimators.miss_rate(label) for label in self.labels}
         self.totals = _native.ReplayTotals(len(specs))
         self.base = self.labels.index(BASELINE) if BASELINE in self.labels else None
         self.total = bootstrap.Total(self.options.seed)
-        self.told = False
+        self.lossy = False
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
         self._names: Counter[tuple[str, str]] = Counter()
 
-    def _finish_flow(self, source: str, name: str, flow: Any, *, told: bool) -> None:
+    def _engine(self) -> Engine:
+        return Engine(self.specs, self.options.arithmetic, self.options.min_rto_us)
+
+    def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
+        """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
+        least, samples = self.options.min_samples, of.samples
+        judged = samples >= least
+        note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
+        rows = []
+        for label, measured in zip(self.labels, of.metrics(), strict=True):
+            values = _values(measured)
+            values["rto_miss_rate_requested"] = self.requested[label]
+            values["mean_flight_segments"] = of.flight_segments
+            if not lossy:
+                values["losses"] = None
+            arithmetic = self.options.arithmetic
+            rows.append(Row(source, name, label, arithmetic, samples, judged, note, values))
+        return _with_ratios(rows)
+
+    def _finish_flow(self, source: str, name: str, flow: Any, *, lossy: bool) -> None:
         if flow is None or flow.samples == 0:
             return
         self._flows += 1
         self._names[source, name] += 1
         if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
             name = f"{name} #{again}"
-        measured = zip(self.labels, flow.metrics(), strict=True)
-        rows = [_row(source, name, label, self.options, flow, m, told=told) for label, m in measured]
-        self.told = self.told or told
-        rows = _with_ratios(rows)
+        rows = self._rows(source, name, flow, lossy=lossy)
+        self.lossy = self.lossy or lossy
         blocks, bounds = flow.blocks(), None
         if flow.samples >= self.options.min_samples:
             rows = _with_regret(rows, flow.hindsight())
             if self.base is not None:
-                rng = bootstrap.generator(self.options.seed, name)
+                rng = bootstrap.of_data(self.options.seed, blocks)
                 low, high, drawn = bootstrap.of_flow(blocks, self.base, rng)
                 bounds = low, high
                 self.total.add(drawn, len(blocks))
@@ -226,24 +168,16 @@ class _Run:
             return
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
-        entry = (flow.samples, -self._flows, self._series(source, name, flow), self._cdf(source, name, flow))
+        entry = (
+            flow.samples,
+            -self._flows,
+            series(source, name, self.labels, flow),
+            self._cdf(source, name, flow),
+        )
         if len(self._pictured) < PICTURED:
             heapq.heappush(self._pictured, entry)
         else:
             heapq.heapreplace(self._pictured, entry)
-
-    def _series(self, source: str, name: str, flow: Any) -> Series:
-        s = flow.series()
-        return Series(
-            source=source,
-            flow=name,
-            per_point=s["per_point"],
-            time_s=s["time_us"] / 1e6,
-            rtt_low_ms=s["low_us"] / 1e3,
-            rtt_high_ms=s["high_us"] / 1e3,
-            prediction_ms={n: v / 1e3 for n, v in zip(self.labels, s["prediction_us"], strict=True)},
-            rto_ms={n: v / 1e3 for n, v in zip(self.labels, s["rto_us"], strict=True)},
-        )
 
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
@@ -253,31 +187,24 @@ class _Run:
         ]
 
     def add(self, path: Path, progress: Progress | None) -> None:
-        engine = _native.ReplayEngine(
-            [(s.name, self.options.arithmetic, dict(s.params)) for s in self.core],
-            len(self.users),
-            float(self.options.min_rto_us),
-        )
-        users = _UserBank(self.users, self.options.arithmetic)
-        source = str(path)
-        trace = open_trace(
-            path, options=TraceOptions(sender=self.options.sender, every_ack=self.options.every_ack)
-        )
+        engine = self._engine()
+        source = printable(path)
+        of = self.options
+        trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
         skipped = 0
         sides: Counter[tuple[str, str]] = Counter()
         for batch in trace.batches(BATCH_ROWS):
-            engine.feed(batch, *users.predict(batch))
+            engine.feed(batch)
             for flow in batch["ended"].tolist():
                 info = trace.flow(flow)
                 done = engine.finish(flow)
-                users.finish(flow)
                 trace.release(flow)
                 if self.options.flow not in info["name"]:
                     continue
                 if not info["chosen"]:
                     skipped += done is not None and done.samples > 0
                     continue
-                self._finish_flow(source, info["name"], done, told="losses" in batch)
+                self._finish_flow(source, info["name"], done, lossy="losses" in batch)
                 if trace.kind == "capture" and done is not None and done.samples:
                     sides[_host(info["name"]), info["near_reason"]] += 1
             if progress:
@@ -296,18 +223,14 @@ class _Run:
     def result(self) -> Replay:
         out = self.out
         if out.rows:
-            measured = zip(self.labels, self.totals.metrics(), strict=True)
-            totals = [
-                _row("total", "total", label, self.options, self.totals, m, told=self.told)
-                for label, m in measured
-            ]
+            totals = self._rows(TOTAL, TOTAL, self.totals, lossy=self.lossy)
             bounds = None if self.base is None else self.total.intervals(self.base)
-            out.totals = _with_intervals(_with_ratios(totals), bounds if totals[0].judged else None)
-        for _, _, series, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
-            out.series.append(series)
+            out.totals = _with_intervals(totals, bounds if totals[0].judged else None)
+        for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
+            out.series.append(picture)
             out.distributions += distributions
         if self._flows > 1:
-            out.distributions += self._cdf("total", "total", self.totals)
+            out.distributions += self._cdf(TOTAL, TOTAL, self.totals)
         out.made_by = provenance.made_by(
             estimators=" ".join(self.labels),
             arithmetic=self.options.arithmetic,

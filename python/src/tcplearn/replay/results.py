@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tcplearn import metrics
+from tcplearn.output.rows import Record, head_of, plain, tidy
 
 Floats = NDArray[np.float64]
 
@@ -18,13 +22,19 @@ MISSES_LEAST = 20
 KEPT = (0.7, 1.3)
 
 
+#: The flow (and the source) of totals.
+TOTAL = "total"
+#: What a row says, its metrics apart.
+IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
+#: The metrics of a row, in their order.
+KEYS = metrics.of_replay()
+_KNOWN = frozenset(KEYS)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One flow under one estimator. Times in milliseconds; None where nothing was measured.
-
-    Ratios are to `jacobson` on the same flow: below 1 is better than RFC 6298's formulas. `_low` and `_high`
-    are their 95 % intervals.
-    """
+    """One flow under one estimator: `row[key]` is a metric by its key of `metrics`, None where nothing was
+    measured."""
 
     source: str
     flow: str
@@ -33,43 +43,20 @@ class Row:
     samples: int
     judged: bool
     note: str
-    mean_abs_error_ms: float | None
-    median_abs_error_ms: float | None
-    p95_abs_error_ms: float | None
-    bias_ms: float | None  # mean of prediction - sample
-    at_send_error_ms: float | None
-    rto_miss_rate: float | None  # by the RTO at the sample's sending
-    rto_miss_rate_before: float | None  # by the RTO just before the sample
-    spurious_timeouts: int
-    spurious_timeouts_tlp: int
-    spurious_probes: int
-    mean_rto_ms: float | None
-    excess_wait_ms: float | None
-    mean_abs_error_ratio: float | None = None
-    at_send_error_ratio: float | None = None
-    rto_miss_rate_ratio: float | None = None
-    mean_rto_ratio: float | None = None
-    excess_wait_ratio: float | None = None
-    mean_abs_error_ratio_low: float | None = None
-    mean_abs_error_ratio_high: float | None = None
-    at_send_error_ratio_low: float | None = None
-    at_send_error_ratio_high: float | None = None
-    rto_miss_rate_ratio_low: float | None = None
-    rto_miss_rate_ratio_high: float | None = None
-    mean_rto_ratio_low: float | None = None
-    mean_rto_ratio_high: float | None = None
-    excess_wait_ratio_low: float | None = None
-    excess_wait_ratio_high: float | None = None
-    # mean_abs_error by that of the best in hindsight; only of judged flows
-    regret_best_constant_ratio: float | None = None
-    regret_best_ewma_ratio: float | None = None
-    regret_best_switching_ratio: float | None = None
-    rto_miss_rate_asked: float | None = None  # of a timer with a chosen miss rate
-    mean_flight_segments: float | None = None  # out just before the ACK of a sample
-    losses: int | None = None  # None: the trace does not tell
-    loss_detect_actual_ms: float | None = None  # by the sender of the capture, whatever is listed
-    loss_detect_rto_ms: float | None = None
-    loss_detect_rack_ms: float | None = None
+    values: Mapping[str, float | None]
+
+    def __getitem__(self, key: str) -> float | None:
+        if key not in _KNOWN:
+            raise KeyError(key)
+        value: float | None = plain(self.values.get(key))
+        return value
+
+    def changed(self, values: Mapping[str, float | None]) -> Row:
+        return replace(self, values={**self.values, **values})
+
+    def record(self) -> Record:
+        """All of it, wide."""
+        return {name: plain(getattr(self, name)) for name in IDENTITY} | {key: self[key] for key in KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +69,7 @@ class Series:
     time_s: Floats
     rtt_low_ms: Floats  # smallest and largest sample of the point
     rtt_high_ms: Floats
-    prediction_ms: dict[str, Floats]  # by estimator: what stood before the point's last sample
+    prediction_ms: dict[str, Floats]  # by estimator: just before the point's last sample
     rto_ms: dict[str, Floats]
 
 
@@ -106,3 +93,12 @@ class Replay:
     notes: list[str] = field(default_factory=list)  # for people: sides found, flows left out
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
+
+    def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
+        """A row for each metric of `rows`; the source of totals is that of all flows."""
+        everything = ", ".join(dict.fromkeys(row.source for row in self.rows))
+        for row in rows:
+            made = {**self.made_by, "arithmetic": row.arithmetic}
+            source = everything if row.flow == TOTAL else row.source
+            head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
+            yield from tidy(head, {"samples": row.samples, "judged": row.judged} | {k: row[k] for k in KEYS})

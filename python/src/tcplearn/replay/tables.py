@@ -3,117 +3,69 @@
 
 from __future__ import annotations
 
-import io
-import statistics
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from tcplearn import metrics
 from tcplearn.errors import printable
-from tcplearn.output.files import plain
+from tcplearn.output import numbers, table, terminal
+from tcplearn.output.numbers import counted
+from tcplearn.replay.results import TOTAL, Replay, Row
 
-if TYPE_CHECKING:
-    from tcplearn.replay.results import Replay, Row
-
-#: More short flows than this are told in one line.
+#: Of more short flows than this only the number is shown.
 SHORT_FLOWS_SHOWN = 3
 
 #: A note may come with every flow.
 NOTES_SHOWN = 6
 
-#: A pipe has no width: every column, no wrapping.
-_ENDLESS = 10_000
-
-_RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-
 
 @dataclass(frozen=True)
-class Column:
-    name: str  # as the legend and the message about columns left out call it
-    head: str  # its two lines in the table
-    field: str
-    keep: int  # the least goes first where the terminal is narrow
-    meaning: str = ""
+class Shown:
+    """A metric, or its ratio to `jacobson`, as a column of a flow's table."""
+
+    metric: metrics.Metric
     ratio: bool = False
-    percent: bool = False
-    signed: bool = False
-    rare: bool = False  # only where something was measured
-    interval: bool = False  # of a ratio: with its 95 % interval
+
+    @property
+    def key(self) -> str:
+        return self.metric.ratio_key if self.ratio else self.metric.key
+
+    @property
+    def name(self) -> str:
+        """As the legend and the message about columns left out call it."""
+        name = self.metric.name or self.metric.heading.strip().replace("\n", " ")
+        return f"{name} ×" if self.ratio else name
+
+    @property
+    def column(self) -> table.Column:
+        if self.ratio:
+            label = f"× {self.name.removesuffix(' ×')}"
+            return table.Column("×", label, keep=self.metric.ratio, ratio=True, detailed=True)
+        label = self.metric.heading.strip().replace("\n", " ")
+        return table.Column(self.metric.heading, label, keep=self.metric.rank)
 
 
-COLUMNS = (
-    Column(
-        "error",
-        "error\nmean",
-        "mean_abs_error_ms",
-        99,
-        "|prediction - sample| in ms, prediction taken just before",
-    ),
-    Column("error ×", "×", "mean_abs_error_ratio", 98, ratio=True),
-    Column("median", "\nmedian", "median_abs_error_ms", 40),
-    Column("95 %", "\n95 %", "p95_abs_error_ms", 60),
-    Column("bias", "\nbias", "bias_ms", 35, "mean of prediction - sample, ms", signed=True),
-    Column(
-        "at send",
-        "error\nat send",
-        "at_send_error_ms",
-        80,
-        "error of the prediction when the segment was sent",
-    ),
-    Column("at send ×", "×", "at_send_error_ratio", 20, ratio=True),
-    Column(
-        "miss",
-        "RTO\nmiss %",
-        "rto_miss_rate",
-        97,
-        "samples above the RTO in force at their sending, %",
-        percent=True,
-    ),
-    Column("miss ×", "×", "rto_miss_rate_ratio", 50, ratio=True),
-    Column(
-        "miss before",
-        "\nbefore",
-        "rto_miss_rate_before",
-        88,
-        "above the RTO just before the sample, which a chosen rate is about, %",
-        percent=True,
-    ),
-    Column("spurious", "spurious\ntimeouts", "spurious_timeouts", 90, "timeouts with nothing lost"),
-    Column("with TLP", "\nwith TLP", "spurious_timeouts_tlp", 55, "the same with tail loss probes"),
-    Column("RTO", "RTO\nmean", "mean_rto_ms", 96, "mean RTO, ms"),
-    Column("RTO ×", "×", "mean_rto_ratio", 70, ratio=True),
-    Column("wait", "excess\nwait", "excess_wait_ms", 45, "time by which the RTO outlasts the RTT, ms"),
-    Column("wait ×", "×", "excess_wait_ratio", 25, ratio=True),
-    Column(
-        "loss RTO",
-        "loss\nRTO",
-        "loss_detect_rto_ms",
-        52,
-        "time to notice a lost segment by the RTO alone, ms",
-        rare=True,
-    ),
-    Column("loss RACK", "\nRACK", "loss_detect_rack_ms", 51, "the same with RACK-TLP", rare=True),
-    Column(
-        "regret",
-        "× best\nswitching",
-        "regret_best_switching_ratio",
-        10,
-        "error over that of the best sequence in hindsight among those listed, one switch in 100 samples",
-        rare=True,
-    ),
-)
+def _columns() -> list[Shown]:
+    """In the order of `metrics`, rare ones last."""
+    known = [m for m in metrics.METRICS if m.heading]
+    rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
+    out = []
+    for m in [*(m for m in known if not m.rare), *rare]:
+        out += [Shown(m), Shown(m, ratio=True)] if m.ratio else [Shown(m)]
+    return out
+
+
+COLUMNS = tuple(_columns())
 
 
 def by_error(rows: Iterable[Row]) -> list[Row]:
     """The smallest mean error first, what was not measured last."""
 
     def rank(row: Row) -> tuple[bool, float]:
-        error = plain(row.mean_abs_error_ms)
+        error = row["mean_abs_error_ms"]
         return error is None, error or 0.0
 
     return sorted(rows, key=rank)
@@ -126,123 +78,67 @@ def flows(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
     return out
 
 
-def counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def decimals(values: Sequence[float]) -> int:
-    """As many as the column's middle value deserves: three or four digits."""
-    sizes = [abs(v) for v in values if v]
-    if not sizes:
-        return 0
-    middle = statistics.median(sizes)
-    return 0 if middle >= 1000 else 1 if middle >= 100 else 2 if middle >= 1 else 3 if middle >= 0.1 else 4
-
-
-def ratio_text(value: float) -> str:
-    return f"×{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
-
-
-def interval_text(row: Row, field: str) -> str:
-    low, high = plain(getattr(row, f"{field}_low")), plain(getattr(row, f"{field}_high"))
+def _interval(row: Row, key: str) -> str:
+    low, high = row[f"{key}_low"], row[f"{key}_high"]
     if low is None or high is None or low == high == 1:  # jacobson beside itself
         return ""
-    return f" ({ratio_text(low)[1:]}-{ratio_text(high)[1:]})"
+    return f" ({numbers.ratio(low)}-{numbers.ratio(high)})"
 
 
-def cells(column: Column, rows: Sequence[Row]) -> list[str]:
-    values = [plain(getattr(row, column.field)) for row in rows]
-    if column.ratio:
-        texts = ["-" if v is None else ratio_text(v) for v in values]
-        if not column.interval:
-            return texts
-        more = [interval_text(row, column.field) for row in rows]
-        wide = max(map(len, more), default=0)  # so that the ratios stand under each other
-        return [f"{a}{b:<{wide}}" for a, b in zip(texts, more, strict=True)]
-    scale = 100.0 if column.percent else 1.0
+def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
+    values = [row[shown.key] for row in rows]
+    if shown.ratio:
+        texts = ["-" if v is None else f"×{numbers.ratio(v)}" for v in values]
+        more = [_interval(row, shown.key) for row in rows]
+        return [table.Cell(*cell) for cell in zip(texts, values, [False] * len(rows), more, strict=True)]
+    percent, signed = shown.metric.percent, shown.metric.signed
+    scale = 100.0 if percent else 1.0
     known = [v * scale for v in values if v is not None]
     whole = all(isinstance(v, int) for v in values if v is not None)
-    if column.signed:  # a bias of nearly nothing deserves no more digits than the error it is part of
-        known = [v for row in rows if (v := plain(row.mean_abs_error_ms)) is not None]
-    digits = 0 if whole else decimals(known)
-    sign = "+" if column.signed else ""
+    if signed:  # a bias of nearly nothing deserves no more digits than the error it is part of
+        known = [v for row in rows if (v := row["mean_abs_error_ms"]) is not None]
+    digits = 0 if whole else numbers.decimals(known)
+    sign = "+" if signed else ""
     smallest = 10.0**-digits
 
     def text(value: float | None) -> str:
         if value is None:
             return "-"
-        if column.percent and 0 < value * scale < smallest / 2:  # rare is not never
+        if percent and 0 < value * scale < smallest / 2:  # rare is not never
             return f"<{smallest:.{digits}f}"
         return f"{value * scale:{sign}.{digits}f}"
 
-    return [text(v) for v in values]
+    return [table.Cell(text(v), v) for v in values]
 
 
-def best(column: Column, rows: Sequence[Row]) -> set[int]:
-    """Positions of the smallest value (of the smallest size, where signs count); none if all agree."""
-    values = [plain(getattr(row, column.field)) for row in rows]
-    sizes = [abs(v) for v in values if v is not None]
-    if column.ratio or not sizes or min(sizes) == max(sizes):
-        return set()
-    return {i for i, v in enumerate(values) if v is not None and abs(v) == min(sizes)}
-
-
-def block(rows: Sequence[Row], columns: Sequence[Column]) -> Table:
-    table = Table(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column(Text("\nestimator"), no_wrap=True)
-    for column in columns:
-        style = "dim" if column.ratio else ""
-        head = f"\n{column.head}" if column.ratio else column.head
-        table.add_column(Text(head), justify="right", no_wrap=True, style=style)
+def block(rows: Sequence[Row], columns: Sequence[Shown]) -> table.Table:
+    """A flow's estimators, the best first."""
     ordered = by_error(rows)
-    body = [[printable(row.estimator) for row in ordered]]
-    bold: list[set[int]] = [set()]
-    for column in columns:
-        body.append(cells(column, ordered))
-        bold.append(best(column, ordered))
-    for i in range(len(ordered)):
-        table.add_row(*(Text(c[i], style="bold" if i in b else "") for c, b in zip(body, bold, strict=True)))
-    return table
+    cells = [[table.text(row.estimator) for row in ordered], *(_cells(c, ordered) for c in columns)]
+    out = table.Table(
+        [table.Column("estimator", words=True), *(c.column for c in columns)],
+        [list(row) for row in zip(*cells, strict=True)],
+        sorted_by=1,
+    )
+    return out.mark_best(i for i, c in enumerate(columns, 1) if not c.ratio)
 
 
-def measured(rows: Iterable[Row]) -> list[Column]:
+def measured(rows: Iterable[Row]) -> list[Shown]:
     """All columns but the rare ones that would be empty."""
     rows = list(rows)
     several = len({r.estimator for r in rows}) > 1
     return [
         c
         for c in COLUMNS
-        if not c.rare
-        or (any(getattr(r, c.field) is not None for r in rows) and (several or c.name != "regret"))
+        if not c.metric.rare
+        or (any(r[c.key] is not None for r in rows) and (several or c.metric.name != "regret"))
     ]
-
-
-def fitting(groups: Sequence[Sequence[Row]], console: Console) -> tuple[list[Column], list[Column]]:
-    """The columns that fit in the terminal for every flow alike, and those left out. Intervals come last."""
-    known = measured(row for rows in groups for row in rows)
-    columns, left_out = list(known), []
-    endless = console.options.update(max_width=_ENDLESS)
-
-    def fit(columns: Sequence[Column]) -> bool:
-        widths = (console.measure(block(g, columns), options=endless).maximum for g in groups)
-        return max(widths, default=0) <= console.width
-
-    while len(columns) > 1 and not fit(columns):
-        least = min(columns, key=lambda c: c.keep)
-        columns.remove(least)
-        left_out.append(least)
-    for column in sorted((c for c in columns if c.ratio), key=lambda c: -c.keep):
-        wider = [replace(c, interval=True) if c is column else c for c in columns]
-        if not fit(wider):
-            break
-        columns = wider
-    return columns, [c for c in known if c in left_out]
 
 
 def heading(rows: Sequence[Row]) -> Text:
     first = rows[0]
-    text = Text(printable(first.flow) if first.flow != "total" else "all flows together", style="bold")
-    if first.source and first.flow != "total":
+    text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
+    if first.source and first.flow != TOTAL:
         text.append(f"  {printable(first.source)}", style="dim not bold")
     text.append(f"  {counted(first.samples, 'sample')}", style="not bold")
     for note in dict.fromkeys(printable(r.note) for r in rows if r.note):
@@ -277,11 +173,11 @@ def folded_notes(notes: Sequence[str]) -> list[str]:
     return [*shown, f"and {counted(more, 'note')} more, which --report shows"] if more else shown
 
 
-def legend(columns: Sequence[Column]) -> Text:
-    parts = [f"{c.name}: {c.meaning}" for c in columns if c.meaning]
+def legend(columns: Sequence[Shown], *, intervals: bool) -> Text:
+    parts = [f"{c.name}: {c.metric.short}" for c in columns if c.metric.short and not c.ratio]
     if any(c.ratio for c in columns):
         parts.append("×: ratio to jacobson, below 1 is better")
-    if any(c.interval for c in columns):
+    if intervals:
         parts.append("in brackets: its 95 % interval")
     return Text("; ".join([*parts, "bold: best of its column"]) + ".", style="dim")
 
@@ -293,33 +189,30 @@ def document(replay: Replay, console: Console, *, quiet: bool = False, total: bo
     groups = list(judged)
     if replay.totals and (len(judged) > 1 or total):
         groups.append(replay.totals)
-    columns, left_out = fitting(groups, console)
+    columns = measured(row for rows in groups for row in rows)
+    blocks = [block(rows, columns) for rows in groups]
+    kept, detailed = terminal.fitted(blocks, console)
     parts: list[RenderableType] = []
     if not quiet:
         parts += [Text(line) for line in folded_notes(replay.notes)]
-    for rows in groups:
+    for rows, shown in zip(groups, blocks, strict=True):
         if rows is replay.totals and short:
             parts += [Text(""), *short_lines(short)]
-        parts += [*([Text("")] if parts else []), heading(rows), block(rows, columns)]
+        parts += [*([Text("")] if parts else []), heading(rows), terminal.grid(shown.only(kept), detailed)]
     if short and not (groups and groups[-1] is replay.totals):
         parts += [*([Text("")] if parts else []), *short_lines(short)]
     if groups and not quiet:
-        parts += [Text(""), legend(columns)]
-        if left_out:
-            names = ", ".join(c.name for c in left_out)
+        seen = [c for i, c in enumerate(columns, 1) if i in kept]
+        parts += [Text(""), legend(seen, intervals=bool(detailed))]
+        if left_out := ", ".join(c.name for c in columns if c not in seen):
             parts.append(
-                Text(f"Left out at this width: {names}; widen the terminal or use --format csv.", style="dim")
+                Text(
+                    f"Left out at this width: {left_out}; widen the terminal or use --format csv.",
+                    style="dim",
+                )
             )
     return Group(*parts)
 
 
 def show(replay: Replay, console: Console, *, quiet: bool = False, total: bool = False) -> None:
     console.print(document(replay, console, quiet=quiet, total=total))
-
-
-def to_text(render: Callable[[Console], RenderableType]) -> str:
-    """Plain text for a pipe or a file: every column, no colour, no padding at the ends of lines."""
-    out = io.StringIO()
-    console = Console(file=out, width=_ENDLESS, color_system=None, force_terminal=False, legacy_windows=False)
-    console.print(render(console))
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn.output.files import plain
 from tcplearn.replay.results import Distribution, Floats, Replay, Row, Series
 
 #: Bytes that all the series of a page may take, and what one value takes.
@@ -46,7 +45,7 @@ def points_for(replay: Replay) -> int:
 
 
 def thinned(series: Series, most: int) -> Series:
-    """At most so many points: the band takes the extremes, lines keep what stood last."""
+    """At most so many points: the band takes the extremes, lines keep the last."""
     n = len(series.time_s)
     by = -(-n // most) if n else 1
     if by <= 1:
@@ -117,11 +116,11 @@ def miss_floor(rows: Sequence[Row]) -> float:
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Miss rate in % and mean RTO of each estimator; zero stands at the floor and says so."""
+    """Miss rate in % and mean RTO of each estimator; zero is drawn at the floor and says so."""
     floor = miss_floor(rows)
     out = []
     for row in rows:
-        wait, rate = plain(row.mean_rto_ms), plain(row.rto_miss_rate)
+        wait, rate = row["mean_rto_ms"], row["rto_miss_rate"]
         if wait is None or rate is None or wait <= 0:
             continue
         out.append(

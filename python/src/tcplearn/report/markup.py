@@ -3,47 +3,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from html import escape
 
 from tcplearn.errors import printable
-from tcplearn.output.table import View
+from tcplearn.output import numbers
+from tcplearn.output.table import Cell, Column, Table
 from tcplearn.report.palette import Look
+
+_STYLES = {"1 0": "solid", "2 2": "dotted"}
 
 
 def text(value: object) -> str:
     return escape(printable(value))
 
 
+def prose(words: str) -> str:
+    """What is between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
+
+
 def listed(lines: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
 
-def view_table(view: View, looks: Mapping[str, Look]) -> str:
+def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
+    """Terms and what they are, escaped already."""
+    return f'<dl class="{kind}">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in pairs) + "</dl>"
+
+
+def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:
     """Sortable, the best of a column in bold; an estimator's line and colour before its name."""
-    out = ['<div class="scroll"><table><thead><tr>']
-    for i, head in enumerate(_heads(view)):
-        kind = ' class="word"' if i in view.words and i else ""
-        out.append(f'<th scope="col"{kind}><button type="button">{text(head)}</button></th>')
+    out = ['<div class="scroll"><table>', f"<caption>{text(caption)}</caption>" if caption else ""]
+    out.append("<thead><tr>")
+    for i, (column, label) in enumerate(zip(table.columns, table.labels(), strict=True)):
+        kind = ' class="word"' if column.words and i else ""
+        sort = ' aria-sort="ascending"' if i == table.sorted_by else ""
+        out.append(f'<th scope="col"{kind}{sort}><button type="button">{text(label)}</button></th>')
     out.append("</tr></thead><tbody>")
-    for row in view.rows:
-        out.append("<tr>")
-        for i, cell in enumerate(row):
-            look = looks.get(cell.shown) if i in view.words else None
-            line = f'<i style="border-top-color:{look.colour}"></i>' if look else ""
-            value = "" if cell.value is None else cell.value
-            exact = f"{value:.9g}" if isinstance(value, (int, float)) else text(value)
-            kind = ' class="best"' if cell.best else ' class="word"' if i in view.words and i else ""
-            out.append(f'<td{kind} data-value="{exact}">{line}{text(cell.shown)}</td>')
-        out.append("</tr>")
-    out.append("</tbody></table></div>")
-    return "".join(out)
+    for row in table.rows:
+        cells = (_cell(i, *pair, looks) for i, pair in enumerate(zip(table.columns, row, strict=True)))
+        out.append(f"<tr>{''.join(cells)}</tr>")
+    return "".join([*out, "</tbody></table></div>"])
 
 
-def _heads(view: View) -> Iterator[str]:
-    """In one line: a head without a first line stands under that of the columns before it."""
-    group = ""
-    for head in view.heads:
-        above, under, below = head.partition("\n")
-        group = above or group if under else ""
-        yield f"{group} {below}".strip() if under else head
+def _cell(i: int, column: Column, cell: Cell, looks: Mapping[str, Look]) -> str:
+    look = looks.get(cell.shown) if column.words else None
+    line = ""
+    if look:
+        style = _STYLES.get(" ".join(map(str, look.dash)), "dashed")
+        line = f'<i style="border-top-color:{look.colour};border-top-style:{style}"></i>'
+    exact = numbers.exact(cell.value) if isinstance(cell.value, (int, float)) else text(cell.value or "")
+    kind = "best" if cell.best else "ratio" if column.ratio else "word" if column.words and i else ""
+    shown = f"{cell.shown}{cell.more}"
+    if column.ratio:  # its head says ×
+        shown = shown.removeprefix("×")
+    return f'<td{f" class={kind}" if kind else ""} data-value="{exact}">{line}{text(shown)}</td>'

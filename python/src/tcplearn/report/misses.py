@@ -9,15 +9,15 @@ from typing import Any
 import altair as alt
 
 from tcplearn.errors import printable
-from tcplearn.output.files import plain
-from tcplearn.output.table import Cell, View, count, rate, text
+from tcplearn.output.numbers import hundredths
+from tcplearn.output.table import Cell, Table, count, headed, rate, text
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Replay, Row
 from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE
 
 ABOUT = (
-    "A timer with a chosen miss rate counts samples above the RTO that stood just before them. That is not "
+    "A timer with a chosen miss rate counts samples above the RTO in force just before them. That is not "
     "how often it fires: each ACK restarts it, so in a bulk flow the segments of a flight wait behind one "
     "another and few misses become timeouts. With one segment in flight every miss is a timeout, unless the "
     "sender has tail loss probes: then a probe goes first. At the sending of a segment the RTO was a flight "
@@ -42,8 +42,8 @@ def judged(replay: Replay) -> list[list[Row]]:
 
 
 def timers(rows: Iterable[Row]) -> list[str]:
-    """The estimators whose miss rate was chosen."""
-    return list(dict.fromkeys(r.estimator for r in rows if r.rto_miss_rate_asked))
+    """The estimators whose miss rate was requested."""
+    return list(dict.fromkeys(r.estimator for r in rows if r["rto_miss_rate_requested"]))
 
 
 def file(number: int) -> str:
@@ -54,46 +54,43 @@ def file(number: int) -> str:
 def shares(row: Row) -> dict[str, float | None]:
     of = max(row.samples, 1)
     return {
-        BEFORE: plain(row.rto_miss_rate_before),
-        SEND: plain(row.rto_miss_rate),
-        TIMEOUTS: row.spurious_timeouts / of,
-        PROBED: row.spurious_timeouts_tlp / of,
+        BEFORE: row["rto_miss_rate_before"],
+        SEND: row["rto_miss_rate"],
+        TIMEOUTS: (row["spurious_timeouts"] or 0) / of,
+        PROBED: (row["spurious_timeouts_tlp"] or 0) / of,
     }
 
 
 def sentence(row: Row) -> str:
-    """What the chosen rate came to in a flow, and whether so many samples can tell."""
-    asked, known = row.rto_miss_rate_asked or 0.0, shares(row)
+    """What the requested rate came to in a flow, and whether so many samples can show it."""
+    requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
-    expected = asked * row.samples
+    expected = requested * row.samples
     if expected < MISSES_LEAST:
         verdict = "too few to tell whether the rate is kept"
-    elif KEPT[0] * asked <= before <= KEPT[1] * asked:
+    elif KEPT[0] * requested <= before <= KEPT[1] * requested:
         verdict = "the rate is kept"
     else:
-        verdict = "too often" if before > asked else "more seldom than asked for"
-    times = row.spurious_timeouts
+        verdict = "too often" if before > requested else "more seldom than requested"
+    times = int(row["spurious_timeouts"] or 0)
     fired = "never" if times == 0 else "once" if times == 1 else f"{times:,} times"
     return (
-        f"{row.estimator} was asked for {asked * 100:.3g} %. In {row.flow}, with "
-        f"{row.mean_flight_segments or 1:.3g} segments in flight, {before * row.samples:,.0f} of "
-        f"{row.samples:,} samples ({before * 100:.3g} %; {expected:,.0f} expected) outlasted the RTO that "
-        f"stood just before them: {verdict}. {send * 100:.3g} % outlasted the RTO at their sending. It would "
-        f"have fired for nothing {fired}."
+        f"A miss rate of {hundredths(requested)} % was requested of {row.estimator}. In {row.flow}, with "
+        f"{row['mean_flight_segments'] or 1:.3g} segments in flight, {before * row.samples:,.0f} of "
+        f"{row.samples:,} samples ({hundredths(before)} %; {expected:,.0f} expected) outlasted the RTO in "
+        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at their sending. It "
+        f"would have fired for nothing {fired}."
     )
 
 
-def view(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> View:
+def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
     """A line for each flow and timer, the baseline beside them."""
-    out = View(
-        "Misses and timeouts, % of samples",
-        ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP"),
-        words=frozenset({0, 1}),
-    )
+    heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
+    out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
         for row in rows:
             if row.estimator in (*labels, BASELINE):
-                flight = row.mean_flight_segments
+                flight = row["mean_flight_segments"]
                 cells = [text(row.flow), text(row.estimator), count(row.samples)]
                 cells.append(Cell() if flight is None else Cell(f"{flight:.3g}", flight))
                 out.rows.append([*cells, *map(rate, shares(row).values())])
@@ -103,17 +100,17 @@ def view(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> V
 
 
 def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
-    return [r for rows in groups for r in rows if r.estimator == label and r.mean_flight_segments]
+    return [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Four marks for each flow, beside each other; none at all stands at the floor and says so."""
+    """Four marks for each flow, beside each other; none at all is drawn at the floor and says so."""
     floor = data.miss_floor(rows)
     return [
         {
             "flow": printable(row.flow),
-            "x": data.rounded((row.mean_flight_segments or 0.0) * _MARKS[kind][2]),
-            "flight": data.rounded(row.mean_flight_segments or 0.0),
+            "x": data.rounded((row["mean_flight_segments"] or 0.0) * _MARKS[kind][2]),
+            "flight": data.rounded(row["mean_flight_segments"] or 0.0),
             "y": data.rounded(max(share * 100, floor)),
             "share": data.rounded(share * 100),
             "kind": kind,
@@ -125,15 +122,15 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Segments in flight against the shares, both logarithmic; a dashed line at the rate asked for."""
+    """Segments in flight against the shares, both logarithmic; a dashed line at the rate requested."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:
         return None
-    floor, asked = data.miss_floor(rows), (rows[0].rto_miss_rate_asked or 0.0) * 100
+    floor, requested = data.miss_floor(rows), (rows[0]["rto_miss_rate_requested"] or 0.0) * 100
     xs = [p["x"] for p in marks]
     x_domain = [min(1.0, *xs) / 1.3, max(10.0, *xs) * 1.3]
-    y_domain = [min(floor, asked) / 1.8, max(asked, *(p["y"] for p in marks)) * 2]
+    y_domain = [min(floor, requested) / 1.8, max(requested, *(p["y"] for p in marks)) * 2]
 
     def across(field: str) -> alt.X:
         return alt.X(field, title="segments in flight, mean").scale(type="log", domain=x_domain, nice=False)
@@ -143,7 +140,7 @@ def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
     legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=300)
     base = alt.Chart(alt.NamedData("marks"))
     layers = [
-        alt.Chart(alt.NamedData("asked")).mark_rule(color="#0072b2", strokeDash=[4, 3]).encode(y=y),
+        alt.Chart(alt.NamedData("requested")).mark_rule(color="#0072b2", strokeDash=[4, 3]).encode(y=y),
         base.mark_rule(color="#d9dde2").encode(
             x=across("flight:Q"), y="min(y):Q", y2="max(y):Q", detail="flow:N"
         ),
@@ -164,10 +161,10 @@ def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
         ),
     ]
     title = charts.heading(
-        f"{label}: misses and timeouts", "dashed: the rate asked for; the marks side by side are a flow's"
+        f"{label}: misses and timeouts", "dashed: the rate requested; the marks side by side are a flow's"
     )
     spec = charts.finished(
         alt.layer(*layers).properties(width=charts.WIDTH // 2 + 80, height=charts.SQUARE_HEIGHT, title=title)
     )
-    spec["datasets"] = {"marks": marks, "asked": [{"y": asked}]}
+    spec["datasets"] = {"marks": marks, "requested": [{"y": requested}]}
     return spec

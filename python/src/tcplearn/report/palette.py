@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One look for an estimator in every picture: the hue tells the family, dash and shape the preset.
+"""One look for an estimator in every picture: the hue shows the family, dash and shape the preset.
 
-Hues of Okabe and Ito, and of Tol's muted set beyond them: told apart with colour-blind eyes too.
+Hues of Okabe and Ito, and of Tol's muted set beyond them: colour-blind eyes tell them apart too.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ OTHERS = ("#999933", "#44aa99", "#661100", "#117733")
 DASHES: tuple[list[int], ...] = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 
-#: Formulas that people wrote; everything else learns.
-FORMULAS = frozenset({"last", "jacobson", "linux", "rfc9002", "eifel"})
-
 SAMPLE = "#adb4bd"  # measured RTTs: behind every line
 
 
@@ -40,10 +37,6 @@ class Look:
 def family(estimator: str) -> str:
     """`experts/fitted:n=50` -> `experts`."""
     return estimator.partition(":")[0].partition("/")[0]
-
-
-def learned(estimator: str) -> bool:
-    return family(estimator) not in FORMULAS
 
 
 def looks(estimators: Iterable[str]) -> dict[str, Look]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.errors import printable
-from tcplearn.replay.results import Distribution, Replay, Row, Series
+from tcplearn.replay.results import TOTAL, Distribution, Replay, Row, Series
 from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data, misses
 from tcplearn.report.palette import Look, looks
@@ -64,7 +64,7 @@ def gather(replay: Replay) -> list[FlowPictures]:
         distributions.setdefault((d.source, d.flow), []).append(d)
     out = []
     if replay.totals and len(by_flow) > 1:
-        totals = [d for d in replay.distributions if d.flow == "total"]
+        totals = [d for d in replay.distributions if d.flow == TOTAL]
         out.append(_one("all flows together", "", "total", replay.totals, None, totals, points, look))
     for number, series in enumerate(replay.series, 1):
         key = series.source, series.flow

@@ -9,10 +9,11 @@ from typing import Any
 
 import altair as alt
 
+from tcplearn.output import numbers
 from tcplearn.output.rows import Record
 from tcplearn.report import charts, data
+from tcplearn.report.page import Page
 from tcplearn.report.palette import looks
-from tcplearn.report.parts import Page
 from tcplearn.study import tables as study_tables
 from tcplearn.study.experts import REFERENCES, Study
 
@@ -61,7 +62,7 @@ def page(study: Study, rows: Sequence[Record]) -> Page:
 def _shown(value: float, *, rate: bool) -> str:
     if rate:
         return "0" if value == 0 else f"{value:.2g}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return numbers.ratio(value)
 
 
 def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, Any]]:

@@ -10,19 +10,17 @@ from typing import Any
 
 from tcplearn import estimators
 from tcplearn.errors import printable
-from tcplearn.output import table as views
+from tcplearn.output.numbers import fine_ratio, percent
 from tcplearn.output.rows import Record
 from tcplearn.replay.results import KEPT
-from tcplearn.report import data, suite_charts
-from tcplearn.report.glossary import TERMS
-from tcplearn.report.page import glossary
-from tcplearn.report.palette import Look, learned, looks
-from tcplearn.report.parts import Page
-from tcplearn.report.summary import percent
+from tcplearn.report import data, glossary, suite_charts
+from tcplearn.report.page import Page
+from tcplearn.report.palette import Look, looks
 from tcplearn.suite import rows as suite_rows
 from tcplearn.suite import suite as suites
 from tcplearn.suite import tables as suite_tables
-from tcplearn.suite.suite import Measured, Suite
+from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
+from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
 
 #: Series that a picture shows over time.
@@ -48,7 +46,7 @@ _TERMS = (
     (
         "At the sending, just before the ACK",
         "Two ways to hold a sample against a timer: by the RTO in force when its segment was sent, and by "
-        "the one that stood when its ACK came. Between the two lies a flight of other ACKs.",
+        "the one in force when its ACK came. Between the two lies a flight of other ACKs.",
     ),
     (
         "Equal miss rates",
@@ -67,13 +65,13 @@ def featured(rows: Sequence[Record]) -> str:
     """The best that learns, or else the best: whose worst series are shown."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
-    teachers = [r for r in known if learned(r["estimator"])]
+    teachers = [r for r in known if estimators.learned(r["estimator"])]
     return str((teachers or known or rows)[0]["estimator"])
 
 
 def page(suite: Suite, rows: Sequence[Record]) -> Page:
     long = [r for r in rows if r["group"] == "series"]
-    look = looks([*suite.labels, *suites.BASELINES])
+    look = looks([*suite.labels, *BASELINES])
     out = Page(f"tcplearn suite: {suite.directory}", suite.made_by.get("version", ""))
     out.head(
         "RTT prediction and retransmission timers over a suite of traces",
@@ -99,7 +97,7 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
         elif table.title.startswith("Shorter"):
             out.section("Shorter series", "Apart: here every estimator is still learning its path.")
         out.table(table, look)
-    out.body.append(glossary((*_TERMS, *(t for t in TERMS if t[0] not in ("×", "Judged")))))
+    out.glossary(glossary.of_suite(_TERMS))
     return out
 
 
@@ -111,7 +109,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Estimators with the same figures stand together: each one's label, by the first of its kind."""
+    """Estimators with the same figures share a row: each one's label, by the first of its kind."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -155,9 +153,9 @@ def _worst(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
     wanted = [by_name[name] for _, name in ranked]
     if not wanted:
         return
-    series = suites.series_of(suite, wanted, [*suites.BASELINES, e])
-    titles = [f"{printable(name)}: {e} {views.short(v)}" for v, name in ranked]
-    shown = {name: look[name] for name in (*suites.BASELINES, e)}
+    series = suites.series_of(suite, wanted, [*BASELINES, e])
+    titles = [f"{printable(name)}: {e} {fine_ratio(v)}" for v, name in ranked]
+    shown = {name: look[name] for name in (*BASELINES, e)}
     out.picture(
         "worst",
         suite_charts.worst(list(zip(titles, series, strict=True)), shown, f"Where {e} did worst"),
@@ -208,7 +206,7 @@ def _timers(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pa
             rate = statistics.fmean(s.figures[e].timer(when).miss_rate for s in suite.series)
             points.append(_point(e, wait, rate, floor))
         panels.append((f"judged by the RTO {name}", points, _curves(suite, when, floor)))
-    beyond = ", ".join(f"{e} ({views.short(w)}×)" for e, w in left.items())
+    beyond = ", ".join(f"{e} ({fine_ratio(w)}×)" for e, w in left.items())
     out.picture(
         "timers",
         suite_charts.pareto(
@@ -241,9 +239,9 @@ def _promise(suite: Suite, look: dict[str, Look], out: Page) -> None:
             [("each tick a series", marks, [])],
             order,
             look,
-            title="Miss rate achieved, times the one asked for",
+            title="Miss rate achieved, times the one requested",
             hint="at 1 the promise was kept; the band is from 0.7 to 1.3",
-            axis="achieved / asked",
+            axis="achieved / requested",
             band=KEPT,
         )
         out.picture("miss-rates", spec)
@@ -253,7 +251,7 @@ def _match(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
     order, marks, means = [], [], []
     by_name = {r["estimator"]: r for r in rows}
     for e in suite.timers:
-        for reference in suites.REFERENCES:
+        for reference in REFERENCES:
             for when, name in WHEN_SHOWN.items():
                 ratios = suite_rows.match_ratios(suite.series, e, reference, when)
                 if not len(ratios.values):
@@ -305,7 +303,7 @@ def _restarts(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: 
 
 def _interval(row: Record, key: str) -> str:
     low, high = row[f"{key}_low"], row[f"{key}_high"]
-    return "" if low is None else f" (95 % interval {views.short(low)} to {views.short(high)})"
+    return "" if low is None else f" (95 % interval {fine_ratio(low)} to {fine_ratio(high)})"
 
 
 def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
@@ -314,27 +312,27 @@ def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
     out = []
     for key, judged in (
         ("error", "the smallest error of prediction"),
-        ("at_send", "Judged by what stood when each segment was sent, the smallest"),
+        ("at_send", "Judged by the prediction in force when each segment was sent, the smallest"),
     ):
         known = [r for r in long if r[f"{key}_ratio"] is not None]
         if not known:
             continue
         best = min(known, key=lambda r: r[f"{key}_ratio"])
-        figure = f"{views.short(best[f'{key}_ratio'])}{_interval(best, f'{key}_ratio')}"
+        figure = f"{fine_ratio(best[f'{key}_ratio'])}{_interval(best, f'{key}_ratio')}"
         if key == "error":
             out.append(
                 f"{best['estimator']} has {judged}: {figure} times that of the better of jacobson and last, "
                 "which nobody could choose beforehand. "
                 f"It is below 1 on {best['error_wins']:,} of {best['error_series']:,} series; "
-                f"its worst is {views.short(best['error_worst'])}, on {best['error_worst_series']}."
+                f"its worst is {fine_ratio(best['error_worst'])}, on {best['error_worst_series']}."
             )
         else:
             out.append(
                 f"{judged} is that of {best['estimator']}: {figure}; "
-                f"its worst is {views.short(best['at_send_worst'])}."
+                f"its worst is {fine_ratio(best['at_send_worst'])}."
             )
     for r in long:
-        if r["rto_miss_rate_asked"] is not None:
+        if r["rto_miss_rate_requested"] is not None:
             out += _timer_sentences(suite, r, len(series))
     return out
 
@@ -348,12 +346,12 @@ def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
     out = []
     if kept:
         out.append(
-            f"{r['estimator']} was asked to miss {percent(r['rto_miss_rate_asked'])} of the samples; series "
-            f"where it kept within 0.7 to 1.3 of that: {', '.join(kept)}."
+            f"Of {r['estimator']} a miss rate of {percent(r['rto_miss_rate_requested'])} was requested; "
+            f"series where it kept within 0.7 to 1.3 of that: {', '.join(kept)}."
         )
     if not suite.matching:
         return out
-    for reference in suites.REFERENCES:
+    for reference in REFERENCES:
         p = f"match_{reference}_before"
         if not r[f"{p}_series"]:
             out.append(
@@ -364,7 +362,7 @@ def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
         open_ = low is not None and low <= 1 <= high
         out.append(
             f"Given {reference}'s own miss rate on each series (just before the ACK), {r['estimator']} has "
-            f"{views.short(ratio)}{_interval(r, f'{p}_excess_wait_ratio')} times its excess wait, over "
+            f"{fine_ratio(ratio)}{_interval(r, f'{p}_excess_wait_ratio')} times its excess wait, over "
             f"{r[f'{p}_series']} of {count} series"
             + (": the interval holds 1, so no difference is shown." if open_ else ".")
         )

@@ -15,7 +15,7 @@ from tcplearn.report.charts import Spec
 from tcplearn.report.palette import SAMPLE, Look
 
 STRIP_WIDTH, ROW_HEIGHT = 390, 30
-#: Below its row's middle stands the mean, so that it hides no series.
+#: The mean is drawn so far below its row's middle, and hides no series.
 LOWER = 8
 WORST_HEIGHT, WORST_POINTS = 150, 700
 
@@ -261,7 +261,7 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Each of (name, series): its samples and the predictions that stood just before them."""
+    """Each of (name, series): its samples and the predictions in force just before them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)

@@ -5,25 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tcplearn.output.files import plain
+from tcplearn.estimators import learned
+from tcplearn.output.numbers import counted, milliseconds, percent
 from tcplearn.replay.results import Replay, Row
-from tcplearn.replay.tables import by_error, counted, flows
-from tcplearn.report.palette import learned
+from tcplearn.replay.tables import by_error, flows
 
 BASELINE = "jacobson"
 
 #: Differences below this share are called none.
 SAME = 0.02
-
-
-def number(value: float) -> str:
-    size = abs(value)
-    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 4
-    return f"{value:,.{digits}f}"
-
-
-def percent(rate: float) -> str:
-    return "0 %" if rate == 0 else "less than 0.001 %" if rate < 1e-5 else f"{rate * 100:.3g} %"
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
@@ -44,7 +34,7 @@ def chosen(rows: Sequence[Row]) -> list[str]:
 
 def sentences(replay: Replay) -> list[str]:
     rows, judged = deciding(replay)
-    measured = [row for row in by_error(rows) if plain(row.mean_abs_error_ms) is not None]
+    measured = [row for row in by_error(rows) if row["mean_abs_error_ms"] is not None]
     if not measured:
         return ["No flow has enough samples to judge an estimator by."]
     samples = max(row.samples for row in measured)
@@ -84,15 +74,15 @@ def _wins(best: Row, judged: Sequence[Sequence[Row]]) -> list[str]:
 
 def _timer(rows: Sequence[Row], most: float = 0.01) -> list[str]:
     """Which timer, in one sentence: the shortest of those that few samples outlast."""
-    fit = [r for r in rows if r.rto_miss_rate is not None and r.rto_miss_rate <= most and r.mean_rto_ms]
+    fit = [r for r in rows if (miss := r["rto_miss_rate"]) is not None and miss <= most and r["mean_rto_ms"]]
     if not fit:
         return [f"No timer's RTO at the sending was outlasted by {percent(most)} of the samples or fewer."]
-    least = min(fit, key=lambda r: r.mean_rto_ms or 0.0)
+    least = min(fit, key=lambda r: r["mean_rto_ms"] or 0.0)
     return [
         f"Of the timers whose RTO at the sending {percent(most)} of the samples or fewer outlasted, "
         f"{least.estimator} waits "
-        f"least: {number(least.mean_rto_ms or 0.0)} ms in the mean, with "
-        f"{counted(least.spurious_timeouts, 'spurious timeout')}."
+        f"least: {milliseconds(least['mean_rto_ms'] or 0.0)} ms in the mean, with "
+        f"{counted(int(least['spurious_timeouts'] or 0), 'spurious timeout')}."
     ]
 
 
@@ -102,11 +92,11 @@ def _named(row: Row) -> str:
 
 
 def _error(row: Row) -> str:
-    return f"{number(row.mean_abs_error_ms or 0.0)} ms"
+    return f"{milliseconds(row['mean_abs_error_ms'] or 0.0)} ms"
 
 
 def _gain(row: Row, base: Row) -> float:
-    error, reference = row.mean_abs_error_ms, base.mean_abs_error_ms
+    error, reference = row["mean_abs_error_ms"], base["mean_abs_error_ms"]
     return 1 - error / reference if error is not None and reference else 0.0
 
 
@@ -118,14 +108,15 @@ def _learner(row: Row, base: Row) -> str:
 
 def _price(best: Row, base: Row) -> list[str]:
     """What its timer costs beside the baseline's, and whether that is a price at all."""
-    values = [plain(v) for v in (best.rto_miss_rate, base.rto_miss_rate, best.mean_rto_ms, base.mean_rto_ms)]
-    if any(v is None for v in values):
+    values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
+    known = [v for v in values if v is not None]
+    if len(known) < len(values):
         return []
-    miss, base_miss, wait, base_wait = (float(v) for v in values)
+    miss, base_miss, wait, base_wait = known
     text = (
         f"Its RTO at the sending was too short for {percent(miss)} of the samples (jacobson: "
         f"{percent(base_miss)}) "
-        f"at a mean RTO of {number(wait)} ms (jacobson: {number(base_wait)} ms)"
+        f"at a mean RTO of {milliseconds(wait)} ms (jacobson: {milliseconds(base_wait)} ms)"
     )
     more_misses, longer = miss > base_miss * (1 + SAME), wait > base_wait * (1 + SAME)
     if more_misses and longer:
@@ -141,13 +132,13 @@ def _price(best: Row, base: Row) -> list[str]:
 
 def _at_send(rows: Sequence[Row]) -> list[str]:
     """The judge that does not flatter: the prediction a sender has when it arms the timer."""
-    known = [(float(v), row) for row in rows if (v := plain(row.at_send_error_ms)) is not None]
+    known = [(v, row) for row in rows if (v := row["at_send_error_ms"]) is not None]
     if not known:
         return []
     error, row = min(known, key=lambda pair: pair[0])
     base = next((e for e, r in known if r.estimator == BASELINE and r is not row), None)
-    beside = "" if base is None else f" (jacobson: {number(base)} ms)"
+    beside = "" if base is None else f" (jacobson: {milliseconds(base)} ms)"
     return [
-        f"Judged by the prediction that stood when each segment was sent, a flight earlier, "
-        f"{row.estimator} is the closest, with {number(error)} ms{beside}."
+        f"Judged by the prediction in force when each segment was sent, a flight earlier, "
+        f"{row.estimator} is the closest, with {milliseconds(error)} ms{beside}."
     ]

@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import dataclass
 from pathlib import Path
 
 PACKET_BYTES = 1500
 #: Eleven days, and far below what a 32-bit count of milliseconds holds.
 MOST_MS = 1_000_000_000
+
+#: Of a token bucket that follows a trace: a packet with its Ethernet header. A change of rate fills it.
+BURST_BYTES = 1540
+#: The least that a token bucket is given, in bits per second: an outage lets a packet a second through.
+LOWEST_RATE = 8_000
 
 
 def unpacked(path: Path) -> bytes:
@@ -29,3 +35,46 @@ def times_ms(data: bytes) -> list[int]:
     if times != sorted(times) or not 0 < times[-1] <= MOST_MS:
         raise ValueError("not a Mahimahi link trace: its times fall, end at 0 or are too large")
     return times
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From `at_ms` on."""
+
+    at_ms: int
+    rate: int  # bits per second
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A trace as rates that a token bucket can follow; starts again after its period."""
+
+    period_ms: int
+    steps: tuple[Step, ...]
+
+
+def in_steps(path: Path, step_ms: int) -> Steps:
+    """Rates that hold for a step each. Raises ValueError, which names the file."""
+    try:
+        times = times_ms(unpacked(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return Steps(times[-1], _steps(times, step_ms))
+
+
+def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
+    """The rate of each step, where it differs from the one before."""
+    packets = [0] * (times[-1] // step_ms + 1)
+    for at in times:
+        packets[(at % times[-1]) // step_ms] += 1  # the last chance is the first of the next round
+    steps: list[Step] = []
+    before = -1
+    for k, count in enumerate(packets):
+        length_ms = min(step_ms, times[-1] - k * step_ms)
+        if length_ms <= 0 or count == before:
+            continue
+        before = count
+        # the bucket that the change fills is a packet of the step's already
+        bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8
+        steps.append(Step(k * step_ms, max(LOWEST_RATE, bits * 1000 // length_ms)))
+    return tuple(steps)

@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
+
+from tcplearn.scenario.check import Table
 
 Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
@@ -32,10 +34,6 @@ def _timing(text: str) -> str:
 Timing = Annotated[str, AfterValidator(_timing)]
 Packets = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 Span = Annotated[list[NotNegative], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Manet(Table):
@@ -146,23 +144,20 @@ class Grid(Table):
     algorithms: Annotated[list[str], Field(min_length=1)]
     timings: Annotated[list[Timing], Field(min_length=1)]
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
-    variants: list[str] = []  # of those the file defines; none: as the file stands
-    vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    set: dict[str, Any] = {}  # over the profile's own, below what a variant and `vary` set
-
-
-class Profile(Table):
-    about: str = ""
-    set: dict[str, Any] = {}
-    grids: Annotated[list[dict[str, Any]], Field(min_length=1)] = [{}]  # what differs from [grid]
+    variants: list[str] = Field(default=[])  # of those the file defines; none: as the file stands
+    vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
+    set: dict[str, Any] = Field(default={})  # of the scenario; below what a variant and `vary` set
 
 
 class Document(Table):
+    """A scenario file with a profile laid over it."""
+
     paper: str = ""
     name: Name
     title: str = ""
+    about: str = ""  # of a profile
     confidence: Annotated[float, Strict(), Field(gt=0.5, lt=1)] = 0.9
     scenario: Scenario
     grid: Grid
-    variants: dict[str, dict[str, Any]] = {}
-    profiles: dict[str, Profile] = {}
+    grids: list[dict[str, Any]] = Field(default=[{}], min_length=1)  # each is laid over [grid]
+    variants: dict[str, dict[str, Any]] = Field(default={})

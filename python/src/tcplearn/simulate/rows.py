@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tcplearn.output import rows as records
+from tcplearn.metrics import NS3
+from tcplearn.output.rows import Head, tidy
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:
@@ -19,93 +19,51 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-FIELDS = (
-    "paper",
-    "scenario",
-    "host",
-    "algorithm",
-    "run",
-    "seed",
-    "flow",
-    "parameters",
-    "metric",
-    "value",
-    "unit",
-    "commit",
-)
-UNITS = (
-    ("_ticks2", "ticks^2"),
-    ("_ticks", "ticks"),
-    ("_ms", "ms"),
-    ("_bytes", "B"),
-    ("_pps", "packets/s"),
-    ("_s", "s"),
-    ("_mib", "MiB"),
-)
+#: Of rows that are of a run's flows together.
+ALL_FLOWS = "total"
 
 #: Of each metric: its column's head, digits, and what it is multiplied by.
 COLUMNS = {
-    "mean_error_ticks": ("error\nticks", 3, 1),
-    "mean_error_ms": ("error\nms", 1, 1),
+    "mean_abs_error_ticks": ("error\nticks", 3, 1),
+    "mean_abs_error_ms": ("error\nms", 1, 1),
     "at_send_error_ms": ("at send\nms", 1, 1),
     "mean_rtt_ms": ("RTT\nms", 0, 1),
     "retransmitted_share": ("again\n%", 2, 100),
     "delivery_ratio": ("delivered\n%", 1, 100),
-    "cwnd_bytes": ("cwnd\nB", 0, 1),
+    "mean_cwnd_bytes": ("cwnd\nB", 0, 1),
     "goodput_pps": ("goodput\npackets/s", 2, 1),
     "timeouts": ("timeouts", 0, 1),
     "spurious_timeouts": ("spurious", 1, 1),
 }
 
 
-def unit(metric: str) -> str:
-    return next((u for suffix, u in UNITS if metric.endswith(suffix)), "1")
-
-
 def parameters(run: Run) -> Json:
     return {"timing": run.timing, **run.labels}
 
 
-def tidy(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
+def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
     """Rows of each run; with `flows` of each of its flows too. The cost differs from run to run."""
     out: list[Json] = []
     for run, result in sweep.finished():
-        parts: list[tuple[str, Mapping[str, float]]] = [("all", result["run"]["metrics"])]
+        parts: list[tuple[str, Mapping[str, float]]] = [(ALL_FLOWS, result["run"]["metrics"])]
         if cost:
-            parts.append(("all", result["run"]["cost"]))
+            parts.append((ALL_FLOWS, result["run"]["cost"]))
         if flows:
             parts += [(str(flow["flow"]), flow["metrics"]) for flow in result["flows"]]
-        head: Json = {
-            "paper": run.document.paper,
-            "scenario": run.document.name,
-            "host": "ns3",
-            "algorithm": run.algorithm,
-            "run": result["key"],
-            "seed": run.seed,
-        }
-        label = json.dumps(parameters(run), sort_keys=True)
+        head = Head(
+            host=NS3,
+            paper=run.document.paper,
+            scenario=run.document.name,
+            algorithm=run.algorithm,
+            run=result["key"],
+            seed=run.seed,
+            parameters={**parameters(run), "tick_ms": run.scenario.tick_ms},
+            version=result["version"] or "",
+            commit=result["commit"],
+        )
         for flow, metrics in parts:
-            for metric, value in metrics.items():
-                row = {"metric": metric, "value": value, "unit": unit(metric), "commit": result["commit"]}
-                out.append({**head, "flow": flow, "parameters": label, **row})
+            out += tidy(replace(head, flow=flow), metrics)
     return out
-
-
-def to_json(rows: Sequence[Json]) -> str:
-    return records.to_json(rows, {})
-
-
-def to_csv(rows: Sequence[Json]) -> str:
-    return records.to_csv(rows, {}, FIELDS)
-
-
-def to_parquet(rows: Sequence[Json]) -> bytes:
-    import polars as pl
-
-    out = io.BytesIO()
-    types = {f: pl.String for f in FIELDS} | {"seed": pl.Int64, "value": pl.Float64}
-    pl.DataFrame(list(rows), schema=types).write_parquet(out)
-    return out.getvalue()
 
 
 def document(sweep: Sweep) -> RenderableType:
@@ -118,8 +76,8 @@ def document(sweep: Sweep) -> RenderableType:
     confidence = 0.9
     for run, result in sweep.finished():
         confidence = run.document.confidence
-        told = "  ".join(f"{k}={v}" for k, v in parameters(run).items())
-        block = blocks.setdefault(f"{run.document.name}  {told}", {})
+        where = "  ".join(f"{k}={v}" for k, v in parameters(run).items())
+        block = blocks.setdefault(f"{run.document.name}  {where}", {})
         block.setdefault(run.algorithm, []).append(result["run"]["metrics"])
     parts: list[RenderableType] = []
     for title, algorithms in blocks.items():

@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tcplearn import estimators, provenance
+from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.output.rows import Record
-from tcplearn.replay.columns import Candidate, Judge, Reader, Table
+from tcplearn.jobs import Progress
+from tcplearn.output.rows import Record, head_of, tidy
 from tcplearn.replay.results import TOO_SHORT
-from tcplearn.traces import TraceOptions
+from tcplearn.replay.trace_jobs import Where
+from tcplearn.study import measure
 
 #: nunes2014, end of section 4.1: "we use N = 100, eta = 2 and alpha = 0.08".
 PAPER = (100, 2.0, 0.08)
@@ -27,9 +28,8 @@ ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
+#: What a row says of its cell; the rest are metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,6 @@ class Options:
     every_ack: bool = False
     min_samples: int = TOO_SHORT
     flow: str = ""
-    jobs: int = 1
 
 
 @dataclass(slots=True)
@@ -154,54 +153,55 @@ def cells_of(options: Options) -> list[Cell]:
     return out
 
 
-def _add(score: Score, candidate: Candidate, rows: Table, judge: Judge) -> None:
-    prediction, rto = candidate.run(rows)
-    errors = judge.errors(prediction)
-    middle = len(errors) // 2
-    for which, part in enumerate((errors[:middle], errors[middle:])):
-        score.scored[which] += len(part)
-        score.error_us[which] += float(part.sum())
-    timer = judge.timer(rto[judge.at_send])
-    score.timed += timer.timed
-    score.misses += timer.misses
-    score.rto_us += timer.rto_us
-    score.excess_us += timer.excess_us
+def _add(score: Score, halves: Sequence[float]) -> None:
+    """Of one flow (measure.Halves), sums of its first half and of all."""
+    first_scored, first_error_us, scored, error_us, timed, misses, rto_us, excess_us = halves
+    for which, (count, us) in enumerate(
+        ((first_scored, first_error_us), (scored - first_scored, error_us - first_error_us))
+    ):
+        score.scored[which] += int(count)
+        score.error_us[which] += us
+    score.timed += int(timed)
+    score.misses += int(misses)
+    score.rto_us += rto_us
+    score.excess_us += excess_us
 
 
-def run(paths: Sequence[Path], options: Options | None = None, progress: Progress | None = None) -> Study:
-    """Reads the traces once and judges every triple on their columns. Raises UserError or TraceError."""
+def run(
+    paths: Sequence[Path],
+    options: Options | None = None,
+    progress: Progress | None = None,
+    where: Where | None = None,
+) -> Study:
+    """Measures every triple on the traces' columns. Raises UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
         options, [str(p) for p in paths], cells, [Score() for _ in cells], {r: Score() for r in REFERENCES}
     )
-    candidates = [Candidate(c.spec, options.arithmetic) for c in cells]
-    references = {name: Candidate(estimators.parse(name), options.arithmetic) for name in REFERENCES}
-    with ThreadPoolExecutor(options.jobs) as pool:  # the core runs columns without Python's lock
-        for number, path in enumerate(paths):
-            reader = Reader(
-                path, TraceOptions(sender=options.sender, every_ack=options.every_ack), options.flow
-            )
-            for flow in reader:
-                if flow.samples < options.min_samples:
-                    out.skipped += 1
-                    continue
-                out.flows += 1
-                out.samples += flow.samples
-                judge = Judge(flow.rows)
-                for name, candidate in references.items():
-                    _add(out.references[name], candidate, flow.rows, judge)
-
-                def one(i: int, rows: Table = flow.rows, judge: Judge = judge) -> None:
-                    _add(out.scores[i], candidates[i], rows, judge)
-
-                for done, _ in enumerate(pool.map(one, range(len(cells))), 1):
-                    if progress:
-                        share = max(0.0, reader.progress - 1 + done / len(cells))
-                        progress(
-                            (number + share) / len(paths), f"{path.name}: {done} of {len(cells)} triples"
-                        )
-            out.warnings += [f"{path}: {line}" for line in reader.warnings]
+    scores = [*out.scores, *out.references.values()]
+    specs = [*(c.spec.text for c in cells), *REFERENCES]
+    settings = {
+        "arithmetic": options.arithmetic,
+        "sender": options.sender,
+        "every_ack": options.every_ack,
+        "min_samples": options.min_samples,
+        "flow": options.flow,
+    }
+    with contextlib.ExitStack() as stack:
+        files = [measure.seen(path, stack) for path in paths]
+        work = [measure.jobs(file, settings, specs) for file in files]
+        done = measure.run({job.key: job for jobs in work for job in jobs}, progress, where or Where())
+    for path, jobs in zip(paths, work, strict=True):
+        parts = [done[job.key] for job in jobs]
+        out.skipped += parts[0]["skipped"]
+        out.flows += len(parts[0]["samples"])
+        out.samples += sum(parts[0]["samples"])
+        out.warnings += [f"{path}: {line}" for line in parts[0]["warnings"]]
+        found = [score for part in parts for score in part["scores"]]
+        for score, flows in zip(scores, found, strict=True):
+            for halves in flows:
+                _add(score, halves)
     _check(out)
     out.made_by = provenance.made_by(
         preset=options.preset,
@@ -265,3 +265,20 @@ def rows(study: Study) -> list[Record]:
         key = {"estimator": name, "n": None, "eta": None, "alpha": None}
         out.append({**key, **_measured(study, score), "note": ""})
     return out
+
+
+def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
+    """Of each of `rows`, a row for each metric; its triple is among the parameters."""
+    source = ", ".join(study.files)
+    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # not the whole grid
+    for row in wide:
+        cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
+        head = head_of(
+            metrics.REPLAY,
+            made,
+            source=source,
+            flow="total",
+            algorithm=row["estimator"],
+            parameters=cell,
+        )
+        yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})

@@ -9,10 +9,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
-from tcplearn.output import table as views
+from tcplearn.output import numbers, terminal
+from tcplearn.output import table as tables
+from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
-from tcplearn.output.table import View
-from tcplearn.replay.tables import counted
+from tcplearn.output.table import Table, headed
 from tcplearn.study.experts import PAPER, Study
 
 #: Triples shown, the best first; --format csv has them all.
@@ -20,7 +21,7 @@ SHOWN = 12
 
 
 def _times(value: float | None) -> str:
-    return "an unknown multiple of" if value is None else f"{views.short(value)} times"
+    return "an unknown multiple of" if value is None else f"{numbers.fine_ratio(value)} times"
 
 
 def sentences(study: Study) -> list[str]:
@@ -70,12 +71,11 @@ def notes(study: Study) -> list[str]:
     return out
 
 
-def table(rows: Sequence[Record]) -> View:
+def table(rows: Sequence[Record]) -> Table:
     triples = sorted((r for r in rows if r["n"] is not None), key=lambda r: r["mean_abs_error_ms"])
     shown = [r for i, r in enumerate(triples) if i < SHOWN or r["note"]]
-    view = View(
-        "The best triples, those marked, and the baselines",
-        (
+    out = Table(
+        headed(
             "estimator",
             "N",
             "η",
@@ -87,29 +87,30 @@ def table(rows: Sequence[Record]) -> View:
             "RTO\nmiss %",
             "mean RTO\nms",
             "",
+            words=(0, 10),
         ),
-        words=frozenset({0, 10}),
+        title="The best triples, those marked, and the baselines",
         legend="×: mean error to jacobson's on the same samples, below 1 is better.",
     )
     for r in [*shown, *(r for r in rows if r["n"] is None)]:
-        numbers = [
-            views.Cell("", None) if r[k] is None else views.Cell(f"{r[k]:g}", r[k])
+        parameters = [
+            tables.Cell("", None) if r[k] is None else tables.Cell(f"{r[k]:g}", r[k])
             for k in ("n", "eta", "alpha")
         ]
-        view.rows.append(
+        out.rows.append(
             [
-                views.text(r["estimator"]),
-                *numbers,
-                views.milliseconds(r["mean_abs_error_ms"]),
-                views.ratio(r["mean_abs_error_ratio"]),
-                views.ratio(r["first_half_error_ratio"]),
-                views.ratio(r["second_half_error_ratio"]),
-                views.rate(r["rto_miss_rate"]),
-                views.milliseconds(r["mean_rto_ms"]),
-                views.text(r["note"]),
+                tables.text(r["estimator"]),
+                *parameters,
+                tables.milliseconds(r["mean_abs_error_ms"]),
+                tables.ratio(r["mean_abs_error_ratio"]),
+                tables.ratio(r["first_half_error_ratio"]),
+                tables.ratio(r["second_half_error_ratio"]),
+                tables.rate(r["rto_miss_rate"]),
+                tables.milliseconds(r["mean_rto_ms"]),
+                tables.text(r["note"]),
             ]
         )
-    return view
+    return out
 
 
 def document(study: Study, rows: Sequence[Record], *, quiet: bool = False) -> RenderableType:
@@ -119,4 +120,4 @@ def document(study: Study, rows: Sequence[Record], *, quiet: bool = False) -> Re
     view = table(rows)
     more = len(study.cells) - (len(view.rows) - len(study.references))
     view.legend = "" if quiet else view.legend + (f" {more:,} triples more: --format csv." if more else "")
-    return Group(*parts, views.to_rich(view))
+    return Group(*parts, terminal.titled(view))

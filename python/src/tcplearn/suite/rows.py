@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tcplearn import estimators
-from tcplearn.output.rows import Record
-from tcplearn.replay.columns import Figures
+from tcplearn import estimators, metrics
+from tcplearn.output.rows import Record, head_of, tidy
+from tcplearn.replay.engine import Figures
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Floats
-from tcplearn.suite.suite import REFERENCES, WHEN, Measured, Suite
+from tcplearn.suite.measure import REFERENCES, WHEN, Measured
+from tcplearn.suite.suite import Suite
 
 #: Resamples of a bootstrap, and its seed: the same input gives the same interval.
 RESAMPLES, SEED = 2000, 20140047
@@ -24,6 +25,7 @@ _BLOCK = 2_000_000  # indices at a time
 #: A ratio up to this is called as good.
 AS_GOOD = 1.03
 
+#: What a row says of its estimator; the rest are metrics.
 KEYS = ("group", "estimator", "arithmetic")
 
 
@@ -158,7 +160,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _promise(series: Sequence[Measured], label: str) -> Record:
     """How well a chosen miss rate was kept."""
     target = estimators.miss_rate(label)
-    out: Record = {"rto_miss_rate_asked": target}
+    out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
         p = f"miss_{when}"
         names = ("series", "kept", "pooled", "least", "median", "most", "most_series")
@@ -235,3 +237,16 @@ def rows(suite: Suite) -> list[Record]:
             row |= _restarted(suite, series, label)
             out.append(row)
     return out
+
+
+def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
+    """Of each of `rows`, a row for each metric; `flow` is the group."""
+    for row in wide:
+        head = head_of(
+            metrics.REPLAY,
+            suite.made_by,
+            source=suite.directory,
+            flow=row["group"],
+            algorithm=row["estimator"],
+        )
+        yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})

@@ -10,13 +10,15 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
-from tcplearn.output import table as views
+from tcplearn.output import table as tables
+from tcplearn.output import terminal
+from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
-from tcplearn.output.table import View
+from tcplearn.output.table import Table, headed
 from tcplearn.replay.results import KEPT, MISSES_LEAST
-from tcplearn.replay.tables import counted
+from tcplearn.suite.measure import REFERENCES, WHEN
 from tcplearn.suite.rows import AS_GOOD
-from tcplearn.suite.suite import REFERENCES, WHEN, Suite
+from tcplearn.suite.suite import Suite
 
 WHEN_SHOWN = {"send": "at the sending", "before": "just before the ACK"}
 
@@ -28,10 +30,9 @@ def _by(rows: Sequence[Record], key: str) -> list[Record]:
     return sorted(rows, key=lambda r: (r[key] is None, r[key] or 0.0))
 
 
-def prediction(rows: Sequence[Record], title: str) -> View:
-    view = View(
-        title,
-        (
+def prediction(rows: Sequence[Record], title: str) -> Table:
+    out = Table(
+        headed(
             "estimator",
             "error ×\n[95 %]",
             "\nworst",
@@ -42,30 +43,30 @@ def prediction(rows: Sequence[Record], title: str) -> View:
             "\nwins",
             f"\n≤ {AS_GOOD}",
             "worst series\n(error ×)",
+            words=(0, 9),
         ),
-        words=frozenset({0, 9}),
+        title=title,
         legend=(
             "×: error to that of the better of jacobson and last, chosen for each series in hindsight; "
             "geometric mean over series. wins: series below 1."
         ),
     )
     for r in _by(rows, "error_ratio"):
-        cells = [views.text(r["estimator"])]
+        cells = [tables.text(r["estimator"])]
         for prefix in ("error", "at_send"):
             cells += [
-                views.ratio(r[f"{prefix}_ratio"], r[f"{prefix}_ratio_low"], r[f"{prefix}_ratio_high"]),
-                views.ratio(r[f"{prefix}_worst"]),
-                views.count(r[f"{prefix}_wins"]),
-                views.share(r[f"{prefix}_as_good_share"]),
+                tables.ratio(r[f"{prefix}_ratio"], r[f"{prefix}_ratio_low"], r[f"{prefix}_ratio_high"]),
+                tables.ratio(r[f"{prefix}_worst"]),
+                tables.count(r[f"{prefix}_wins"]),
+                tables.share(r[f"{prefix}_as_good_share"]),
             ]
-        view.rows.append([*cells, views.text(r["error_worst_series"])])
-    return views.with_best(view, (1, 2, 5, 6))
+        out.rows.append([*cells, tables.text(r["error_worst_series"])])
+    return out.mark_best((1, 2, 5, 6))
 
 
-def timers(rows: Sequence[Record]) -> View:
-    view = View(
-        "Timers",
-        (
+def timers(rows: Sequence[Record]) -> Table:
+    out = Table(
+        headed(
             "estimator",
             "miss %\nat send",
             "\nits mean",
@@ -75,69 +76,69 @@ def timers(rows: Sequence[Record]) -> View:
             "excess wait\nms",
             "\n× [95 %]",
         ),
+        title="Timers",
         legend=(
             "miss: samples above the RTO in force when their segment was sent, over all samples and as the "
-            "mean of the series; before: above the RTO that stood just before the sample. ms: over all "
+            "mean of the series; before: above the RTO in force just before the sample. ms: over all "
             "samples; ×: to jacobson, geometric mean over series."
         ),
     )
     for r in _by(rows, "excess_wait_ratio"):
-        view.rows.append(
+        out.rows.append(
             [
-                views.text(r["estimator"]),
-                views.rate(r["rto_miss_rate"]),
-                views.rate(r["rto_miss_rate_mean"]),
-                views.rate(r["rto_miss_rate_before"]),
-                views.milliseconds(r["mean_rto_ms"]),
-                views.ratio(r["mean_rto_ratio"]),
-                views.milliseconds(r["excess_wait_ms"]),
-                views.ratio(r["excess_wait_ratio"], r["excess_wait_ratio_low"], r["excess_wait_ratio_high"]),
+                tables.text(r["estimator"]),
+                tables.rate(r["rto_miss_rate"]),
+                tables.rate(r["rto_miss_rate_mean"]),
+                tables.rate(r["rto_miss_rate_before"]),
+                tables.milliseconds(r["mean_rto_ms"]),
+                tables.ratio(r["mean_rto_ratio"]),
+                tables.milliseconds(r["excess_wait_ms"]),
+                tables.ratio(r["excess_wait_ratio"], r["excess_wait_ratio_low"], r["excess_wait_ratio_high"]),
             ]
         )
-    return view
+    return out
 
 
-def promises(rows: Sequence[Record]) -> View:
-    view = View(
-        "Chosen miss rates, and those achieved",
-        (
+def promises(rows: Sequence[Record]) -> Table:
+    out = Table(
+        headed(
             "timer",
             "judged by the RTO",
-            "asked\nmiss %",
-            "achieved / asked\nall samples",
+            "requested\nmiss %",
+            "achieved / requested\nall samples",
             "\nleast",
             "\nmedian",
             "\nmost",
             f"{KEPT[0]} to {KEPT[1]}\nseries",
             "series with most",
+            words=(0, 1, 8),
         ),
-        words=frozenset({0, 1, 8}),
+        title="Chosen miss rates, and those achieved",
         legend=(
             f"least to most: series with at least {MISSES_LEAST} expected misses. A timer learns of a miss "
-            "when the ACK comes, and steers the RTO that stands just before the next one; in a bulk flow the "
+            "when the ACK comes, and steers the RTO in force just before the next one; in a bulk flow the "
             "RTO in force at the sending is a flight older."
         ),
     )
-    for r, when in itertools.product((r for r in rows if r["rto_miss_rate_asked"] is not None), WHEN):
+    for r, when in itertools.product((r for r in rows if r["rto_miss_rate_requested"] is not None), WHEN):
         p = f"miss_{when}"
         kept = "" if r[f"{p}_kept"] is None else f"{r[f'{p}_kept']} of {r[f'{p}_series']}"
-        view.rows.append(
+        out.rows.append(
             [
-                views.text(r["estimator"]),
-                views.text(WHEN_SHOWN[when]),
-                views.rate(r["rto_miss_rate_asked"]),
-                *(views.ratio(r[f"{p}_{key}"]) for key in ("pooled", "least", "median", "most")),
-                views.Cell(kept, r[f"{p}_kept"]),
-                views.text(r[f"{p}_most_series"]),
+                tables.text(r["estimator"]),
+                tables.text(WHEN_SHOWN[when]),
+                tables.rate(r["rto_miss_rate_requested"]),
+                *(tables.ratio(r[f"{p}_{key}"]) for key in ("pooled", "least", "median", "most")),
+                tables.Cell(kept, r[f"{p}_kept"]),
+                tables.text(r[f"{p}_most_series"]),
             ]
         )
-    return view
+    return out
 
 
-def equal_misses(rows: Sequence[Record]) -> View:
-    view = View(
-        "Waits at equal miss rates",
-        (
+def equal_misses(rows: Sequence[Record]) -> Table:
+    out = Table(
+        headed(
             "timer",
             "at the rate of",
             "judged by the RTO",
@@ -146,8 +147,9 @@ def equal_misses(rows: Sequence[Record]) -> View:
             "excess wait ×\n[95 %]",
             "mean RTO ×\n[95 %]",
             "misses ×",
+            words=(0, 1, 2),
         ),
-        words=frozenset({0, 1, 2}),
+        title="Waits at equal miss rates",
         legend=(
             "For each series the timer is given the miss rate that the reference had there; ×: to the "
             "reference, geometric mean over series. misses ×: all its misses to the reference's; where that "
@@ -156,48 +158,48 @@ def equal_misses(rows: Sequence[Record]) -> View:
             "cannot be set to."
         ),
     )
-    timers = [r for r in rows if r["rto_miss_rate_asked"] is not None]
+    timers = [r for r in rows if r["rto_miss_rate_requested"] is not None]
     for r, reference, when in itertools.product(timers, REFERENCES, WHEN):
         p = f"match_{reference}_{when}"
-        view.rows.append(
+        out.rows.append(
             [
-                views.text(r["estimator"]),
-                views.text(reference),
-                views.text(WHEN_SHOWN[when]),
-                views.count(r[f"{p}_series"]),
-                views.count(r[f"{p}_skipped"]),
+                tables.text(r["estimator"]),
+                tables.text(reference),
+                tables.text(WHEN_SHOWN[when]),
+                tables.count(r[f"{p}_series"]),
+                tables.count(r[f"{p}_skipped"]),
                 *(
-                    views.ratio(r[f"{p}_{f}_ratio"], r[f"{p}_{f}_ratio_low"], r[f"{p}_{f}_ratio_high"])
+                    tables.ratio(r[f"{p}_{f}_ratio"], r[f"{p}_{f}_ratio_low"], r[f"{p}_{f}_ratio_high"])
                     for f in ("excess_wait", "mean_rto")
                 ),
-                views.ratio(r[f"{p}_misses_ratio"]),
+                tables.ratio(r[f"{p}_misses_ratio"]),
             ]
         )
-    return view
+    return out
 
 
-def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> View:
+def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
     heads = [h for n in lengths for h in (f"{n} samples\n× [95 %]", "\nworst")]
-    view = View(
-        "Fresh restarts",
-        ("estimator", *heads),
+    out = Table(
+        headed("estimator", *heads),
+        title="Fresh restarts",
         legend=(
             "Each series is cut into windows, up to 120, that each begin with a fresh estimator; ×: error "
             "pooled over a series' windows, to the better of jacobson and last there."
         ),
     )
     for r in _by(rows, f"restart_{lengths[0]}_ratio"):
-        cells = [views.text(r["estimator"])]
+        cells = [tables.text(r["estimator"])]
         for p in (f"restart_{n}" for n in lengths):
             cells += [
-                views.ratio(r[f"{p}_ratio"], r[f"{p}_ratio_low"], r[f"{p}_ratio_high"]),
-                views.ratio(r[f"{p}_worst"]),
+                tables.ratio(r[f"{p}_ratio"], r[f"{p}_ratio_low"], r[f"{p}_ratio_high"]),
+                tables.ratio(r[f"{p}_worst"]),
             ]
-        view.rows.append(cells)
-    return views.with_best(view, range(1, 1 + 2 * len(lengths)))
+        out.rows.append(cells)
+    return out.mark_best(range(1, 1 + 2 * len(lengths)))
 
 
-def all_views(suite: Suite, rows: Sequence[Record]) -> list[View]:
+def all_views(suite: Suite, rows: Sequence[Record]) -> list[Table]:
     long = [r for r in rows if r["group"] == "series"]
     short = [r for r in rows if r["group"] == "short"]
     out = [prediction(long, f"Prediction, {_over(suite)}"), timers(long)]
@@ -248,5 +250,5 @@ def document(suite: Suite, rows: Sequence[Record], *, quiet: bool = False) -> Re
     for view in all_views(suite, rows):
         if quiet:
             view.legend = ""
-        parts += [*([Text("")] if parts else []), views.to_rich(view)]
+        parts += [*([Text("")] if parts else []), terminal.titled(view)]
     return Group(*parts)

@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason, Trace, TraceError, TraceOptions
+from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions, shown
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
+from .lines import encoding_of
+from .mlab import MlabTrace, looks_like_mlab
+from .ping import PingTrace, looks_like_ping
+from .plain import NumbersTrace, looks_like_numbers
 from .qlog import QlogTrace, looks_like_qlog
+from .schema import COLUMNS, Columns
+from .ss import SsTrace, looks_like_ss
 from .tlog import MAGIC as _TLOG_MAGIC
 from .tlog import TlogTrace
 
@@ -25,8 +32,12 @@ __all__ = [
     "CsvTrace",
     "FlentTrace",
     "FlowInfo",
+    "MlabTrace",
+    "NumbersTrace",
+    "PingTrace",
     "QlogTrace",
     "Reason",
+    "SsTrace",
     "TlogTrace",
     "Trace",
     "TraceError",
@@ -43,58 +54,68 @@ _PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
+#: "[1700000000.5] 64 bytes from ..." is no JSON.
+_STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
+#: What a format is found by.
+_HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
-def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = None) -> Trace:
-    """Open a trace, its format found by its content; raise TraceError."""
+def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = None, name: str = "") -> Trace:
+    """Open a trace, its format found by its content; raise TraceError. `name`: what its user calls it."""
     path = Path(path)
     if path.is_dir():
-        raise TraceError(f"{path}: is a directory")
+        raise TraceError(f"{TraceFile.of(path)}: is a directory")
     if str(path) == "-" or (path.exists() and not path.is_file()):
-        with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
-            # unlinked with its folder once the reader has it open
-            copy = _spooled(path, Path(folder))
-            try:
-                return _open(copy, options)
-            except TraceError as error:  # told by the name the user knows
-                raise TraceError(str(error).replace(str(copy), copy.name)) from None
-    return _open(path, options)
+        return _spooled(path, options)
+    return _open(TraceFile(path, name) if name else TraceFile.of(path), options)
 
 
-def _spooled(path: Path, folder: Path) -> Path:
+def _spooled(path: Path, options: TraceOptions | None) -> Trace:
     """Copy what comes through a pipe ("-" is standard input): readers look at its beginning twice."""
-    copy = folder / ("stdin" if str(path) == "-" else path.name)
-    with copy.open("wb") as out, contextlib.ExitStack() as stack:
+    # nameless from the beginning, so that nothing stays behind however this ends
+    with tempfile.TemporaryFile(prefix="tcplearn-") as copy, contextlib.ExitStack() as stack:
         source = sys.stdin.buffer if str(path) == "-" else stack.enter_context(path.open("rb"))
-        shutil.copyfileobj(source, out)
-    return copy
+        shutil.copyfileobj(source, copy)
+        copy.flush()
+        name = "stdin" if str(path) == "-" else TraceFile.of(path).title
+        return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
 
 
-def _open(path: Path, options: TraceOptions | None) -> Trace:
-    stream = ByteStream(path)
+def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
+    options = options or TraceOptions()
+    if options.unit not in ("", "s", "ms", "us", "ns"):
+        raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
+    stream = ByteStream(file)
     head = b""
-    while len(head) < 4096 and (part := stream.read()):
+    while len(head) < _HEAD_BYTES and (part := stream.read()):
         head += part
     if not head:
         raise TraceError(
-            f"{path}: "
+            f"{file}: "
             + (f"nothing in it can be read: {stream.damage}" if stream.damage else "the file is empty")
         )
     for magic, program in _PACKED.items():
         if head.startswith(magic):
-            raise TraceError(f"{path}: packed with {program}; unpack it first (gzip is read as it is)")
+            raise TraceError(f"{file}: packed with {program}; unpack it first (gzip is read as it is)")
     if head.startswith(_PCAP_MAGIC):
-        return CaptureTrace(path, options or TraceOptions())
+        return CaptureTrace(file, options)
     if head.startswith(_TLOG_MAGIC):
-        return TlogTrace(path)
-    text = head[:4096].removeprefix(b"\xef\xbb\xbf")
+        return TlogTrace(file)
+    text = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
     if looks_like_qlog(text):
-        return QlogTrace(path, options)
-    if text.lstrip().startswith((b"{", b"[")):
-        return FlentTrace(path)
+        return QlogTrace(file, options)
+    words = head[:_HEAD_BYTES].decode(encoding_of(head), "replace")
+    if text.lstrip().startswith((b"{", b"[")) and not _STAMPED.match(text):
+        return MlabTrace(file) if looks_like_mlab(text) else FlentTrace(file)
+    if looks_like_ping(words):
+        return PingTrace(file, options)
+    if looks_like_ss(words):
+        return SsTrace(file)
+    if looks_like_numbers(words):
+        return NumbersTrace(file, options)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(
-            f"{path}: not a trace: neither a capture (pcap, pcapng) nor qlog, flent, CSV or a kernel log"
+            f"{file}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
         )
-    return CsvTrace(path)
+    return CsvTrace(file, options)

@@ -3,47 +3,29 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeAlias, TypedDict
-
-import numpy as np
-import numpy.typing as npt
+from typing import BinaryIO, Protocol, TypedDict
 
 from tcplearn._native import TraceError
+from tcplearn.errors import printable
+
+from .schema import Columns
 
 __all__ = [
-    "COLUMNS",
     "ByteStream",
-    "Columns",
     "FlowInfo",
     "Reason",
     "Trace",
     "TraceError",
+    "TraceFile",
     "TraceOptions",
+    "number",
+    "shown",
 ]
-
-Columns: TypeAlias = dict[str, npt.NDArray[Any]]
-
-#: The columns of a batch, one row for each ACK that acknowledges new data, and their types. Times are
-#: microseconds since the trace's first packet or row. `ended` stands beside them: the flows that are over
-#: with the batch.
-COLUMNS: dict[str, type[np.generic]] = {
-    "time_us": np.int64,
-    "sent_us": np.int64,
-    "rtt_us": np.int64,
-    "armed_us": np.int64,
-    "head_sent_us": np.int64,
-    "flow": np.uint32,
-    "acked_bytes": np.uint32,
-    "in_flight_bytes": np.uint32,
-    "flight_segments": np.uint32,
-    "retransmitted": np.uint8,
-    "ttl": np.uint8,
-    "no_sample": np.uint8,
-}
 
 
 class Reason:
@@ -77,7 +59,7 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """How to read captures; the other formats know no sides and ignore it."""
+    """How to read a trace. Sides, `every_ack` and `idle_s` are of captures; other formats ignore them."""
 
     #: auto, near, far, client, server, both, or an address with or without a port: sets `chosen` in a flow.
     sender: str = "auto"
@@ -85,6 +67,42 @@ class TraceOptions:
     every_ack: bool = False
     #: A connection without a packet for so long is over.
     idle_s: float = 300.0
+    #: s, ms, us or ns: of numbers that come without a unit. Empty: milliseconds, where a format allows it.
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """Where a trace lies, and what its user calls it: a pipe was copied, a name may not be text."""
+
+    path: Path
+    name: str
+
+    @staticmethod
+    def of(given: TraceFile | Path) -> TraceFile:
+        """A file under its own name."""
+        return given if isinstance(given, TraceFile) else TraceFile(given, printable(given))
+
+    @property
+    def title(self) -> str:
+        """What a flow without a name of its own is called."""
+        return self.name.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def shown(value: object, most: int = 40) -> str:
+    """Return foreign text as it may stand in a message: short, one line, printable."""
+    text = value if isinstance(value, str) else repr(value)
+    return printable(text[:most])
+
+
+def number(text: str) -> float:
+    """Return a number as tables write it; raise ValueError. Python's own `1_0` and other digits are none."""
+    if "_" in text or not text.isascii():
+        raise ValueError("not a number")
+    return float(text)
 
 
 class Trace(Protocol):
@@ -116,13 +134,15 @@ class ByteStream:
     """The bytes of a file, gunzipped on the way, as far as they can be."""
 
     CHUNK_BYTES = 1 << 18
+    #: Unpacked bytes of one read: gzip can hold a thousand times its size.
+    MOST_BYTES = 1 << 20
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: TraceFile) -> None:
         try:
-            self._file: BinaryIO = path.open("rb")
-            self._size = path.stat().st_size
+            self._file: BinaryIO = file.path.open("rb")
+            self._size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
-            raise TraceError(f"{path}: cannot be opened: {error.strerror}") from None
+            raise TraceError(f"{file}: cannot be opened: {error.strerror}") from None
         #: What cut the data short, or "".
         self.damage = ""
         self._pending = self._read_file()
@@ -172,9 +192,10 @@ class ByteStream:
                     return b""
                 self._inflater = zlib.decompressobj(wbits=31)  # a further member
             data = self._inflate(raw)
-            if self._inflater.eof:
-                self._pending = self._inflater.unused_data
-                self._consumed -= len(self._pending)
+            self._pending = (
+                self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
+            )
+            self._consumed -= len(self._pending)
             if data:
                 return data
         return b""
@@ -182,7 +203,7 @@ class ByteStream:
     def _inflate(self, raw: bytes) -> bytes:
         spare = self._inflater.copy()
         try:
-            return self._inflater.decompress(raw)
+            return self._inflater.decompress(raw, self.MOST_BYTES)
         except zlib.error:
             pass
         # zlib gives nothing of a chunk that holds an error: go up to it byte by byte.

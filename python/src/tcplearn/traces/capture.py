@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import cast
 
 from tcplearn._native import CaptureReader
 
-from .base import Columns, FlowInfo, TraceOptions
+from .base import FlowInfo, TraceFile, TraceOptions
+from .schema import Columns
 
 
 class CaptureTrace:
@@ -17,9 +18,13 @@ class CaptureTrace:
 
     kind = "capture"
 
-    def __init__(self, path: Path, options: TraceOptions) -> None:
+    def __init__(self, file: TraceFile, options: TraceOptions) -> None:
         self._reader = CaptureReader(
-            str(path), sender=options.sender, every_ack=options.every_ack, idle_s=options.idle_s
+            os.fsencode(file.path),
+            file.name,
+            sender=options.sender,
+            every_ack=options.every_ack,
+            idle_s=options.idle_s,
         )
 
     @property

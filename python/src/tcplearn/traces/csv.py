@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import Columns, TraceError
-from .csv_header import Header, parse_header, split_fields
-from .samples import Int64s, SampleFlow, SampleTrace, empty_batch
+from .base import TraceError, TraceFile, TraceOptions, number, shown
+from .csv_header import TO_US, Header, parse_header, split_fields
+from .plausible import Plausible
+from .samples import Int64s, SampleFlow, SampleTrace, slices
+from .schema import Columns, empty_batch, joined
 
 _MOST_US = 1 << 62
 #: The rows of a chunk are held as text for a moment.
-_CHUNK_BYTES = 1 << 22
+_CHUNK_BYTES = 1 << 20
+_MOST_LINE_BYTES = 1 << 22
 
 
 class CsvTrace(SampleTrace):
@@ -23,71 +25,79 @@ class CsvTrace(SampleTrace):
 
     kind = "csv"
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, file: TraceFile, options: TraceOptions | None = None) -> None:
+        super().__init__(file)
+        self._unit = (options or TraceOptions()).unit
         self._flows: dict[str, SampleFlow] = {}
-        self._line = 0  # lines before the current chunk
+        self._line = 0  # the last line taken
         self._first_us: int | None = None
         self._made_us = 0  # the clock of a file without times
         self._given_last_us: dict[str, int] = {}
         self._waiting: dict[str, tuple[Int64s, Int64s, npt.NDArray[np.bool_]]] = {}
         self._chunks = self._read_chunks()
+        self._head: tuple[int, list[str], bool] = (0, [], False)  # what follows the header in its chunk
         self._header = self._read_header()
+        self._plausible = None  # of the difference of two times no unit is known
+        if (rtt := self._header.rtt) is not None:
+            unit = next(u for u, scale in TO_US.items() if scale == self._header.to_us[rtt])
+            self._plausible = Plausible(unit)
 
     def _fail(self, line: int, what: str) -> TraceError:
-        return TraceError(f"{self._path}: line {line}: {what}")
+        return TraceError(f"{self._file}: line {line}: {what}")
 
-    def _read_chunks(self) -> Iterator[tuple[list[str], bool]]:
-        """Yield lists of whole lines, and whether the last of them may be cut."""
+    def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
+        """Yield the number of lines before, whole lines, and whether the last of them may be cut."""
         rest = b""
+        line = 0
         while True:
             parts = [rest]
-            size = len(rest)
+            size = 0
             while size < _CHUNK_BYTES and (data := self._stream.read()):
                 parts.append(data)
                 size += len(data)
             text = b"".join(parts)
             last = size < _CHUNK_BYTES
-            cut = text.rfind(b"\n") + 1
-            if not last and cut == 0:
-                raise self._fail(self._line + 1, "it is longer than 4 MB; is this a CSV file?")
-            whole, rest = (text, b"") if last else (text[:cut], text[cut:])
-            if whole:
-                yield self._decode(whole).split("\n"), last and not whole.endswith(b"\n")
+            cut = len(text) if last else text.rfind(b"\n") + 1
+            whole, rest = text[:cut], text[cut:]
+            if len(rest) > _MOST_LINE_BYTES:
+                raise self._fail(line + 1, "it is longer than 4 MB; is this a CSV file?")
+            if whole and whole.isspace():  # a small gzip may hold gigabytes of empty lines
+                line += whole.count(b"\n")
+            elif whole:
+                lines = self._decode(whole, line).split("\n")
+                yield line, lines, last and not whole.endswith(b"\n")
+                line += len(lines) - 1
             if last:
                 return
 
-    def _decode(self, data: bytes) -> str:
+    def _decode(self, data: bytes, before: int) -> str:
         try:
             return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError as error:
-            line = self._line + 1 + data.count(b"\n", 0, error.start)
+            line = before + 1 + data.count(b"\n", 0, error.start)
             raise self._fail(line, "it is not UTF-8 text") from None
 
     def _read_header(self) -> Header:
-        self._head_lines: list[str] = []
-        self._head_cut = False
-        for lines, cut in self._chunks:
+        for before, lines, cut in self._chunks:
             for index, line in enumerate(lines):
                 if line.strip():
-                    self._line = index
-                    header = parse_header(f"{self._path}: line {index + 1}", line.lstrip("\ufeff"))
+                    title = before + index + 1
+                    header = parse_header(f"{self._file}: line {title}", line.lstrip("\ufeff"), self._unit)
                     self._warnings += header.warnings
-                    self._line = index + 1
-                    self._head_lines, self._head_cut = lines[index + 1 :], cut
+                    self._head = (title, lines[index + 1 :], cut)
                     return header
         damage = self._stream.damage
         raise TraceError(
-            f"{self._path}: " + (f"nothing in it can be read: {damage}" if damage else "the file is empty")
+            f"{self._file}: " + (f"nothing in it can be read: {damage}" if damage else "the file is empty")
         )
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""
         rows = 0
-        chunk: tuple[list[str], bool] | None = (self._head_lines, self._head_cut)
-        self._head_lines = []
+        chunk: tuple[int, list[str], bool] | None = self._head
+        self._head = (0, [], False)
         while chunk is not None:
-            lines, cut = chunk
+            self._line, lines, cut = chunk
             following = next(self._chunks, None)
             final = following is None
             # Where the data breaks off its last line may lack digits that nobody misses.
@@ -95,19 +105,21 @@ class CsvTrace(SampleTrace):
                 lines = lines[:-1]
             batch = self._take(lines, cut and final, final)
             rows += len(batch["time_us"])
-            yield from _slices(batch, max_rows)
+            yield from slices(batch, max_rows)
             chunk = following
         if rows == 0:
-            raise TraceError(f"{self._path}: there are no rows below the header")
+            raise TraceError(f"{self._file}: there are no rows below the header")
+        if self._plausible:
+            self._warnings += self._plausible.warnings()
         if self._stream.damage:
             self._warnings.append(f"read up to line {self._line} only: {self._stream.damage}")
 
     def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Columns:
         first_line = self._line + 1
         self._line += len(lines) - (1 if lines and not lines[-1] else 0)
-        kept = [(first_line + i, line) for i, line in enumerate(lines) if line and not line.isspace()]
-        numbers = np.array([n for n, _ in kept], np.int64)
-        texts = [line for _, line in kept]
+        kept = [i for i, line in enumerate(lines) if line and not line.isspace()]
+        numbers = np.array(kept, np.int64) + first_line
+        texts = [lines[i] for i in kept]
         table, names = self._parse(numbers, texts, may_be_cut)
         numbers = numbers[: len(table)]
         self._check(table, numbers)
@@ -155,9 +167,9 @@ class CsvTrace(SampleTrace):
         values = []
         for name, index in zip(header.names, header.used, strict=True):
             try:
-                values.append(float(fields[index]))
+                values.append(number(fields[index]))
             except ValueError:
-                what = f'"{fields[index]}" is not a number' if fields[index] else "it is empty"
+                what = f'"{shown(fields[index])}" is not a number' if fields[index] else "it is empty"
                 raise ValueError(f"{name}: {what}") from None
         return values
 
@@ -211,6 +223,8 @@ class CsvTrace(SampleTrace):
             raise self._fail(int(numbers[wrong[0]]), f"{name}: a round trip must be above zero")
 
         rtt_us = np.maximum(rtt_us, 0)
+        if self._plausible:
+            self._plausible.add(rtt_us[~resent])
         given_us = time_us if time_us is not None else sent_us
         if given_us is None:
             given_us = self._made_us + np.cumsum(rtt_us)
@@ -246,7 +260,7 @@ class CsvTrace(SampleTrace):
                     pieces.append(piece)
         batch = empty_batch()
         if pieces:
-            batch.update({key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]})
+            batch.update(joined(pieces))
             if by_sending:
                 back = np.argsort(batch["time_us"], kind="stable")
             else:
@@ -262,14 +276,14 @@ class CsvTrace(SampleTrace):
         steps = np.diff(given_us, prepend=given_us[0] if last is None else last)
         back = np.flatnonzero(steps < 0)
         if len(back):
-            where = f" in flow {name}" if self._header.flow is not None else ""
+            where = f" in flow {shown(name)}" if self._header.flow is not None else ""
             raise self._fail(int(numbers[back[0]]), f"time goes back by {-int(steps[back[0]])} us{where}")
         self._given_last_us[name] = int(given_us[-1])
 
     def _flow(self, name: str) -> SampleFlow:
         flow = self._flows.get(name)
         if flow is None:
-            flow = SampleFlow(len(self._flows), name or self._path.name)
+            flow = SampleFlow(len(self._flows), name or self._file.title)
             self._flows[name] = flow
             self._by_id[flow.id] = flow
         return flow
@@ -313,13 +327,3 @@ def _groups(names: list[str] | None, count: int) -> Iterator[tuple[str, npt.NDAr
     starts = np.searchsorted(codes[by_flow], np.arange(len(ids) + 1))
     for name, start, end in zip(ids, starts[:-1], starts[1:], strict=True):
         yield name, by_flow[start:end]
-
-
-def _slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
-    count = len(batch["time_us"])
-    ended = batch.pop("ended")
-    for start in range(0, max(count, 1), max_rows):
-        last = start + max_rows >= count
-        part = {key: column[start : start + max_rows] for key, column in batch.items()}
-        part["ended"] = ended if last else ended[:0]
-        yield part

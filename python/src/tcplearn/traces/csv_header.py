@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .base import TraceError
+from .base import TraceError, number, shown
 
-_TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
+TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 _TIMED = {
     "t": "time",
     "time": "time",
@@ -32,6 +32,8 @@ _PLAIN = {
     "flight_segments": "flight_segments",
     "acked_bytes": "acked_bytes",
 }
+#: Columns not used that are named one by one.
+_NAMED = 10
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
 _ALLOWED = {
     "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",
@@ -68,14 +70,17 @@ def split_fields(line: str, delimiter: str) -> list[str]:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        number(text)
     except ValueError:
         return False
     return True
 
 
-def parse_header(where: str, line: str) -> Header:
-    """Understand the first line; raise TraceError that says which names are known."""
+def parse_header(where: str, line: str, unit: str = "") -> Header:
+    """Understand the first line; raise TraceError that says which names are known.
+
+    `unit` is that of columns whose names carry none.
+    """
     delimiter = max(",", "\t", ";", key=line.count)
     try:
         titles = [title.lower() for title in split_fields(line, delimiter)]
@@ -96,7 +101,9 @@ def parse_header(where: str, line: str) -> Header:
         if role is None:
             match = re.fullmatch(r"(.+)_(s|ms|us|ns)", title)
             if match and match[1] in _TIMED:
-                role, scale = _TIMED[match[1]], _TO_US[match[2]]
+                role, scale = _TIMED[match[1]], TO_US[match[2]]
+        if role is None and unit and title in _TIMED:
+            role, scale = _TIMED[title], TO_US[unit]
         if role is None:
             base = re.match(r"(sent_time|sent|rtt|timestamp|time|t|ack)(?:_|$|\b)", title)
             if base:
@@ -104,7 +111,9 @@ def parse_header(where: str, line: str) -> Header:
             unused.append(title)
             continue
         if role in found:
-            raise TraceError(f"{where}: columns {found[role]} and {title} say the same; leave one out")
+            raise TraceError(
+                f"{where}: columns {shown(found[role])} and {shown(title)} say the same; leave one out"
+            )
         found[role] = title
         if role == "flow":
             header.flow = index
@@ -120,11 +129,15 @@ def parse_header(where: str, line: str) -> Header:
 
     for role, title in unclear.items():
         if role not in found and not (role == "time" and "sent" in found):
-            raise TraceError(f'{where}: column "{title}" has no known unit; allowed are {_ALLOWED[role]}')
+            otherwise = " (or say it: --unit)" if title in _TIMED and not unit else ""
+            raise TraceError(
+                f'{where}: column "{shown(title)}" has no known unit; allowed are {_ALLOWED[role]}{otherwise}'
+            )
     if "rtt" not in found and not {"time", "sent"} <= found.keys():
         raise TraceError(f"{where}: no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")
     if "time" not in found and "sent" not in found:
         header.warnings.append("there is no column with times: they are made from the sum of the round trips")
     if unused:
-        header.warnings.append("columns not used: " + ", ".join(unused))
+        more = f" and {len(unused) - _NAMED} more" if len(unused) > _NAMED else ""
+        header.warnings.append("columns not used: " + ", ".join(map(shown, unused[:_NAMED])) + more)
     return header

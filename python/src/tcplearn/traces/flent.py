@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .base import Columns, TraceError
+from .base import TraceError, TraceFile, shown
+from .json_text import loads
 from .samples import SampleFlow, SampleTrace
+from .schema import Columns
 
 #: Flent reads its files whole, and so do we: they hold minutes of a few hundred values.
-_MOST_BYTES = 1 << 30
+_MOST_BYTES = 1 << 26
 _TCP_RTT = "::tcp_rtt"
 
 
@@ -24,8 +24,8 @@ class FlentTrace(SampleTrace):
 
     kind = "flent"
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, file: TraceFile) -> None:
+        super().__init__(file)
         self._data = self._load()
 
     def _load(self) -> dict[str, Any]:
@@ -35,22 +35,20 @@ class FlentTrace(SampleTrace):
             parts.append(part)
             size += len(part)
             if size > _MOST_BYTES:
-                raise TraceError(f"{self._path}: the file is larger than 1 GB unpacked; is it from flent?")
+                raise TraceError(f"{self._file}: the file is larger than 64 MB unpacked; is it from flent?")
         try:
-            data = json.loads(b"".join(parts))
+            data = loads(b"".join(parts))
         except ValueError as error:
             if self._stream.damage:
                 raise TraceError(
-                    f"{self._path}: JSON cannot be read in part, and {self._stream.damage}"
+                    f"{self._file}: JSON cannot be read in part, and {self._stream.damage}"
                 ) from None
-            raise TraceError(f"{self._path}: not JSON as flent writes it: {error}") from None
-        except RecursionError:
-            raise TraceError(f"{self._path}: not JSON as flent writes it: nested too deeply") from None
+            raise TraceError(f"{self._file}: not JSON as flent writes it: {shown(str(error), 80)}") from None
         if self._stream.damage:
             self._warnings.append(self._stream.damage)
         if not isinstance(data, dict) or not isinstance(data.get("results"), dict):
             raise TraceError(
-                f'{self._path}: JSON, but neither qlog nor from flent: there is no "results" object'
+                f'{self._file}: JSON, but neither qlog nor from flent: there is no "results" object'
             )
         return data
 
@@ -92,20 +90,21 @@ class FlentTrace(SampleTrace):
         times: list[float] = []
         rtts: list[float] = []
         missing = 0
+        series = f'series "{shown(name)}"'
         for index, (t, rtt) in enumerate(points):
             if not _is_value(t) or not _is_value(rtt):
                 missing += 1
                 continue
             if rtt <= 0:
                 raise TraceError(
-                    f'{self._path}: series "{name}", value {index + 1}: a round trip must be above zero'
+                    f"{self._file}: {series}, value {index + 1}: a round trip must be above zero"
                 )
             if abs(t) > 1e12 or rtt > 1e12:
-                raise TraceError(f'{self._path}: series "{name}", value {index + 1}: it is too large')
+                raise TraceError(f"{self._file}: {series}, value {index + 1}: it is too large")
             times.append(float(t))
             rtts.append(float(rtt))
         if missing:
-            self._warnings.append(f'series "{name}": {missing} of {len(points)} values are missing: left out')
+            self._warnings.append(f"{series}: {missing} of {len(points)} values are missing: left out")
         return times, rtts
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
@@ -114,7 +113,7 @@ class FlentTrace(SampleTrace):
         series = [of for of in found if of[1]]
         self._data = {}
         if not series:
-            raise TraceError(f"{self._path}: a flent file without a ping or TCP RTT series that holds values")
+            raise TraceError(f"{self._file}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
             self._warnings.append(
                 "TCP RTT series are what the kernel had smoothed already, not single samples"
@@ -131,7 +130,7 @@ class FlentTrace(SampleTrace):
             if np.any(np.diff(time_us) < 0):
                 order = np.argsort(time_us, kind="stable")
                 time_us, rtt_us = time_us[order], rtt_us[order]
-                self._warnings.append(f'series "{name}": values were not in order of time: sorted')
+                self._warnings.append(f'series "{shown(name)}": values were not in order of time: sorted')
             flow = SampleFlow(number, name)
             self._by_id[flow.id] = flow
             for start in range(0, len(time_us), max_rows):
@@ -144,4 +143,9 @@ class FlentTrace(SampleTrace):
 
 
 def _is_value(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # JSON knows integers of any length
+        return False

@@ -10,23 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, TraceError, TraceOptions
+from . import schema
+from .base import ByteStream, FlowInfo, TraceError, TraceFile, TraceOptions, shown
+from .json_text import TooLargeError, loads
 from .qlog_values import (
     MOST_NUMBER,
     acked_ranges,
     as_object,
     finite,
     packet_bytes,
-    parsed,
-    shown,
     whole,
     whole_events,
 )
-from .quic import LEFT_OUT, Connection
+from .quic import LEFT_OUT, Connection, Row
+from .schema import Columns
 
-_MOST_BYTES = 1 << 30  # of a contained file: it is held in memory
+_MOST_BYTES = 1 << 28  # of a contained file: it is held in memory
 _MOST_RECORD_BYTES = 1 << 24
 _MOST_CUT_BYTES = 1 << 20  # more than an event
 _MOST_US = 1 << 61
@@ -34,6 +33,7 @@ _MOST_US = 1 << 61
 _MOST_BACK_US = 1000
 
 _SEPARATOR = b"\x1e"  # RFC 7464
+_BETWEEN = b" \t\r\n" + _SEPARATOR
 _HEADER_KEYS = ("qlog_version", "qlog_format", "file_schema", "trace", "traces")
 _MARKS = re.compile(
     rb'"(qlog_version|qlog_format|file_schema|vantage_point|common_fields|event_fields)"|"(transport|quic)[:"]'
@@ -44,7 +44,7 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
 # RFC 9002, section 2; the last two as picoquic and mvfst call a CONNECTION_CLOSE of the application.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
-_TYPES = COLUMNS | {"ack_delay_us": np.int64}
+_NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
 _LEFT_OUT = {
     "ranges": "ACK frames whose ranges cannot be read: left out",
@@ -73,7 +73,7 @@ class _Log:
             side = str(vantage.get("flow", "")).casefold()
             owner.warn("recorded on the path: the part from the sender to that point is not in the samples")
         self._side = side if side in ("client", "server") else ""
-        self._title = str(vantage.get("name") or meta.get("title") or title or owner.path.name)
+        self._title = str(vantage.get("name") or meta.get("title") or title or owner.file.title)
         if self._side not in self._title.casefold():
             self._title += f" {self._side}"
         fields = meta.get("event_fields")
@@ -179,12 +179,12 @@ class QlogTrace:
 
     kind = "qlog"
 
-    def __init__(self, path: Path, options: TraceOptions | None = None) -> None:
-        self.path = path
+    def __init__(self, file: TraceFile | Path, options: TraceOptions | None = None) -> None:
+        self.file = TraceFile.of(file)
         self.left_out: Counter[str] = Counter()
-        self.rows: list[list[int]] = []  # of all connections, not yet in a batch
+        self.rows: list[Row] = []  # of all connections, not yet in a batch
         self.sender = (options or TraceOptions()).sender
-        self._stream = ByteStream(path)
+        self._stream = ByteStream(self.file)
         self._warnings: list[str] = []
         self._names: Counter[str] = Counter()
         self._flows: dict[int, Connection] = {}
@@ -210,7 +210,7 @@ class QlogTrace:
         self._flows.pop(flow_id, None)
 
     def fail(self, where: str, what: str) -> TraceError:
-        return TraceError(f"{self.path}: {where}: {what}")
+        return TraceError(f"{self.file}: {where}: {what}")
 
     def warn(self, line: str) -> None:
         if line not in self._warnings:
@@ -250,10 +250,10 @@ class QlogTrace:
         if log is not None:
             yield from self._close(log, max_rows)
         if not self._packets:
-            raise TraceError(f"{self.path}: a qlog without a packet_sent event of a QUIC packet")
+            raise TraceError(f"{self.file}: a qlog without a packet_sent event of a QUIC packet")
         if not self._acks:
             what = "no ACK of them is in the log" if not self._ack_frames else "no ACK in the log is of them"
-            raise TraceError(f"{self.path}: {self._packets} packets were sent, but {what}")
+            raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
         """Yield the rows that are whole batches, all of them where `ended` tells what ends with the last."""
@@ -285,7 +285,7 @@ class QlogTrace:
             while b"\n" not in head and len(head) <= _MOST_RECORD_BYTES and (data := self._stream.read()):
                 head += data
             try:
-                first = parsed(head.partition(b"\n")[0])
+                first = loads(head.partition(b"\n")[0])
             except ValueError:
                 first = None  # one that goes on in the lines below
             if not isinstance(first, dict) or "traces" in first or "events" in first:
@@ -294,7 +294,7 @@ class QlogTrace:
         for number, text, last in self._texts(head, separator):
             where = f"record {number}"
             try:
-                record = parsed(text)
+                record = loads(text)
             except ValueError as error:
                 if not last:
                     raise self.fail(where, f"it is not JSON: {shown(str(error), 80)}") from None
@@ -313,10 +313,12 @@ class QlogTrace:
         waiting = b""
         while True:
             data = self._stream.read()
+            if data and not data.strip(_BETWEEN):  # a small gzip may hold gigabytes of empty lines
+                data = separator
             parts = (rest + data).split(separator)
             rest = parts.pop() if data else b""
             for part in parts:
-                if text := part.strip(b" \t\r\n\x1e"):
+                if text := part.strip(_BETWEEN):
                     if waiting:
                         number += 1
                         yield number, waiting, False
@@ -336,26 +338,28 @@ class QlogTrace:
             size += len(part)
             if size > _MOST_BYTES:
                 raise TraceError(
-                    f"{self.path}: larger than 1 GB unpacked, in one piece; convert it to JSON text sequences"
+                    f"{self.file}: larger than 256 MB unpacked, in one piece; make it JSON text sequences"
                 )
         text = b"".join(parts)
         parts.clear()
         try:
-            file = parsed(text)
+            file = loads(text)
+        except TooLargeError as error:
+            raise TraceError(f"{self.file}: {error}; convert it to JSON text sequences") from None
         except ValueError as error:
             good = whole_events(text)
             if not good or len(text) - good > _MOST_CUT_BYTES:
-                raise TraceError(f"{self.path}: not JSON: {shown(str(error), 80)}") from None
+                raise TraceError(f"{self.file}: not JSON: {shown(str(error), 80)}") from None
             try:
-                file = parsed(text[:good] + b"]}]}")
+                file = loads(text[:good] + b"]}]}")
             except ValueError:
-                raise TraceError(f"{self.path}: not JSON: {shown(str(error), 80)}") from None
+                raise TraceError(f"{self.file}: not JSON: {shown(str(error), 80)}") from None
             why = self._stream.damage or "no JSON from there on"
             self.warn(f"the last {len(text) - good} bytes are cut or broken, and left out: {why}")
         del text
         traces = file.get("traces", [file]) if isinstance(file, dict) else None
         if not isinstance(traces, list):
-            raise TraceError(f'{self.path}: JSON, but not qlog: there is no "traces" array')
+            raise TraceError(f'{self.file}: JSON, but not qlog: there is no "traces" array')
         for index, trace in enumerate(traces):
             events = trace.get("events") if isinstance(trace, dict) else None
             if not isinstance(events, list):
@@ -367,10 +371,5 @@ class QlogTrace:
                 yield f"trace {index + 1}, event {number + 1}", event
 
 
-def _batch(rows: list[list[int]], ended: list[int]) -> Columns:
-    columns = list(zip(*rows, strict=True)) or [()] * len(_TYPES)
-    batch: Columns = {
-        name: np.array(column, kind) for (name, kind), column in zip(_TYPES.items(), columns, strict=True)
-    }
-    batch["ended"] = np.array(ended, np.uint32)
-    return batch
+def _batch(rows: list[Row], ended: list[int]) -> Columns:
+    return schema.batch({name: [row[name] for row in rows] for name in _NAMES}, ended)

@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any
 
+from .base import number
+
 MOST_NUMBER = (1 << 62) - 1  # RFC 9000, 12.3
-
-
-def parsed(text: bytes) -> Any:
-    """Return the JSON value; raise ValueError."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
 
 
 def whole_events(text: bytes) -> int:
@@ -39,20 +32,15 @@ def as_object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def shown(value: object, most: int = 40) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return "".join(c if c.isprintable() else "?" for c in text[:most])
-
-
 def finite(value: object) -> float | None:
     """Return a finite number; mvfst writes times as strings."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
-        number = float(value)
+        found = number(value) if isinstance(value, str) else float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    return found if math.isfinite(found) else None
 
 
 def whole(value: object, most: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
+from typing import TypeAlias
 
 from .base import FlowInfo, Reason
 
@@ -20,6 +21,10 @@ LEFT_OUT = {
     "twice": "packets whose number was sent before: left out",
     "many": "packets forgotten, as too many were never acknowledged",
 }
+
+
+#: By column; what is not known of QUIC is left out.
+Row: TypeAlias = dict[str, int]
 
 
 class _Packet:
@@ -63,7 +68,7 @@ class Connection:
         near: bool,
         chosen: bool,
         left_out: Counter[str],
-        rows: list[list[int]],
+        rows: list[Row],
     ) -> None:
         self.info = FlowInfo(
             id=number,
@@ -91,7 +96,7 @@ class Connection:
         self._lost_head: _Packet | None = None  # oldest of those declared lost since the last row
         self._acked_order = -1
         self._latest_rtt_us: int | None = None
-        self._waiting: deque[tuple[list[int], _Packet]] = deque()
+        self._waiting: deque[tuple[Row, _Packet]] = deque()
 
     def sent(
         self, now_us: int, space: int, number: int, size: int, eliciting: bool, frames: set[str]
@@ -160,7 +165,7 @@ class Connection:
         heads = [packet for packet in (self._head(), self._lost_head) if packet is not None]
         head = min(heads or acked, key=lambda packet: packet.order)
         armed_us = head.sent_us if self._armed_us is None else self._armed_us
-        flight = (min(self._out_bytes, _MOST_COUNT), max(self._out, 1))
+        in_flight_bytes, flight_segments = min(self._out_bytes, _MOST_COUNT), max(self._out, 1)
         for packet in acked:
             self._remove(packet)
         self._lost_head = None
@@ -171,8 +176,20 @@ class Connection:
             sent_us, rtt_us, reason = timed.sent_us, now_us - timed.sent_us, Reason.NONE
             self._latest_rtt_us = rtt_us
         acked_bytes = min(sum(packet.size for packet in acked), _MOST_COUNT)
-        row = [now_us, sent_us, rtt_us, armed_us, head.sent_us, self.info["id"], acked_bytes, *flight]
-        self._waiting.append(([*row, 0, 0, reason, delay_us], head))
+        row = {
+            "time_us": now_us,
+            "sent_us": sent_us,
+            "rtt_us": rtt_us,
+            "armed_us": armed_us,
+            "head_sent_us": head.sent_us,
+            "flow": self.info["id"],
+            "acked_bytes": acked_bytes,
+            "in_flight_bytes": in_flight_bytes,
+            "flight_segments": flight_segments,
+            "no_sample": reason,
+            "ack_delay_us": delay_us,
+        }
+        self._waiting.append((row, head))
         self.info["acks"] += 1
         self.info["samples"] += timed is not None
         self._give_up(now_us)
@@ -240,7 +257,7 @@ class Connection:
                 if len(self._waiting) <= _MOST_WAITING:
                     return
                 self._lose(head)
-            row[9] = int(head.lost or head.out)
+            row["retransmitted"] = int(head.lost or head.out)
             self._rows.append(row)
             self._waiting.popleft()
 

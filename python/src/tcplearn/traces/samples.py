@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import COLUMNS, ByteStream, Columns, FlowInfo, Reason
+from tcplearn.errors import printable
+
+from .base import ByteStream, FlowInfo, Reason, TraceFile
+from .schema import Columns, filled
 
 Int64s = npt.NDArray[np.int64]
 
 #: Arrivals a flow remembers to count its flight; more samples than that are never on the way at once.
 _MOST_ARRIVALS = 1 << 16
+_MOST_NAME = 200
 
 
 @dataclass
@@ -36,9 +40,9 @@ class SampleFlow:
         return FlowInfo(
             id=self.id,
             peer=self.id,
-            name=self.name,
+            name=printable(self.name)[:_MOST_NAME],
             near_sender=True,
-            near_reason="asked for",
+            near_reason="requested",
             chosen=True,
             data_packets=self.acks,
             data_bytes=0,
@@ -85,35 +89,38 @@ class SampleFlow:
         self.acks += count
         self.samples += int(sample.sum())
         self.retransmitted += int(resent.sum())
-        return {
-            "time_us": time_us,
-            "sent_us": np.where(sample, sent_us, -1),
-            "rtt_us": np.where(sample, rtt_us, -1),
-            "armed_us": armed_us,
-            "head_sent_us": head_us,
-            "flow": np.full(count, self.id, np.uint32),
-            "acked_bytes": np.zeros(count, np.uint32),
-            "in_flight_bytes": np.zeros(count, np.uint32),
-            "flight_segments": flight.astype(np.uint32),
-            "retransmitted": resent.astype(np.uint8),
-            "ttl": np.zeros(count, np.uint8),
-            "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED).astype(np.uint8),
-        }
+        return filled(
+            {
+                "time_us": time_us,
+                "sent_us": np.where(sample, sent_us, -1),
+                "rtt_us": np.where(sample, rtt_us, -1),
+                "armed_us": armed_us,
+                "head_sent_us": head_us,
+                "flow": np.full(count, self.id),
+                "flight_segments": flight,
+                "retransmitted": resent,
+                "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED),
+            }
+        )
 
 
-def empty_batch() -> Columns:
-    """Return a batch without rows."""
-    batch: Columns = {name: np.empty(0, kind) for name, kind in COLUMNS.items()}
-    batch["ended"] = np.empty(0, np.uint32)
-    return batch
+def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
+    """Yield a batch in parts of at most `max_rows` rows; what ended, with the last."""
+    count = len(batch["time_us"])
+    ended = batch.pop("ended")
+    for start in range(0, max(count, 1), max_rows):
+        last = start + max_rows >= count
+        part = {key: column[start : start + max_rows] for key, column in batch.items()}
+        part["ended"] = ended if last else ended[:0]
+        yield part
 
 
 class SampleTrace:
     """What traces over lists of samples share: the file, its warnings, its flows."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream = ByteStream(path)
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._stream = ByteStream(file)
         self._warnings: list[str] = []
         self._by_id: dict[int, SampleFlow] = {}
 

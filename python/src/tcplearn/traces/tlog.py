@@ -6,17 +6,19 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import ByteStream, Columns, FlowInfo, TraceError
-from .samples import SampleFlow
+from .base import TraceError, TraceFile
+from .samples import SampleFlow, SampleTrace
+from .schema import Columns, empty_batch
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE = 1, 2, 3
+#: In `flags` of an open record: the timer counts from the oldest segment.
+FROM_HEAD = 1
 AF_INET6 = 10
 
 HEADER = [("magic", "S4"), ("size", "<u2"), ("type", "u1"), ("flags", "u1"), ("time_us", "<i8")]
@@ -34,6 +36,8 @@ OPEN_RECORD = np.dtype(
         ("destination", "V16"),
         ("rtt_q8", "<i8"),
         ("rto_q8", "<i8"),
+        ("netns", "<u4"),
+        ("reserved", "<u4"),
     ]
 )
 ACK_RECORD = np.dtype(
@@ -69,6 +73,19 @@ CLOSE_RECORD = np.dtype(
 )
 _KINDS = {OPEN: OPEN_RECORD, ACK: ACK_RECORD, CLOSE: CLOSE_RECORD}
 _HEADER_BYTES = np.dtype(HEADER).itemsize
+#: The open record ended with `rto_q8` at first; what a record does not have is 0.
+_FIRST_OPEN_BYTES = 128
+_LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in _KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
+
+#: Bytes that are cut into records at once.
+_CHUNK_BYTES = 1 << 22
+#: Of times; far more than any machine is up.
+_MOST_US = 1 << 60
+_MOST_COUNT = (1 << 32) - 1
+#: Connections without their last record that are followed at once.
+_MOST_OPEN = 1 << 16
+#: Connections whose lost records are named one by one.
+_NAMED = 20
 
 Records = npt.NDArray[np.void]
 
@@ -86,7 +103,7 @@ class Connection:
     @property
     def estimator(self) -> str:
         """As the sysctl names it; "stock": the kernel's own."""
-        return self.open["estimator"].decode() if self.open is not None else "unknown"
+        return self.open["estimator"].decode("ascii", "replace") if self.open is not None else "unknown"
 
     @property
     def name(self) -> str:
@@ -101,6 +118,11 @@ class Connection:
             ends.append(f"{f'[{host}]' if six else host}:{self.open[f'{end}_port']}")
         return " > ".join(ends)
 
+    @property
+    def timed(self) -> Records:
+        """The ACKs that are rows of a trace: with a sample, or of new data."""
+        return self.acks[(self.acks["rtt_us"] >= 0) | (self.acks["acked_segments"] > 0)]
+
 
 @dataclass
 class Log:
@@ -110,28 +132,54 @@ class Log:
     warnings: list[str] = field(default_factory=list)
 
 
+class _Cutter:
+    """Cuts bytes that come in pieces into records; what is damaged is skipped and counted."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.skipped = 0
+        self.records = 0
+
+    def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
+        """Return the records that end in `data`, by kind; with `final` nothing follows."""
+        data = self._rest + data
+        offsets: dict[int, list[int]] = {kind: [] for kind in _KINDS}
+        at, end = 0, len(data)
+        while at + _HEADER_BYTES <= end:
+            size = int.from_bytes(data[at + 4 : at + 6], "little")
+            kind = data[at + 6]
+            magic = data[at : at + 4] == MAGIC
+            if magic and at + size > end and not final:
+                break
+            if not magic or size < _HEADER_BYTES or at + size > end:
+                found = data.find(MAGIC, at + 1)
+                if found < 0:  # one may begin in the last bytes
+                    found = end if final else max(at + 1, end - len(MAGIC) + 1)
+                self.skipped += found - at
+                at = found
+                continue
+            if kind in offsets and size >= _LEAST_BYTES[kind]:
+                offsets[kind].append(at)
+            at += size
+        self._rest = b"" if final else data[at:]
+        self.skipped += end - at if final else 0
+        self.records += sum(map(len, offsets.values()))
+        return {kind: _gather(data, offsets[kind], _KINDS[kind]) for kind in _KINDS}
+
+
 def parse(data: bytes, where: str = "log") -> Log:
     """Read a log; what is damaged is skipped and named in `warnings`. Raise TraceError if nothing is one."""
     log = Log()
-    offsets: dict[int, list[int]] = {kind: [] for kind in _KINDS}
-    at, end, skipped = 0, len(data), 0
-    while at + _HEADER_BYTES <= end:
-        size = int.from_bytes(data[at + 4 : at + 6], "little")
-        kind = data[at + 6]
-        if data[at : at + 4] != MAGIC or size < _HEADER_BYTES or at + size > end:
-            found = data.find(MAGIC, at + 1)
-            skipped += (found if found >= 0 else end) - at
-            at = found if found >= 0 else end
-            continue
-        if kind in offsets and size >= _KINDS[kind].itemsize:
-            offsets[kind].append(at)
-        at += size
-    skipped += end - at
-    if not any(offsets.values()):
+    cutter = _Cutter()
+    starts = range(0, max(len(data), 1), _CHUNK_BYTES)
+    parts = [
+        cutter.take(data[s : s + _CHUNK_BYTES], final=s + _CHUNK_BYTES >= max(len(data), 1)) for s in starts
+    ]
+    if not cutter.records:
         raise TraceError(f"{where}: no whole record of a kernel log in it")
-    if skipped:
-        log.warnings.append(f"{skipped} bytes that are no record were left out")
-    tables = {kind: _gather(data, offsets[kind], _KINDS[kind]) for kind in _KINDS}
+    if cutter.skipped:
+        log.warnings.append(f"{cutter.skipped} bytes that are no record were left out")
+    tables = {kind: np.concatenate([part[kind] for part in parts]) for kind in _KINDS}
     everything = np.concatenate([tables[kind][["connection", "record"]] for kind in _KINDS])
     for number in np.unique(everything["connection"]).tolist():
         acks = tables[ACK][tables[ACK]["connection"] == number]
@@ -151,60 +199,163 @@ def parse(data: bytes, where: str = "log") -> Log:
 def _gather(data: bytes, offsets: list[int], kind: np.dtype[Any]) -> Records:
     raw = np.frombuffer(data, np.uint8)
     index = np.array(offsets, np.int64)[:, None] + np.arange(kind.itemsize)
-    return np.ascontiguousarray(raw[index]).view(kind).reshape(-1)
+    found = np.ascontiguousarray(raw.take(index, mode="clip")).view(kind).reshape(-1)
+    if len(found) and (least := int(found["size"].min())) < kind.itemsize:
+        shown = found.view(np.uint8).reshape(-1, kind.itemsize)
+        shown[:, least:] *= np.arange(least, kind.itemsize) < found["size"][:, None]
+    return found
 
 
-class TlogTrace:
+@dataclass
+class _Alive:
+    """A connection whose last record has not come."""
+
+    flow: SampleFlow
+    connection: Connection
+    records: int = 0
+    last_record: int = 0
+
+
+class TlogTrace(SampleTrace):
     """A trace over a kernel log: each connection is a flow, timed by the kernel's own samples."""
 
     kind = "kernel log"
 
-    def __init__(self, path: Path) -> None:
-        stream = ByteStream(path)
-        parts: list[bytes] = []
-        while part := stream.read():
-            parts.append(part)
-        self._log = parse(b"".join(parts), str(path))
-        self._warnings = [*self._log.warnings, *([stream.damage] if stream.damage else [])]
-        self._flows: dict[int, SampleFlow] = {}
-        self._done = 0.0
+    def __init__(self, file: TraceFile) -> None:
+        super().__init__(file)
+        self._cutter = _Cutter()
+        self._lost: list[str] = []
+        self._incomplete = self._left_out = self._moved = 0
+        self._stream_ended = False
+        self._alive: dict[int, _Alive] = {}
+        self._made = 0
+        self._origin_us: int | None = None
+        # what is wrong with all of it is said before the first row
+        self._first = self._cut()
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out."""
-        return list(self._warnings)
+        """One line for each thing left out; complete after the last batch."""
+        lines = []
+        if self._cutter.skipped:
+            lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
+        lines += self._lost
+        if self._incomplete > len(self._lost):
+            lines.append(f"{self._incomplete - len(self._lost)} more connections lost records")
+        if self._left_out:
+            lines.append(f"{self._left_out} records with an impossible time were left out")
+        if self._moved:
+            lines.append(f"{self._moved} records whose time goes back: they take the time before them")
+        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
-    @property
-    def progress(self) -> float:
-        """The share that was handed out, 0 to 1."""
-        return self._done
-
-    def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a connection."""
-        return self._flows[flow_id].info()
-
-    def release(self, flow_id: int) -> None:
-        """Forget a connection."""
-        self._flows.pop(flow_id, None)
+    def _cut(self) -> dict[int, Records] | None:
+        """Return the records of the next stretch of the file; None at its end."""
+        while not self._stream_ended:
+            parts: list[bytes] = []
+            size = 0
+            while size < _CHUNK_BYTES and (data := self._stream.read()):
+                parts.append(data)
+                size += len(data)
+            self._stream_ended = size < _CHUNK_BYTES
+            tables = self._cutter.take(b"".join(parts), final=self._stream_ended)
+            if any(map(len, tables.values())):
+                return tables
+        if not self._cutter.records:
+            raise TraceError(f"{self._file}: no whole record of a kernel log in it")
+        return None
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield each connection in turn, in batches of at most `max_rows` rows."""
-        connections = list(self._log.connections.values())
-        starts = [c.acks["time_us"][0] for c in connections if len(c.acks)]
-        origin = int(min(starts)) if starts else 0
-        for number, c in enumerate(connections):
-            acks = c.acks[(c.acks["rtt_us"] >= 0) | (c.acks["acked_segments"] > 0)]
-            flow = self._flows[number] = SampleFlow(number, f"{c.name} ({c.estimator})")
-            for start in range(0, len(acks), max_rows):
-                part = acks[start : start + max_rows]
-                batch = flow.columns(
-                    part["time_us"] - origin, part["rtt_us"].astype(np.int64), part["rtt_us"] < 0
-                )
-                # what a list of RTTs has to guess, the kernel knew
-                batch["flight_segments"] = np.maximum(part["flight_segments"], 1).astype(np.uint32)
-                batch["acked_bytes"] = part["acked_segments"] * part["mss_bytes"]
-                batch["in_flight_bytes"] = part["flight_segments"] * part["mss_bytes"]
-                last = start + max_rows >= len(acks)
-                batch["ended"] = np.array([number] if last else [], np.uint32)
-                yield batch
-            self._done = (number + 1) / len(connections)
+        """Yield the connections of each stretch in turn, in batches of at most `max_rows` rows."""
+        tables = self._first
+        while tables is not None:
+            following = self._cut()
+            for opened in tables[OPEN]:
+                self._of(int(opened["connection"])).connection.open = opened
+            rows = [
+                batch
+                for number, acks in _by_connection(tables[ACK])
+                for batch in self._rows(self._of(number), acks, max_rows)
+            ]
+            closed = tables[CLOSE]["connection"].tolist()
+            for kind in (OPEN, CLOSE):
+                for record in tables[kind]:
+                    self._count(self._of(int(record["connection"])), record["record"], 1)
+            gone = list(dict.fromkeys(closed))
+            if following is None:
+                gone = list(self._alive)
+            elif len(self._alive) - len(gone) > _MOST_OPEN:
+                gone += [n for n in list(self._alive)[: len(self._alive) - _MOST_OPEN] if n not in set(gone)]
+            ended = self._end(gone)
+            last = rows.pop() if rows else empty_batch()
+            yield from rows
+            if len(last["time_us"]) or len(ended):
+                yield last | {"ended": ended}
+            tables = following
+
+    def _of(self, number: int) -> _Alive:
+        alive = self._alive.get(number)
+        if alive is None:
+            flow = self._by_id[self._made] = SampleFlow(self._made, "")
+            self._made += 1
+            alive = self._alive[number] = _Alive(flow, Connection(number, np.empty(0, ACK_RECORD)))
+        return alive
+
+    def _count(self, alive: _Alive, last_record: int, count: int) -> None:
+        alive.records += count
+        alive.last_record = max(alive.last_record, int(last_record))
+
+    def _rows(self, alive: _Alive, acks: Records, max_rows: int) -> Iterator[Columns]:
+        self._count(alive, acks["record"].max(), len(acks))
+        possible = (acks["time_us"] >= 0) & (acks["time_us"] < _MOST_US)
+        self._left_out += len(acks) - int(possible.sum())
+        acks = acks[possible & ((acks["rtt_us"] >= 0) | (acks["acked_segments"] > 0))]
+        if not len(acks):
+            return
+        if self._origin_us is None:
+            self._origin_us = int(acks["time_us"].min())
+        flow = alive.flow
+        given_us = acks["time_us"].astype(np.int64) - self._origin_us
+        since_us = given_us[0] if flow.last_us is None else flow.last_us
+        time_us = np.maximum.accumulate(np.maximum(given_us, since_us))
+        self._moved += int((time_us != given_us).sum())
+        for start in range(0, len(acks), max_rows):
+            part = acks[start : start + max_rows]
+            rtt_us = part["rtt_us"].astype(np.int64)
+            # a clock of microseconds shows a shorter round trip as none
+            batch = flow.columns(time_us[start : start + max_rows], np.maximum(rtt_us, 1), rtt_us < 0)
+            # what a list of RTTs has to guess, the kernel knew
+            batch["flight_segments"] = np.maximum(part["flight_segments"], 1).astype(np.uint32)
+            batch["acked_bytes"] = _bytes(part["acked_segments"], part["mss_bytes"])
+            batch["in_flight_bytes"] = _bytes(part["flight_segments"], part["mss_bytes"])
+            batch["ended"] = np.empty(0, np.uint32)
+            yield batch
+
+    def _end(self, numbers: list[int]) -> npt.NDArray[np.uint32]:
+        ended = []
+        for number in numbers:
+            alive = self._alive.pop(number)
+            alive.flow.name = f"{alive.connection.name} ({alive.connection.estimator})"
+            ended.append(alive.flow.id)
+            lost = alive.last_record + 1 - alive.records
+            if lost > 0:
+                self._incomplete += 1
+                if len(self._lost) < _NAMED:
+                    self._lost.append(f"connection {number}: {lost} records were lost")
+        return np.array(ended, np.uint32)
+
+
+def _by_connection(acks: Records) -> Iterator[tuple[int, Records]]:
+    """Yield the records of each connection, in order of their own numbers."""
+    if not len(acks):
+        return
+    acks = acks[np.lexsort((acks["record"], acks["connection"]))]
+    starts = np.flatnonzero(np.diff(acks["connection"], prepend=acks["connection"][0] ^ 1))
+    for part in np.split(acks, starts[1:]):
+        yield int(part["connection"][0]), part
+
+
+def _bytes(segments: npt.NDArray[np.uint32], size: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    count: npt.NDArray[np.uint32] = np.minimum(segments.astype(np.uint64) * size, _MOST_COUNT).astype(
+        np.uint32
+    )
+    return count

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tcplearn.papers.nunes2014.runs import BASE, LEARNED, Point, by_place, name
+from tcplearn.papers.nunes2014.simulated_runs import BASE, LEARNED, Point, by_place, name
 from tcplearn.report.palette import DASHES, Look, looks
 from tcplearn.simulate.interval import mean_interval
 
@@ -34,24 +34,24 @@ _SHARE, _RATIO = "retransmitted packets, %", "delivery ratio, %"
 _ERROR, _CWND, _GOODPUT = "mean error, ticks", "mean cwnd, bytes", "goodput, packets/s"
 _MANET = {"I": (2, 3, 4, 5, 7), "II": (8, 9, 12, 11, 10)}  # error, retransmitted, goodput, cwnd, delivery
 
-OVER_TIME = Figure("6", "I", "cwnd_bytes", _CWND)
+OVER_TIME = Figure("6", "I", "mean_cwnd_bytes", _CWND)
 _PAPERS = (
     OVER_TIME,
-    *(Figure(str(n[0]), s, "mean_error_ticks", _ERROR) for s, n in _MANET.items()),
+    *(Figure(str(n[0]), s, "mean_abs_error_ticks", _ERROR) for s, n in _MANET.items()),
     *(Figure(str(n[1]), s, "retransmitted_share", _SHARE, 100) for s, n in _MANET.items()),
     *(Figure(str(n[2]), s, "goodput_pps", _GOODPUT) for s, n in _MANET.items()),
-    *(Figure(str(n[3]), s, "cwnd_bytes", _CWND) for s, n in _MANET.items()),
+    *(Figure(str(n[3]), s, "mean_cwnd_bytes", _CWND) for s, n in _MANET.items()),
     *(Figure(str(n[4]), s, "delivery_ratio", _RATIO, 100) for s, n in _MANET.items()),
-    Figure("13", "III", "mean_error_ticks", _ERROR),
-    Figure("14", "III", "queue_bytes", "mean queue, bytes"),
-    Figure("14-mobile", "I", "queue_bytes", "mean queue, bytes"),
+    Figure("13", "III", "mean_abs_error_ticks", _ERROR),
+    Figure("14", "III", "mean_queue_bytes", "mean queue, bytes"),
+    Figure("14-mobile", "I", "mean_queue_bytes", "mean queue, bytes"),
     Figure("15", "III", "retransmitted_share", _SHARE, 100),
-    Figure("16", "III", "cwnd_bytes", _CWND),
-    Figure("17", "IV", "mean_error_ticks", _ERROR),
+    Figure("16", "III", "mean_cwnd_bytes", _CWND),
+    Figure("17", "IV", "mean_abs_error_ticks", _ERROR),
     Figure("18", "IV", "retransmitted_share", _SHARE, 100),
     Figure("19", "IV", "goodput_pps", _GOODPUT),
     Figure("20", "IV", "delivery_ratio", _RATIO, 100),
-    Figure("22", "V", "mean_error_ticks", _ERROR),
+    Figure("22", "V", "mean_abs_error_ticks", _ERROR),
     Figure("23", "V", "retransmitted_share", _SHARE, 100),
     Figure("24", "V", "delivery_ratio", _RATIO, 100),
     Figure("25", "V", "goodput_pps", _GOODPUT),
@@ -60,7 +60,7 @@ BEYOND = tuple(
     Figure(f"{s}-{word}", s, metric, title, scale)
     for s in ("VI", "VII")
     for word, metric, title, scale in (
-        ("error", "mean_error_ms", "mean error, ms", 1.0),
+        ("error", "mean_abs_error_ms", "mean error, ms", 1.0),
         ("retransmitted", "retransmitted_share", _SHARE, 100),
         ("goodput", "goodput_pps", _GOODPUT, 1.0),
     )

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* TL_RANGE(condition, value): what a function of fixed point states of its arguments or result. Nothing, but
+ * in a build for tests with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES), where it reports and aborts. */
+#ifndef TCPLEARN_RANGE_H
+#define TCPLEARN_RANGE_H
+
+#ifdef TL_CHECK_RANGES
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline void tl_range_broken(const char *function, const char *range, long long value)
+{
+	fprintf(stderr, "%s: out of its range, %s: %lld\n", function, range, value);
+	abort();
+}
+
+#define TL_RANGE(condition, value) \
+	do { \
+		if (!(condition)) \
+			tl_range_broken(__func__, #condition, (long long)(value)); \
+	} while (0)
+#else
+#define TL_RANGE(condition, value) \
+	do { \
+	} while (0)
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What `conformal` needs of double precision: levels, near logarithms, the width. */
+#ifndef TCPLEARN_CONFORMAL_DOUBLE_H
+#define TCPLEARN_CONFORMAL_DOUBLE_H
+
+#include "../deps.h"
+
+#ifndef TL_NO_F64
+
+typedef double tl_level_f64; /* a logarithm to base 2, a sum of misses */
+
+TL_FN tl_level_f64 tl_level_of_f64(int64_t n, int64_t d)
+{
+	return (double)n / (double)d;
+}
+
+TL_FN tl_level_f64 tl_level_from_ratio_f64(double r)
+{
+	return r;
+}
+
+TL_FN tl_level_f64 tl_level_shr_f64(tl_level_f64 a, uint32_t k)
+{
+	return a * (1.0 / (double)((uint64_t)1 << k));
+}
+
+TL_FN tl_level_f64 tl_level_mul_f64(tl_level_f64 a, tl_level_f64 b)
+{
+	return a * b;
+}
+
+/* Mitchell's logarithm (1962) with a parabola put right: log2(1 + f) is f + 11/32 f (1 - f), at most
+ * 0.0081 off. What controls a width needs no more, and both arithmetics can have the same. x > 0. */
+TL_FN double tl_f64_log2_near(double x)
+{
+	uint64_t bits;
+	double f;
+	int64_t e;
+
+	TL_COPY(&bits, &x);
+	e = (int64_t)((bits >> 52) & 2047) - 1023;
+	bits = (bits & (((uint64_t)1 << 52) - 1)) | ((uint64_t)1023 << 52);
+	TL_COPY(&f, &bits);
+	f -= 1;
+	return (double)e + f + 11.0 / 32 * f * (1 - f);
+}
+
+/* Its inverse to the same order: 2^f is 1 + f - 11/32 f (1 - f). x within +-1000. */
+TL_FN double tl_f64_exp2_near(double x)
+{
+	int64_t whole = (int64_t)x - (x < (double)(int64_t)x);
+	double f = x - (double)whole, scale;
+	uint64_t bits = (uint64_t)(whole < -1000 ? 23 : whole > 1000 ? 2023 : whole + 1023) << 52;
+
+	TL_COPY(&scale, &bits);
+	return (1 + f - 11.0 / 32 * f * (1 - f)) * scale;
+}
+
+/* log2(5/4 ln(1 / (2 miss))): where a Laplace tail is missed that often, a quarter wider. */
+TL_FN tl_level_f64 tl_level_start_f64(tl_level_f64 miss)
+{
+	double rate = miss < 0.2 ? miss : 0.2;
+
+	return tl_f64_log2_near(1.25 * 0.69314718055994530942 * -tl_f64_log2_near(2 * rate));
+}
+
+/* 2^u sqrt(a b) */
+TL_FN double tl_width_f64(tl_level_f64 u, double a, double b)
+{
+	return tl_f64_exp2_near(u + (tl_f64_log2_near(a) + tl_f64_log2_near(b)) / 2);
+}
+
+#endif
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What `conformal` needs of fixed point: levels with 32 fractional bits, near logarithms, the width. */
+#ifndef TCPLEARN_CONFORMAL_FIXED_H
+#define TCPLEARN_CONFORMAL_FIXED_H
+
+#include "../arithmetic/fix.h"
+
+typedef int64_t tl_level_fix; /* a logarithm to base 2, a sum of misses */
+
+/* Range: |n| <= 2^30, d > 0. */
+TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
+{
+	TL_RANGE(tl_fix_within(n, 30), n);
+	TL_RANGE(d > 0, d);
+	return n * ((int64_t)1 << 32) / d;
+}
+
+/* Cut to 26 fractional bits: quarters and sixteenths of it are exact. Range: 0 <= r <= 2^60. */
+TL_FN tl_level_fix tl_level_from_ratio_fix(int64_t r)
+{
+	TL_RANGE(r >= 0 && tl_fix_within(r, 60), r);
+	return (r >> 4) << 6;
+}
+
+TL_FN tl_level_fix tl_level_shr_fix(tl_level_fix a, uint32_t k)
+{
+	return tl_fix_shr(a, k);
+}
+
+/* b cut to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45: the product fits. */
+TL_FN tl_level_fix tl_level_mul_fix(tl_level_fix a, tl_level_fix b)
+{
+	TL_RANGE(tl_fix_within(a, 32), a);
+	TL_RANGE(tl_fix_within(b, 45), b);
+	return tl_fix_shr(a * tl_fix_shr(b, 16), 16);
+}
+
+/* Mitchell's logarithm with a parabola put right (conformal_double.h), 16 fractional bits. Range: 1 <= x <= 2^62. */
+TL_FN int64_t tl_fix_log2_near(int64_t x)
+{
+	int64_t e = tl_fix_top_bit((uint64_t)x);
+	int64_t f = (e <= 16 ? x << (16 - e) : x >> (e - 16)) - 65536;
+
+	TL_RANGE(x >= 1 && tl_fix_within(x, 62), x);
+	return e * 65536 + f + ((11 * f * (65536 - f)) >> 21);
+}
+
+/* Its inverse: x with 16 fractional bits of any sign, the result whole; at most 2^58. */
+TL_FN int64_t tl_fix_exp2_near(int64_t x)
+{
+	int64_t whole = x >> 16, f = x & 65535;
+	int64_t m = 65536 + f - ((11 * f * (65536 - f)) >> 21);
+
+	if (whole > 57)
+		return (int64_t)1 << 58;
+	if (whole >= 16)
+		return m << (whole - 16);
+	return whole >= -1 ? (m + ((int64_t)1 << (15 - whole))) >> (16 - whole) : 0;
+}
+
+/* 2^u sqrt(a b). Range: 1 <= a, b <= 2^60. */
+TL_FN int64_t tl_width_fix(tl_level_fix u, int64_t a, int64_t b)
+{
+	TL_RANGE(a >= 1 && tl_fix_within(a, 60), a);
+	TL_RANGE(b >= 1 && tl_fix_within(b, 60), b);
+	return tl_fix_exp2_near((u >> 16) + ((tl_fix_log2_near(a) + tl_fix_log2_near(b)) >> 1));
+}
+
+/* log2(5/4 ln(1 / (2 miss))). Range: 0 <= miss <= 2^32. */
+TL_FN tl_level_fix tl_level_start_fix(tl_level_fix miss)
+{
+	const int64_t most = 858993459; /* 0.2 */
+	int64_t bits = (int64_t)31 * 65536 - tl_fix_log2_near(miss < 1 ? 1 : miss < most ? miss : most);
+
+	TL_RANGE(miss >= 0 && tl_fix_within(miss, 32), miss);
+	return (tl_fix_log2_near((bits * 56783) >> 16) - (int64_t)16 * 65536) * 65536; /* 5/4 ln 2 */
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What `tracking` needs of double precision. */
+#ifndef TCPLEARN_TRACKING_DOUBLE_H
+#define TCPLEARN_TRACKING_DOUBLE_H
+
+#include "../arithmetic/weights_double.h"
+
+#ifndef TL_NO_F64
+
+/* Mean of x by the positive ones of w; fallback where there is none. */
+TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, double fallback)
+{
+	double sum = 0, dot = 0;
+	uint32_t k;
+
+	for (k = 0; k < n; k++) {
+		double v = w[k] > 0 ? w[k] : 0;
+		sum += v;
+		dot += v * x[k];
+	}
+	return sum > 0 ? dot / sum : fallback;
+}
+
+/* An error in units of a scale. */
+TL_FN tl_loss_f64 tl_loss_in_scales_f64(double error, double scale)
+{
+	return error / scale;
+}
+
+#endif
+#endif

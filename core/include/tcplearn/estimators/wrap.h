@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The verbs of every estimator on memory without a type, in the arithmetic that is begun. Of wrap.h. */
+
+#ifndef TCPLEARN_ESTIMATORS_WRAP_H
+#define TCPLEARN_ESTIMATORS_WRAP_H
+/* tl_timer_of_ID and tl_origin_of_ID, for presets too */
+#define TL_FACTS(id, label, list, state, timer, origin, summary, about) \
+	enum { tl_timer_of_##id = timer, tl_origin_of_##id = origin };
+TL_ESTIMATORS(TL_FACTS)
+
+#define TL_STATE_FIXED(id) (uint32_t)sizeof(struct TL(id))
+#define TL_STATE_BY_PARAMS(id) TL(id##_bytes)((const struct TL(id##_params) *)params)
+
+#define TL_WRAP_ESTIMATOR(id, label, list, state, timer, origin, summary, about) \
+	TL_WRAP_PARAMS(id, list) \
+	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
+	{ \
+		(void)params; \
+		return state(id); \
+	} \
+	TL_FN void TL(wrap_init_##id)(void *s, const void *params) \
+	{ \
+		TL(id##_init)((struct TL(id) *)s, (const struct TL(id##_params) *)params); \
+	} \
+	TL_FN void TL(wrap_update_##id)(void *s, const struct tl_sample *in) \
+	{ \
+		TL(id##_update)((struct TL(id) *)s, in); \
+	} \
+	TL_FN void TL(wrap_query_##id)(const void *s, struct TL(prediction) *out) \
+	{ \
+		TL(id##_query)((const struct TL(id) *)s, out); \
+	}
+#define TL_WRAP_ESTIMATOR_PRESET(id, preset, label, summary) TL_WRAP_PRESET(id, preset)
+#endif
+
+TL_ESTIMATORS(TL_WRAP_ESTIMATOR)
+TL_PRESETS(TL_WRAP_ESTIMATOR_PRESET)

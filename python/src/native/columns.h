@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The columns of a batch, spelled here only, for Python too: readers write them, the engine reads them.
+#ifndef TCPLEARN_COLUMNS_H
+#define TCPLEARN_COLUMNS_H
+
+#include <cstddef>
+#include <cstdint>
+
+// One row for each ACK that acknowledges new data of one direction of one connection. All times are
+// microseconds since the trace's first packet or row.
+// X(type, name, default, meaning)
+
+// Without these a batch says nothing.
+#define TCPLEARN_REQUIRED_COLUMNS(X)                                                                    \
+  X(std::int64_t, time_us, 0, "the ACK at the capture point")                                           \
+  X(std::int64_t, sent_us, 0, "the transmission that this ACK times; -1 where rtt_us is -1")            \
+  X(std::int64_t, rtt_us, 0, "time_us - sent_us, or -1: no_sample says why")                            \
+  X(std::int64_t, armed_us, 0, "the last (re)start of the timer before this ACK (RFC 6298, section 5)") \
+  X(std::int64_t, head_sent_us, 0, "first transmission of the oldest segment out before this ACK")      \
+  X(std::uint32_t, flow, 0, "a direction of a connection")
+
+// Every trace has these; one that does not know them gives the default.
+#define TCPLEARN_FILLED_COLUMNS(X)                                                                      \
+  X(std::uint32_t, acked_bytes, 0, "that this ACK acknowledges first")                                  \
+  X(std::uint32_t, in_flight_bytes, 0, "sent and not acknowledged just before this ACK")                \
+  X(std::uint32_t, flight_segments, 1, "the same in segments of the flow's MSS, at least 1")            \
+  X(std::uint8_t, retransmitted, 0, "the oldest segment out was sent again: a timeout is not spurious") \
+  X(std::uint8_t, ttl, 0, "of the ACK; 0 where unknown")                                                \
+  X(std::uint8_t, no_sample, 0, "why there is no RTT: NoSample, 0 where there is one")
+
+// Left out of the batches of traces that do not know them; read as the default then.
+#define TCPLEARN_OPTIONAL_COLUMNS(X)                                                                      \
+  X(std::int64_t, ack_delay_us, 0, "how long the peer says that it held the ACK back (RFC 9000, 13.2.5)") \
+  X(std::uint8_t, hops, 0, "of the path; 0 where unknown")
+
+#define TCPLEARN_BATCH_COLUMNS(X) TCPLEARN_REQUIRED_COLUMNS(X) TCPLEARN_FILLED_COLUMNS(X)
+#define TCPLEARN_SAMPLE_COLUMNS(X) TCPLEARN_BATCH_COLUMNS(X) TCPLEARN_OPTIONAL_COLUMNS(X)
+
+// One row for each segment that was sent again and whose first copy nothing proves to have arrived; all
+// required. -1: none.
+#define TCPLEARN_LOSS_COLUMNS(X)                                                                         \
+  X(std::uint32_t, flow, 0, "a direction of a connection")                                               \
+  X(std::uint32_t, row, 0, "of the batch: the ACK that acknowledges it")                                 \
+  X(std::uint32_t, id, 0, "rising within a flow, for withdrawn_id")                                      \
+  X(std::int64_t, sent_us, 0, "its first transmission")                                                  \
+  X(std::int64_t, resent_us, 0, "its repair")                                                            \
+  X(std::int64_t, armed_us, 0, "of the timer that ran at the repair, as if there had been no repair")    \
+  X(std::int64_t, head_sent_us, 0, "of the oldest segment out at the repair, likewise")                  \
+  X(std::int64_t, probe_from_us, 0, "the last ACK or new data, from which a PTO counts (RFC 8985, 7.2)") \
+  X(std::int64_t, delivered_us, 0, "the first sign that something sent later arrived, or -1")            \
+  X(std::int64_t, rack_us, 0, "when RACK calls it lost by such signs, or -1")                            \
+  X(std::int64_t, rtt_us, 0, "of what was delivered last before the repair, or -1")                      \
+  X(std::uint8_t, tail, 0, "nothing was sent after it before the repair")                                \
+  X(std::uint8_t, alone, 0, "one segment out at the repair")
+
+// Losses taken back: a duplicate SACK came after the ACK.
+#define TCPLEARN_WITHDRAWN_COLUMNS(X)                                \
+  X(std::uint32_t, withdrawn_flow, 0, "a direction of a connection") \
+  X(std::uint32_t, withdrawn_id, 0, "the id of one of its losses")
+
+namespace tcplearn {
+
+// A batch's columns, borrowed, all of `rows` length; null: the trace does not know them.
+struct Columns {
+  std::size_t rows = 0;
+#define TCPLEARN_X(type, name, unknown, meaning) \
+  const type* name = nullptr;                    \
+  type name##_at(std::size_t row) const { return name ? name[row] : type{unknown}; }
+  TCPLEARN_SAMPLE_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+};
+
+// The losses of a batch in order of its rows, borrowed.
+struct LossColumns {
+  std::size_t rows = 0, withdrawn = 0;
+#define TCPLEARN_X(type, name, unknown, meaning) const type* name = nullptr;
+  TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
+  TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+};
+
+}  // namespace tcplearn
+
+#endif

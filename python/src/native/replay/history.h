@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The predictions and timeouts of the last rows, as far back as a segment that is still out was sent.
+#ifndef TCPLEARN_REPLAY_HISTORY_H
+#define TCPLEARN_REPLAY_HISTORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tcplearn {
+
+// In force just before a row, by estimator; borrowed until the next row comes.
+struct InForce {
+  bool any_sample;
+  double *rtt_us, *rto_us;
+};
+
+// A ring that grows with the flight and keeps its memory.
+class History {
+ public:
+  // Samples that overtake another are fewer; a long stall would keep many times its length of rows.
+  static constexpr std::size_t kMostBehind = std::size_t{1} << 14;
+
+  explicit History(std::size_t estimators) : width_(2 * estimators) {}
+
+  // Begins a row; its predictions and timeouts are for the caller to fill in.
+  InForce add(std::int64_t time_us, bool any_sample);
+  // Forgets rows up to time_us, and up to head_us those beyond the newest kMostBehind.
+  void forget(std::int64_t time_us, std::int64_t head_us);
+  // What was in force at a time: until the first row after it, what was so just before that row. The newest
+  // where there is none.
+  InForce at(std::int64_t time_us);
+
+ private:
+  struct Row {
+    std::int64_t time_us;
+    bool any_sample;
+  };
+  InForce in_force(std::size_t slot);
+  std::size_t slot(std::size_t row) const { return (first_ + row) & (rows_.size() - 1); }
+  void grow();
+
+  std::size_t width_;
+  std::size_t first_ = 0, count_ = 0;
+  std::vector<Row> rows_;       // as many as there is room for, a power of two
+  std::vector<double> values_;  // [slot][prediction by estimator, timeout by estimator]
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Options that several commands have, each spelled once. Nothing heavy is imported: --help must be quick."""
+
+from __future__ import annotations
+
+import enum
+import ipaddress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tcplearn.errors import UserError
+
+
+class ArithmeticName(enum.StrEnum):
+    double = "double"
+    fixed = "fixed"
+
+
+class FormatName(enum.StrEnum):
+    table = "table"
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+
+
+# what is read, and how it is judged
+Traces = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures or tables of samples.")]
+Estimators = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--estimator",
+        "-e",
+        metavar="SPEC",
+        help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn estimators` lists them.",
+    ),
+]
+Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the estimators run in.")]
+Sender = Annotated[
+    str,
+    typer.Option(
+        metavar="WHO",
+        help="Whose timers are replayed: auto, near, far, client, server, both or ADDR[:PORT].",
+    ),
+]
+EveryAck = Annotated[
+    bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
+]
+Unit = Annotated[
+    str, typer.Option(metavar="UNIT", help="Of numbers without one: s, ms, us or ns.", show_default=False)
+]
+MinSamples = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Flows with fewer samples are not judged (30; in a suite 500).",
+        show_default=False,
+    ),
+]
+Flow = Annotated[
+    str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
+]
+
+# what is written
+Format = Annotated[FormatName, typer.Option(help="How the results are written.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.html", help="Write a report with pictures: one file, works offline."),
+]
+Pictures = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write each picture of the report as PNG and SVG.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")]
+
+# where and how often work is done
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        help="At once on this machine (one a processor).",
+        show_default=False,
+    ),
+]
+Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)]
+Slurm = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Do again what is kept of earlier runs.")]
+Profile = Annotated[
+    str, typer.Option(metavar="NAME", help="A profile of the scenario, as smoke.", show_default=False)
+]
+Kept = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False
+    ),
+]
+
+
+def checked_unit(unit: str) -> str:
+    if unit not in ("", "s", "ms", "us", "ns"):
+        raise UserError(f"--unit {unit}: not a unit; give s, ms, us or ns")
+    return unit
+
+
+def checked_sender(sender: str) -> str:
+    if sender in ("auto", "near", "far", "client", "server", "both"):
+        return sender
+    address, port = sender, "1"
+    if sender.startswith("["):
+        address, bracket, rest = sender[1:].partition("]")
+        port = rest[1:] if rest.startswith(":") else "1" if bracket and not rest else ""
+    elif sender.count(":") == 1:
+        address, _, port = sender.partition(":")
+    try:
+        ipaddress.ip_address(address)
+        if port.isdecimal() and 0 < int(port) < 65536:
+            return sender
+    except ValueError:
+        pass
+    raise UserError(
+        f"--sender {sender}: not a sender; give auto, near, far, client, server, both or ADDR[:PORT] "
+        "(IPv6 with a port: [ADDR]:PORT)"
+    )

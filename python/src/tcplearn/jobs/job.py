@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A job: a function of a module and its arguments, all of it plain, so that another machine can do it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import FailedError, UserError, printable
+
+
+@dataclass(frozen=True)
+class Job:
+    key: str  # a hash of all that determines the result
+    function: Callable[..., Any]  # of a module, by its name; its result is plain JSON, or bytes
+    arguments: tuple[Any, ...]  # plain JSON
+    title: str = ""  # in the line of its failure
+    cost: float = 1.0  # beside the others'
+    earlier: tuple[str, ...] = ()  # keys under which an equal result may have been kept
+
+
+class JobFailedError(FailedError):
+    """`log`: what a person needs who looks for the reason."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message, log)
+        self.log = log
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Failure:
+    message: str
+    log: str = ""
+
+
+def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The result, or its Failure: one that comes each time is not to be tried on another machine."""
+    try:
+        return function(*arguments)
+    except UserError as error:
+        return Failure(str(error), getattr(error, "log", ""))
+
+
+#: Of the runner, in its own thread alone.
+watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", default=None)
+
+
+def advance(share: float) -> None:
+    """From within a job: how much of it is done. Heard where jobs run one after the other."""
+    if watch := watching.get():
+        watch(share)
+
+
+def described(job: Job) -> str:
+    """As `repeated` reads it."""
+    name = f"{job.function.__module__}:{job.function.__qualname__}"
+    return json.dumps({"function": name, "arguments": job.arguments}, indent=1) + "\n"
+
+
+def repeated(file: Path) -> Any:
+    """The result of a job that `described` wrote. Raises FailedError."""
+    try:
+        known = json.loads(file.read_text())
+        module, _, name = known["function"].partition(":")
+        arguments = known["arguments"]
+    except (OSError, ValueError, KeyError) as error:
+        raise FailedError(f"{printable(file)}: is no job: {error}") from error
+    return getattr(importlib.import_module(module), name)(*arguments)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Jobs to results: what is kept is read, the rest run and kept; a failure does not stop the others."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tcplearn.jobs.job import Failure, Job, watching
+from tcplearn.jobs.pool import Pool
+from tcplearn.jobs.store import Kept
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass
+class Done:
+    results: dict[str, Any] = field(default_factory=dict)  # by key
+    failures: list[str] = field(default_factory=list)  # a line each
+
+
+def kept_of(jobs: Sequence[Job], kept: Kept) -> dict[str, Any]:
+    """Results that need no run, by key."""
+    return {job.key: found for job in jobs if (found := kept.get(job)) is not None}
+
+
+def run(
+    jobs: Sequence[Job],
+    kept: Kept,
+    pool: Pool,
+    *,
+    fresh: bool = False,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = print,
+    unit: str = "runs",
+) -> Done:
+    """`unit`: what the jobs are, in the line of progress."""
+    done = Done({} if fresh else kept_of(jobs, kept))
+    todo = [job for job in jobs if job.key not in done.results]
+    if not todo:  # no cluster is needed then
+        return done
+    total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
+
+    def tell(share: float = 0.0) -> None:
+        """`share`: of the job that runs, where they run one after the other."""
+        if progress:
+            more = share * todo[ended].cost if share else 0.0
+            progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")
+
+    tell()
+    with _interrupted_by_sigterm(), _watched(tell), contextlib.closing(pool(todo)) as results:
+        for job, result in results:
+            spent, ended = spent + job.cost, ended + 1
+            if isinstance(result, Failure):
+                done.failures.append(_failed(job, result, kept))
+                say(done.failures[-1])
+            else:
+                done.results[job.key] = kept.put(job, result)
+            tell()
+    return done
+
+
+def _failed(job: Job, failure: Failure, kept: Kept) -> str:
+    again, log = kept.put_failed(job, failure.log)
+    where = f"; log: {log}" if log else ""
+    return f"{job.title}: {failure.message}{where}; again: {again}"
+
+
+@contextlib.contextmanager
+def _watched(watch: Callable[[float], None]) -> Iterator[None]:
+    before = watching.set(watch)
+    try:
+        yield
+    finally:
+        watching.reset(before)
+
+
+@contextlib.contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """Ended by timeout or by a scheduler of jobs: the children end in good order, as on ^C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Finished runs of the lab: a folder each, packed on the way from where it ran, whole or absent here."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import tcplearn
+from tcplearn import provenance
+from tcplearn.errors import FailedError
+from tcplearn.jobs import Job, Kept
+
+#: In a finished run's folder: commit and version of what made it, a line each.
+COMPLETE = "complete"
+
+
+def packed(folder: Path) -> bytes:
+    """All files below it."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+            tar.add(path, str(path.relative_to(folder)))
+    return out.getvalue()
+
+
+def unpack(data: bytes, folder: Path) -> None:
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        for member in tar:
+            name = PurePosixPath(member.name)
+            content = tar.extractfile(member) if member.isfile() else None
+            if content is None or name.is_absolute() or ".." in name.parts:
+                raise FailedError(f"{member.name}: not a file of a run")
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.read())
+
+
+class Folders(Kept):
+    """Named by scenario, number and key."""
+
+    def path(self, job: Job) -> Path:
+        (document,) = job.arguments
+        return self.folder / f"{document['name']}-{job.key}"
+
+    def get(self, job: Job) -> Path | None:
+        path = self.path(job)
+        return path if (path / COMPLETE).exists() else None
+
+    def put(self, job: Job, result: Any) -> Path:
+        path = self.path(job)
+        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=self.folder))
+        try:
+            unpack(result, partial)
+            partial.chmod(0o755)
+            (partial / COMPLETE).write_text(f"{provenance.commit()}\n{tcplearn.__version__}\n")
+            if path.exists():
+                shutil.rmtree(path)
+            partial.rename(path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return path
+
+
+def made_by(folder: Path) -> tuple[str, str]:
+    """Commit and version; earlier runs have no version."""
+    commit, version, *_ = [*(folder / COMPLETE).read_text().split("\n"), ""]
+    return commit, version

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Figures from the module's log: the kernel's answers, measured by the engine that measures a replay's."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn import _native
+from tcplearn.errors import FailedError
+from tcplearn.traces import TraceError, tlog
+from tcplearn.traces.base import TraceFile
+
+from .scenario import STOCK
+
+Figures = Iterator[tuple[str, float]]
+Floats = npt.NDArray[np.float64]
+
+#: RFC 6298, 2.1, and TCP_TIMEOUT_INIT: where the log has no RTO from before the first sample.
+FIRST_RTO_US = 1e6
+#: linux/module/timer.h, tl_timer_answer: the bounds of what it writes.
+LEAST_JIFFIES, RTO_MAX_US = 2, 120e6
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The log of one transfer: its records, and the file as a trace."""
+
+    path: Path
+    connection: tlog.Connection
+
+    def trace(self) -> tlog.TlogTrace:
+        return tlog.TlogTrace(TraceFile.of(self.path))
+
+
+def opened(path: Path) -> Opened:
+    """The log of a run, packed or not. Raises FailedError."""
+    packed = path.with_name(path.name + ".gz")
+    file = packed if packed.exists() else path
+    raw = file.read_bytes()
+    try:
+        log = tlog.parse(gzip.decompress(raw) if file is packed else raw, str(file))
+    except TraceError as error:
+        raise FailedError(str(error)) from error
+    if len(log.connections) != 1:
+        raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
+    return Opened(file, next(iter(log.connections.values())))
+
+
+def figures(path: Path, tick_ms: float | None) -> Figures:
+    """Of the one connection of a transfer; errors also in ticks where the scenario has a tick."""
+    log = opened(path)
+    c = log.connection
+    yield "log_records_lost", float(c.lost)
+    if len(c.acks):
+        yield "mean_cwnd_segments", float(np.mean(c.acks["cwnd"]))
+    samples = c.acks["rtt_us"][c.acks["rtt_us"] >= 0]
+    yield "samples", float(len(samples))
+    if len(samples) < 2:
+        return
+    ours, stock, armed = measured(log)
+    yield "mean_abs_error_ms", ours["mean_abs_error_us"] / 1000
+    if tick_ms is not None:
+        yield "mean_abs_error_ticks", ours["mean_abs_error_us"] / 1000 / tick_ms
+    if ours["at_send_error_us"] is not None:
+        yield "at_send_error_ms", ours["at_send_error_us"] / 1000
+    yield "mean_rtt_ms", float(np.mean(samples)) / 1000
+    yield "mean_rto_ms", ours["mean_rto_us"] / 1000
+    yield "mean_stock_rto_ms", stock["mean_rto_us"] / 1000
+    yield "excess_wait_ms", ours["excess_wait_us"] / 1000
+    yield "rto_miss_rate", ours["misses"] / ours["timed"]
+    yield "rto_miss_rate_before", ours["misses_before"] / ours["timed"]
+    for key in ("spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"):
+        yield key, float(armed[key])
+    if c.estimator != STOCK:
+        yield "replay_differences", float(replay_differences(c))
+
+
+def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
+    """Metrics of a replay: of the kernel's RTO, of stock's, and of what the timer was armed for."""
+    c = log.connection
+    acks = c.timed
+    first_rto_us = float(c.open["rto_q8"]) / 256 if c.open is not None else 0.0
+    prediction_us = _before(acks["rtt_q8"] / 256, 0.0)
+    timers = [
+        _before(rto_us.astype(np.float64), first_rto_us or FIRST_RTO_US)
+        for rto_us in (_in_force_us(c, acks), acks["stock_rto_us"], acks["rto_us"])
+    ]
+    rtt_us = np.column_stack([prediction_us] * len(timers))
+    rto_us = np.column_stack(timers)
+    engine = _native.ReplayEngine([], len(timers))
+    start = 0
+    for batch in log.trace().batches():
+        end = start + len(batch["time_us"])
+        engine.feed(batch, rtt_us[start:end].ravel(), rto_us[start:end].ravel())
+        start = end
+    flow = engine.finish(0)  # the trace numbers its flows
+    if flow is None:
+        raise FailedError("a log without a sample")
+    return flow.metrics()
+
+
+def _before(answers: Floats, first: float) -> Floats:
+    """What was in force just before each row, of what was answered at each."""
+    return np.concatenate(([first], answers[:-1]))
+
+
+def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
+    """The whole RTO. A timer that counts from the oldest segment is logged without that segment's age."""
+    if c.open is None or not c.open["flags"] & tlog.FROM_HEAD:
+        return np.asarray(acks["rto_us"], np.float64)
+    jiffy_us = 1e6 / float(c.open["hz"])
+    jiffies = np.ceil(acks["rto_q8"] / 256 / jiffy_us)
+    whole_us = np.clip(jiffies * jiffy_us, LEAST_JIFFIES * jiffy_us, RTO_MAX_US)
+    # more than the answer: an rto_min, or backed off
+    in_force_us = np.maximum(whole_us, acks["rto_us"])
+    if c.open["netns"] and acks["rto_us"][0] == acks["stock_rto_us"][0]:
+        in_force_us[0] = acks["rto_us"][0]  # after the handshake's sample the kernel's own
+    return np.asarray(in_force_us, np.float64)
+
+
+def replay_differences(c: tlog.Connection) -> int:
+    """Answers of the kernel that the core, given the same samples here, does not give to the bit."""
+    s = c.acks[c.acks["rtt_us"] >= 0]
+    core = _native.Estimator(c.estimator, "fixed", {})
+    time_us, rtt_us = (s[name].astype(np.int64) for name in ("time_us", "rtt_us"))
+    flight = s["flight_segments"].astype(np.int64)
+    rtt, rto = core.run(rtt_us, time_us, time_us - rtt_us, flight_segments=flight)
+    after = (np.append(rtt[1:], core.rtt_us), np.append(rto[1:], core.rto_us))
+    return int(((after[0] * 256 != s["rtt_q8"]) | (after[1] * 256 != s["rto_q8"])).sum())

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How a number is shown to people."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+#: Least size and the decimals it deserves: so many that three or four digits are seen.
+_MILLISECONDS = ((100, 0), (10, 1), (0.1, 2), (0, 4))
+_RATIO = ((100, 0), (10, 1), (0, 2))
+_FINE_RATIO = ((100, 0), (10, 1), (0, 3))
+_COLUMN = ((1000, 0), (100, 1), (1, 2), (0.1, 3), (0, 4))
+
+
+def _digits(size: float, steps: Sequence[tuple[float, int]]) -> int:
+    return next(digits for least, digits in steps if size >= least)
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def decimals(values: Sequence[float]) -> int:
+    """As many as the column's middle value deserves: three or four digits."""
+    sizes = [abs(v) for v in values if v]
+    return _digits(statistics.median(sizes), _COLUMN) if sizes else 0
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:,.{2 if value == 0 else _digits(abs(value), _MILLISECONDS)}f}"
+
+
+def ratio(value: float) -> str:
+    return f"{value:.{_digits(max(value, 0), _RATIO)}f}"
+
+
+def fine_ratio(value: float) -> str:
+    return f"{value:,.{_digits(max(value, 0), _FINE_RATIO)}f}"
+
+
+def hundredths(share: float, digits: int = 3) -> str:
+    """A share in %, without the sign."""
+    return f"{share * 100:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    return "0 %" if share == 0 else "less than 0.001 %" if share < 1e-5 else f"{hundredths(share)} %"
+
+
+def exact(value: float) -> str:
+    """Of data that a page sorts by."""
+    return f"{value:.9g}"
+
+
+def parameter(value: object) -> str:
+    """As one would type it."""
+    if isinstance(value, (int, float)):
+        return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
+    return str(value)

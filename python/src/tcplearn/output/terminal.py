@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Tables on a terminal, made to fit its width, and as plain text for a pipe."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Collection, Sequence
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from tcplearn.errors import printable
+from tcplearn.output.table import Cell, Column, Table
+
+#: A pipe has no width: every column, no wrapping.
+ENDLESS = 10_000
+
+_RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+
+
+def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
+    """Without its title and legend; `detailed`: columns whose cells show all they have."""
+    out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
+    widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
+    for i, column in enumerate(table.columns):
+        out.add_column(
+            Text(column.head),
+            justify="left" if column.words else "right",
+            no_wrap=True,
+            overflow="ellipsis" if column.words and i else "fold",
+            vertical="bottom",
+            style="dim" if column.ratio else "",
+        )
+
+    def seen(i: int, cell: Cell) -> Text:
+        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # so that figures are under each other
+        return Text(f"{printable(cell.shown)}{more}", style="bold" if cell.best else "")
+
+    for row in table.rows:
+        out.add_row(*(seen(i, cell) for i, cell in enumerate(row)))
+    return out
+
+
+def titled(table: Table) -> RenderableType:
+    parts: list[RenderableType] = [Text(table.title, style="bold"), grid(table)]
+    if table.legend:
+        parts.append(Text(table.legend, style="dim"))
+    return Group(*parts)
+
+
+def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
+    """Of tables with the same columns: those that fit the terminal in all of them alike, and which of these
+    (counted among those that fit) may show details."""
+    columns: Sequence[Column] = tables[0].columns if tables else ()
+    endless = console.options.update(max_width=ENDLESS)
+    kept = list(range(len(columns)))
+
+    def fit(kept: Sequence[int], detailed: Collection[int]) -> bool:
+        grids = (grid(t.only(kept), detailed) for t in tables)
+        return max((console.measure(g, options=endless).maximum for g in grids), default=0) <= console.width
+
+    while len(kept) > 2 and not fit(kept, ()):
+        kept.remove(min(kept, key=lambda c: columns[c].keep))
+    detailed: list[int] = []
+    for c in sorted((c for c in kept if columns[c].detailed), key=lambda c: -columns[c].keep):
+        if not fit(kept, [*detailed, kept.index(c)]):
+            break
+        detailed.append(kept.index(c))
+    return kept, detailed
+
+
+def to_text(render: Callable[[Console], RenderableType]) -> str:
+    """Plain text for a pipe or a file: every column, no colour, no padding at the ends of lines."""
+    out = io.StringIO()
+    console = Console(file=out, width=ENDLESS, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(render(console))
+    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""nunes2014's live experiments: the page and Figure 26. What is kept of their runs is not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tcplearn.errors import FailedError, printable
+from tcplearn.jobs import Progress
+from tcplearn.lab import run, scenario
+from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.papers import Request
+from tcplearn.papers.nunes2014 import figure_26, live_page
+from tcplearn.scenario.tree import FULL
+
+PAGE, FIGURE = "live", "live-figure-26.svg"
+#: The paper's own size; and beside it experts on a grid that fits the path, and ours.
+PROFILES = (FULL, "beside")
+
+
+def write(request: Request, progress: Progress | None, say: Callable[[str], None]) -> str | None:
+    folder, out = request.folder, request.out
+    files = sorted(folder.glob("live-*.toml"))
+    if not files:
+        return None
+    make_directory(out)
+    published = live_page.read_published(folder / "published-live.csv")
+    profiles = (*((request.profile,) if request.profile else PROFILES), *request.also)
+    kept = request.kept and request.kept / "lab" / "runs"
+    options = run.Options(place=request.place, out=kept)
+    runs = 0
+    parts: list[live_page.Part] = []
+    picture: list[figure_26.Json] = []
+    for file in files:
+        chosen = [scenario.load(file, profile) for profile in profiles]
+        finished = [run.run(one, options, progress, say) for one in chosen]
+        if failures := [line for f in finished for line in f.failures]:
+            raise FailedError(f"{len(failures)} runs failed; the others are kept")
+        runs += sum(f.runs for f in finished)
+        parts.append(live_page.Part(chosen[0], [row for f in finished for row in f.rows]))
+        picture += figure_26.rows(chosen[0], finished[0].folders[0])
+    if picture:
+        write_atomically(out / FIGURE, figure_26.draw(picture))
+    figure = FIGURE if picture else ""
+    page = live_page.page(parts, published, request.command, request.notes(PAGE), figure)
+    write_atomically(out / f"{PAGE}.md", page)
+    return f"{runs} runs: {printable(out / f'{PAGE}.md')}"

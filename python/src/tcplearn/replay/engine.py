@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The engine below replay, suite and study: rows in, figures of each estimator out.
+
+The core's estimators run in native code; the user's are stepped in Python, and measured by the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcplearn import _native, estimators
+from tcplearn.errors import UserError
+from tcplearn.replay.flows import middle_of, windowed
+from tcplearn.replay.results import Floats, Series
+from tcplearn.traces import Columns, schema
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """Sums of a timer over one flow; times in microseconds."""
+
+    timed: int
+    misses: int
+    rto_us: float
+    excess_us: float
+
+    @property
+    def miss_rate(self) -> float:
+        return self.misses / self.timed if self.timed else 0.0
+
+    @property
+    def rto(self) -> float:
+        return self.rto_us / self.timed if self.timed else 0.0
+
+    @property
+    def excess(self) -> float:
+        return self.excess_us / self.timed if self.timed else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Sums over one flow; times in microseconds."""
+
+    scored: int
+    error_us: float
+    sent: int
+    at_send_us: float
+    send: Timer  # the RTO in force when the sample's segment was sent
+    before: Timer  # the RTO in force just before the sample
+
+    @property
+    def error(self) -> float | None:
+        return self.error_us / self.scored if self.scored else None
+
+    @property
+    def at_send(self) -> float | None:
+        return self.at_send_us / self.sent if self.sent else None
+
+    def timer(self, when: str) -> Timer:
+        return self.before if when == "before" else self.send
+
+
+class _Users:
+    """The user's estimators, one of each for every flow, stepped in Python."""
+
+    #: What an estimator may ask of a row, beside the times.
+    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)
+
+    def __init__(self, specs: Sequence[estimators.Spec], arithmetic: str) -> None:
+        self.specs, self.arithmetic = specs, arithmetic
+        self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
+
+    def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
+        """Prediction and RTO in force just before each row, row-major: [row * estimators + e]."""
+        if not self.specs:
+            return None, None
+        rows = len(batch["time_us"])
+        rtt_us = np.zeros((rows, len(self.specs)))
+        rto_us = np.zeros((rows, len(self.specs)))
+        columns = {key: batch[key].tolist() for key in self.KNOWN if key in batch}
+        for k, (flow, y) in enumerate(zip(batch["flow"].tolist(), batch["rtt_us"].tolist(), strict=True)):
+            bank = self._flows.get(flow)
+            if bank is None:
+                bank = self._flows[flow] = [estimators.create(s, self.arithmetic) for s in self.specs]
+            x = {key: column[k] for key, column in columns.items()}
+            for e, estimator in enumerate(bank):
+                try:
+                    rtt_us[k, e], rto_us[k, e] = estimator.predict_one(x), estimator.rto_one(x)
+                    if y >= 0:
+                        estimator.learn_one(x, y)
+                except Exception as error:
+                    text = f"estimator '{self.specs[e].text}' raised {type(error).__name__}: {error}"
+                    raise UserError(text) from error
+        finite = np.isfinite(rtt_us) & np.isfinite(rto_us)
+        if not finite.all():
+            wrong = self.specs[int(np.argmin(finite.all(axis=0)))]
+            raise UserError(f"estimator '{wrong.text}' answered NaN or infinity")
+        return rtt_us.ravel(), rto_us.ravel()
+
+    def finish(self, flow: int) -> None:
+        self._flows.pop(flow, None)
+
+
+class Engine:
+    """Estimators, each fresh for every flow. Results are in the order of `self.specs`: the core's first."""
+
+    def __init__(
+        self,
+        specs: Sequence[estimators.Spec],
+        arithmetic: str = "double",
+        min_rto_us: float = 0.0,
+        *,
+        sums_only: bool = False,
+    ) -> None:
+        """`sums_only`: figures and nothing else. Raises UserError where the core refuses a parameter."""
+        core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
+        self.specs = (*core, *users)
+        self._users = _Users(users, arithmetic)
+        try:
+            self._native = _native.ReplayEngine(
+                [(s.name, arithmetic, dict(s.params)) for s in core], len(users), float(min_rto_us), sums_only
+            )
+        except ValueError as error:
+            raise UserError(str(error)) from error
+
+    @property
+    def labels(self) -> list[str]:
+        return [s.text for s in self.specs]
+
+    def feed(self, batch: Mapping[str, Any]) -> None:
+        self._native.feed(batch, *self._users.predict(batch))
+
+    def figures(self, flow: int) -> list[Figures]:
+        """Of a flow so far, which had a row."""
+        sums = self._native.sums(flow)
+        assert sums is not None
+        return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
+
+    def finish(self, flow: int) -> _native.ReplayedFlow | None:
+        """Takes a flow out; None where it had no row."""
+        self._users.finish(flow)
+        return self._native.finish(flow)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Many parameter sets over complete flows; an engine of its own for each call, so that threads can share
+    it."""
+
+    specs: Sequence[estimators.Spec]
+    arithmetic: str = "double"
+    min_rto_us: float = 0.0
+
+    def _engine(self) -> Engine:
+        return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=True)
+
+    def _figures(self, engine: Engine, flow: int) -> list[Figures]:
+        """In the order of `specs`."""
+        found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
+        return [found[id(s)] for s in self.specs]
+
+    def flow(self, rows: Columns) -> list[Figures]:
+        engine = self._engine()
+        engine.feed(rows)
+        return self._figures(engine, int(rows["flow"][0]))
+
+    def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
+        """Figures of the first half of the scored samples, and of all."""
+        engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
+        engine.feed({name: column[:middle] for name, column in rows.items()})
+        first = self._figures(engine, flow)
+        engine.feed({name: column[middle:] for name, column in rows.items()})
+        return list(zip(first, self._figures(engine, flow), strict=True))
+
+    def restarts(self, rows: Columns, starts: Sequence[int], length: int) -> list[float]:
+        """Mean |prediction - sample| over windows that each begin fresh; `rows` are samples all."""
+        engine = self._engine()
+        engine.feed(windowed(rows, starts, length))
+        windows = [self._figures(engine, window) for window in range(len(starts))]
+        scored = len(starts) * (length - 1)
+        return [sum(f.error_us for f in each) / scored for each in zip(*windows, strict=True)]
+
+
+def series(source: str, flow_name: str, labels: Sequence[str], flow: _native.ReplayedFlow) -> Series:
+    """A replayed flow over time, for pictures."""
+    s = flow.series()
+    return Series(
+        source=source,
+        flow=flow_name,
+        per_point=s["per_point"],
+        time_s=s["time_us"] / 1e6,
+        rtt_low_ms=s["low_us"] / 1e3,
+        rtt_high_ms=s["high_us"] / 1e3,
+        prediction_ms={n: v / 1e3 for n, v in zip(labels, s["prediction_us"], strict=True)},
+        rto_ms={n: v / 1e3 for n, v in zip(labels, s["rto_us"], strict=True)},
+    )

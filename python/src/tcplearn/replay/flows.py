@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Flows held whole, as columns: for work that runs many parameter sets over the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tcplearn.traces import Columns, TraceOptions, open_trace, schema
+
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One flow, complete, its rows in order of arrival."""
+
+    name: str
+    rows: Columns
+    samples: int
+
+
+class Reader:
+    """The flows of a trace whose sender is the chosen side, each once it is complete."""
+
+    def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
+        """`name`: what its user calls the trace. Raises TraceError."""
+        self._trace = open_trace(path, options=options, name=name)
+        self._flow = flow  # only flows whose name contains it
+
+    @property
+    def warnings(self) -> list[str]:
+        """Complete after the last flow."""
+        return list(self._trace.warnings)
+
+    @property
+    def progress(self) -> float:
+        return self._trace.progress
+
+    def __iter__(self) -> Iterator[Flow]:
+        parts: dict[int, list[Columns]] = {}
+        for batch in self._trace.batches(BATCH_ROWS):
+            for flow, rows in _by_flow(batch):
+                parts.setdefault(flow, []).append(rows)
+            for flow in batch["ended"].tolist():
+                pieces = parts.pop(flow, [])
+                info = self._trace.flow(flow)
+                self._trace.release(flow)
+                if not pieces or not info["chosen"] or self._flow not in info["name"]:
+                    continue
+                rows = schema.joined(pieces)
+                samples = int((rows["rtt_us"] >= 0).sum())
+                if samples:
+                    yield Flow(info["name"], rows, samples)
+
+
+def _by_flow(batch: Columns) -> Iterator[tuple[int, Columns]]:
+    flow = batch["flow"]
+    if not len(flow):
+        return
+    order = np.argsort(flow, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(flow[order]) != 0])
+    for rows in np.split(order, starts[1:]):
+        yield int(flow[rows[0]]), schema.taken(batch, rows)
+
+
+def samples_only(rows: Columns) -> Columns:
+    return schema.taken(rows, np.flatnonzero(rows["rtt_us"] >= 0))
+
+
+def windows(samples: int, length: int, most: int) -> range:
+    """Starts of at most `most` windows, spread evenly; they overlap where the series is short."""
+    room = samples - length + 1
+    return range(0, room, -(-room // most)) if room > 0 else range(0)
+
+
+def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
+    """Each window as a flow of its own, 0, 1, ..., one after the other."""
+    at = np.asarray(starts)[:, None] + np.arange(length)
+    flow = np.repeat(np.arange(len(starts), dtype=np.uint32), length)
+    return schema.taken(rows, at.ravel()) | {"flow": flow}
+
+
+def middle_of(rows: Columns) -> int:
+    """The row with which the second half of the scored samples begins; the first sample is not scored."""
+    scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
+    return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Work on trace files as jobs: what their keys are made of, what goes wrong with a file, and what is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tcplearn
+from tcplearn import _native, estimators, jobs
+from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.jobs import Job, Place, Progress, Store, cache_folder
+from tcplearn.traces import TraceError
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the work is done, and whether what is kept of it counts."""
+
+    place: Place = field(default_factory=lambda: Place(workers=1))
+    fresh: bool = False
+    say: Callable[[str], None] = print  # a line for each job that failed
+
+
+@cache
+def identity(room: str) -> str:
+    """A hash of all code that a file's figures depend on: the core, the readers, and how `room` measures."""
+    package = Path(tcplearn.__file__).parent
+    total = hashlib.sha256(tcplearn.__version__.encode())
+    total.update(Path(_native.__file__).read_bytes())
+    for name in ("estimators.py", "traces", "replay", room):
+        part = package / name
+        for path in sorted(part.rglob("*.py")) if part.is_dir() else [part]:
+            total.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()[:24]
+
+
+def users_code(texts: Sequence[str]) -> str | None:
+    """Of the user's own estimators among those compared; None where one cannot be read."""
+    codes = [estimators.user_code(estimators.parse(text)) for text in texts]
+    return None if None in codes else " ".join(filter(None, codes))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A file when its key was made."""
+
+    path: str
+    shown: str  # as its user named it
+    sha256: str
+    bytes: int
+    modified_ns: int
+
+    @staticmethod
+    def of(path: Path, shown: str = "") -> Seen:
+        """Raises TraceError, OSError."""
+        shown = shown or str(path)
+        if not path.is_file():
+            raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")
+        state = _state(path)
+        try:
+            digest = _digest(path)
+        except PermissionError as error:
+            raise TraceError(f"{shown}: cannot be opened: {error.strerror}") from None
+        return Seen(str(path.absolute()), shown, digest, *state)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def _unchanged(file: Seen) -> Iterator[None]:
+    """Raises TraceError where it is not the file of the key, before it is read or after."""
+    path = Path(file.path)
+    before = _state(path)
+    # a copy on another machine has a time of its own
+    changed = before != (file.bytes, file.modified_ns) and _digest(path) != file.sha256
+    if not changed:
+        yield
+        changed = _state(path) != before
+    if changed:
+        raise TraceError(f"{file.shown}: changed while it was read; run again when nothing writes to it")
+
+
+def problem(shown: object, error: Exception) -> str:
+    """The line of a file that cannot be read."""
+    if isinstance(error, OSError):
+        return printable(f"{shown}: {error.strerror or error}")
+    return printable(error)
+
+
+def job(
+    function: Callable[[Json], Json],
+    file: Seen,
+    options: Json,
+    specs: Sequence[str],
+    cost: float = 1.0,
+) -> Job:
+    """`options`: all that determines the result, but for the file's content and the estimators."""
+    room = function.__module__.split(".")[1]
+    document = {
+        "options": options,
+        "estimators": list(specs),
+        "users_code": users_code(specs),
+        "identity": identity(room),
+    }
+    known = json.dumps([function.__qualname__, room, file.sha256, document], sort_keys=True)
+    key = hashlib.sha256(known.encode()).hexdigest()[:24]
+    return Job(key, function, ({**document, "room": room, "file": asdict(file)},), file.shown, cost)
+
+
+def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
+    """Within a job: what the work says of the file; {"problem": line} where it cannot be read, {"refused":
+    line} where an estimator is at fault. Raises FailedError."""
+    ours = identity(document["room"]), users_code(document["estimators"])
+    if ours != (document["identity"], document["users_code"]):
+        raise FailedError(
+            f"tcplearn or an estimator of your own is another one on {os.uname().nodename} than where the "
+            "command was given: install the same there"
+        )
+    file = Seen(**document["file"])
+    try:
+        with _unchanged(file):
+            return work(file)
+    except FileNotFoundError as error:
+        return {"problem": problem(file.shown, error), "missing": os.uname().nodename}
+    except (TraceError, OSError) as error:
+        return {"problem": problem(file.shown, error)}
+    except FailedError:
+        raise
+    except UserError as error:
+        return {"refused": str(error)}
+
+
+class Results(Store):
+    """Results by their jobs' keys. Not kept: that a file cannot be read, since tomorrow it may be; what came
+    of a user's code that cannot be hashed; and what there is no room for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._is_open = folder, False
+        with contextlib.suppress(UserError):  # no home that can be written to: the work is done all the same
+            super().__init__(folder)
+            self._is_open = True
+
+    def put(self, job: Job, result: Json) -> Json:
+        """Raises UserError for an estimator that failed, FailedError for a worker that has not the files."""
+        (document,) = job.arguments
+        if "refused" in result:
+            raise UserError(result["refused"])
+        if "missing" in result and Path(document["file"]["path"]).exists():
+            raise FailedError(
+                f"{printable(document['file']['path'])}: is not on {result['missing']}; put the traces where "
+                "all workers have them under the same path"
+            )
+        if self._is_open and "problem" not in result and document["users_code"] is not None:
+            with contextlib.suppress(UserError, OSError):
+                return super().put(job, result)
+        return result
+
+    def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
+        with contextlib.suppress(UserError, OSError):
+            return super().put_failed(job, log)
+        return "the same command", None
+
+
+def run(
+    work: Sequence[Job],
+    room: str,
+    where: Where,
+    progress: Progress | None,
+    unit: str,
+    *,
+    in_processes: bool = False,
+) -> Json:
+    """Results by key; those of earlier runs are in the user's cache. Raises UserError where a job failed."""
+    kept = Results(cache_folder(room))
+    pool = where.place.pool(kept.folder / "slurm", in_processes=in_processes)
+    done = jobs.run(work, kept, pool, fresh=where.fresh, progress=progress, say=where.say, unit=unit)
+    if done.failures:
+        raise FailedError(
+            f"{len(done.failures)} of {len(work)} {unit} failed; the others are kept for the next time"
+        )
+    return done.results

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A replay's page: what its rows say in sentences, each flow's pictures, its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tcplearn.output.numbers import counted
+from tcplearn.output.table import Table
+from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.tables import block, flows, measured
+from tcplearn.report import glossary, misses, summary
+from tcplearn.report.page import Page, Picture
+from tcplearn.report.palette import Look, looks
+from tcplearn.report.pictures import FlowPictures, gather
+
+#: Tables of more flows than this are left to --format csv.
+TABLES_MOST = 40
+
+_CAPTIONS = {
+    "time": "Click names to show or hide estimators; those with the same predictions hide each other.",
+    "errors": "Read at 95 %: nineteen of twenty predictions were off by no more than this.",
+    "timer": "Points in the grey band never missed in this capture.",
+}
+
+
+def page(replay: Replay) -> Page:
+    parts = gather(replay)
+    look = looks(row.estimator for row in [*replay.rows, *replay.totals])
+    files = ", ".join(dict.fromkeys(row.source for row in replay.rows))
+    out = Page(f"tcplearn replay: {files}", replay.made_by.get("version", ""))
+    out.flows += [{"series": p.series, "cdf": p.cdf} for p in parts]
+    _head(replay, files, out)
+    out.links()
+    for n, part in enumerate(parts):
+        _flow(n, part, out)
+    _misses(replay, look, out)
+    _others(replay, parts, look, out)
+    out.glossary(glossary.of_replay())
+    return out
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """All columns."""
+    return block(rows, measured(rows))
+
+
+def _head(replay: Replay, files: str, out: Page) -> None:
+    by_flow = flows(replay.rows)
+    samples = sum(rows[0].samples for rows in by_flow.values())
+    short = len(by_flow) - sum(any(r.judged for r in rows) for rows in by_flow.values())
+    out.head(
+        "RTT prediction and retransmission timers, replayed",
+        "Every estimator below saw the same samples in the same order, and predicted each before it was "
+        "shown.",
+        summary.sentences(replay),
+    )
+    out.warnings("Warnings", replay.warnings)
+    measured_ = f"{counted(samples, 'RTT sample')} in {counted(len(by_flow), 'flow')}"
+    measured_ += f", {short:,} of them too short to judge" if short else ""
+    out.facts(replay.made_by, {"replayed": files or "nothing", "measured": measured_})
+    out.notes(replay.notes, "on sides and flows")
+
+
+def _flow(n: int, part: FlowPictures, out: Page) -> None:
+    samples = part.rows[0].samples if part.rows else 0
+    where = f"{part.source}, " if part.source else ""
+    thin = (
+        f"; each point of the time pictures stands for {counted(part.per_point, 'sample')}"
+        if part.series and part.per_point > 1
+        else ""
+    )
+    out.section(
+        part.name[:1].upper() + part.name[1:],
+        f"{where}{counted(samples, 'sample')}{thin}.",
+        place=f"part{n}",
+        link=part.name,
+    )
+    pictures = [
+        Picture(f"{part.file}-{kind}", spec, _CAPTIONS[kind], kind, n)
+        for kind, spec in part.specs(still=False)
+    ]
+    for p in pictures:
+        if p.kind == "time":
+            out.picture(p.file, p.spec, p.caption, kind=p.kind, flow=p.flow)
+    out.pair(p for p in pictures if p.kind != "time")
+    if part.rows:
+        out.table(table(part.rows), part.looks)
+
+
+def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
+    """Nothing where no timer with a requested miss rate was compared."""
+    judged = misses.judged(replay)
+    labels = misses.timers(row for rows in judged for row in rows)
+    if not labels:
+        return
+    out.section("Misses and timeouts", misses.ABOUT, place="misses", link="misses and timeouts")
+    for n, label in enumerate(labels):
+        out.paragraph(misses.sentence(next(r for r in judged[0] if r.estimator == label)))
+        if spec := misses.chart(judged, label):
+            out.picture(misses.file(n), spec)
+    out.table(misses.table(judged, labels, TABLES_MOST), look)
+
+
+def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
+    """Judged flows without pictures, and how many were not judged."""
+    pictured = {(p.source, p.name) for p in parts}
+    others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
+    judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}
+    short = len(others) - len(judged)
+    out.section("Other flows", place="tables", link="other flows")
+    for (source, name), rows in list(judged.items())[:TABLES_MOST]:
+        out.table(table(rows), look, f"{name}  ({source}, {counted(rows[0].samples, 'sample')})")
+    if len(judged) > TABLES_MOST:
+        out.paragraph(f"{len(judged) - TABLES_MOST:,} more flows: `--format csv` lists them.")
+    if short:
+        out.paragraph(f"{counted(short, 'flow')} too short to judge: `--format csv` lists them.")
+    if not others:
+        out.paragraph("None.")

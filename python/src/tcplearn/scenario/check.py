@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A tree against its types: what is wrong with a file in one line, with the key and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tcplearn.errors import UserError, did_you_mean, printable
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Table(BaseModel):
+    """A table of a scenario file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
+    """`where` stands before the key, as "scenario.". Raises UserError."""
+    try:
+        return model.model_validate(tree)
+    except ValidationError as error:
+        raise UserError(f"{printable(path)}: {where}{printable(_one_line(error, model))}") from None
+
+
+def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
+    # a wrong key tells more than the key that is missing because of it
+    first = min(error.errors(), key=lambda e: e["type"] == "missing")
+    place, fields = _place(first["loc"], model)
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        key = str(first["loc"][-1])
+        return f"{place}: no such key; {did_you_mean(key, fields, 'allowed: ' + ', '.join(fields))}"
+    if first["type"] == "missing":
+        return f"{place}: is missing"
+    if first["type"] == "union_tag_invalid":
+        tag, known = str(first["ctx"]["tag"]), str(first["ctx"]["expected_tags"]).replace("'", "").split(", ")
+        return f"{place}.kind: no {tag!r}; {did_you_mean(tag, known, 'there are ' + ' and '.join(known))}"
+    message = message.replace("Input should be", "should be")
+    got = first.get("input")
+    shown = f", not {got!r}" if first["type"] != "value_error" and _is_plain(got) else ""
+    return f"{place}: {message[:1].lower()}{message[1:]}{shown}" if place else message
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float, bool))
+
+
+def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]]:
+    """The key as the file has it, and the keys its table may have."""
+    words: list[str] = []
+    at: list[type[BaseModel]] = [model]  # more than one: a union, whose tag is the next word
+    for word in loc:
+        known = at[0].model_fields if len(at) == 1 else {}
+        if word in known:
+            words.append(str(word))
+            at = _models(known[word].annotation)
+        elif len(at) > 1:
+            at = [m for m in at if word in get_args(m.model_fields["kind"].annotation)]
+        else:  # a place in a list, or no such key
+            words.append(str(word))
+    return ".".join(words), list(at[0].model_fields) if len(at) == 1 else []
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """Of what a key holds: a table, one of several kinds of it, or a list of tables."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in _models(inner)]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Scenario files as trees: TOML, the file that one extends, and its profiles laid over it.
+
+One rule says what it is to lie over: tables are merged key by key; all else, lists included, takes the
+place of what was there. So do a table of another `kind` (it shares no key with the one it replaces), `vary`
+and `variants` (they list what is crossed).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import UserError, did_you_mean, printable
+
+Tree = dict[str, Any]
+
+#: The file as it stands: a profile that is there without being written.
+FULL = "full"
+_WHOLE = ("vary", "variants")
+
+
+def read(path: Path, profile: str = FULL) -> Tree:
+    """The file over the one it extends, the profile over both. Raises UserError with one line."""
+    tree = _extended(path, ())
+    profiles = tree.pop("profiles", {})
+    name = printable(path)
+    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
+        raise UserError(f"{name}: profiles: a table of tables, as [profiles.smoke]")
+    if profile in profiles:
+        return overlaid(tree, profiles[profile])
+    if profile == FULL:
+        return tree
+    known = list(dict.fromkeys((*profiles, FULL)))
+    todo = did_you_mean(profile, known, "it has " + ", ".join(known))
+    raise UserError(f"{name}: no profile {profile!r}; {todo}")
+
+
+def overlaid(base: Tree, over: Tree) -> Tree:
+    out = dict(base)
+    for key, value in over.items():
+        below = out.get(key)
+        if (
+            isinstance(below, dict)
+            and isinstance(value, dict)
+            and key not in _WHOLE
+            and value.get("kind", below.get("kind")) == below.get("kind")
+        ):
+            out[key] = overlaid(below, value)
+        else:
+            out[key] = value
+    return out
+
+
+def _extended(path: Path, seen: tuple[Path, ...]) -> Tree:
+    tree = _parsed(path)
+    _resolve_traces(tree, path.parent)
+    base = tree.pop("extends", None)
+    if base is None:
+        return tree
+    if not isinstance(base, str) or path in seen:
+        raise UserError(f"{printable(path)}: extends: give another scenario file's path")
+    return overlaid(_extended(path.parent / base, (*seen, path)), tree)
+
+
+def _parsed(path: Path) -> Tree:
+    name = printable(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{name}: no such file; check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{name}: cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{name}: not TOML: {error}") from error
+
+
+def _resolve_traces(value: Any, folder: Path) -> None:
+    """A link trace's path is taken from the file that names it."""
+    if isinstance(value, list):
+        for item in value:
+            _resolve_traces(item, folder)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key.rpartition(".")[2] == "trace" and isinstance(inner, str) and inner:
+                value[key] = str((folder / inner).resolve())
+            else:
+                _resolve_traces(inner, folder)

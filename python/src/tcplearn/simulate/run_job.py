@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A run as a job: the document that the program reads, and the keys under which its result is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tcplearn import estimators
+from tcplearn.errors import UserError, printable
+from tcplearn.jobs import Job, cache_folder
+from tcplearn.output.files import write_atomically
+from tcplearn.scenario import link_trace
+from tcplearn.simulate import engine
+from tcplearn.simulate.scenario import Run
+
+#: ns-3's own estimator in our sockets: what `jacobson` is tested against.
+STOCK = "ns3"
+
+Json = dict[str, Any]
+
+
+def job(run: Run, cost: float) -> Job:
+    document = _document(run)
+    known = json.loads(json.dumps(document))  # what the key is made of: contents, not paths
+    known["estimator"].pop("command")
+    if run.algorithm != STOCK:
+        code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
+        known["user_code"] = os.urandom(8).hex() if code is None else code  # not to be known: run each time
+    topology = known["topology"]
+    if topology.get("trace"):
+        topology["trace"] = hashlib.sha256(Path(topology["trace"]).read_bytes()).hexdigest()
+    key = _key(known, engine.identity())
+    earlier = tuple(_key(_as_then(known, was), was["identity"]) for was in engine.earlier())
+    return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
+
+
+def _key(known: Json, identity: str) -> str:
+    text = json.dumps([known, identity], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _as_then(known: Json, was: Mapping[str, str]) -> Json:
+    """The document as it was hashed at an earlier identity."""
+    estimator = dict(known["estimator"])
+    estimator[was.get("arithmetic", "arithmetic")] = estimator.pop("arithmetic")
+    return {**known, "estimator": estimator}
+
+
+def _title(run: Run) -> str:
+    labels = "".join(f", {k}={v}" for k, v in run.labels.items())
+    return f"{run.file}: {run.algorithm}, {run.timing}{labels}, seed {run.seed}"
+
+
+def _document(run: Run) -> Json:
+    tree = run.scenario.model_dump()
+    tree["tick_s"] = tree.pop("tick_ms") / 1000
+    tree["load"] = {"flows": 0, "every_s": 0, **tree["load"]}
+    if tree["topology"].get("trace"):
+        tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
+    sampling, _, quantum = run.timing.partition("/")
+    tree["sampling"], tree["quantum_us"] = sampling, int(quantum.removesuffix("ms") or 0) * 1000
+    tree["estimator"] = _estimator(run)
+    tree["seed"] = run.seed
+    return tree
+
+
+def _estimator(run: Run) -> Json:
+    if run.algorithm == STOCK:
+        return {"name": STOCK, "params": {}, "arithmetic": "double", "command": ""}
+    name, _, arithmetic = run.algorithm.partition("@")
+    if arithmetic not in ("", "fixed"):
+        raise UserError(
+            f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, as jacobson@fixed"
+        )
+    try:
+        spec = estimators.parse(name)
+    except UserError as error:
+        raise UserError(f"{printable(run.file)}: grid.algorithms: {error}") from None
+    if spec.core:
+        return {
+            "name": spec.name,
+            "params": dict(spec.params),
+            "arithmetic": arithmetic or "double",
+            "command": "",
+        }
+    command = f'"{sys.executable}" -m tcplearn.simulate.bridge "{spec.text}"'
+    return {"name": "pipe", "params": {}, "arithmetic": "double", "command": command, "spec": spec.text}
+
+
+def _plain_trace(file: Path, trace: Path) -> Path:
+    """Checked, and unpacked where it is gzipped."""
+    try:
+        data = link_trace.unpacked(trace)
+        link_trace.times_ms(data)
+    except ValueError as error:
+        raise UserError(
+            f"{printable(file)}: topology.trace: {printable(trace)}: {error}; give a Mahimahi link trace"
+        ) from error
+    if trace.suffix != ".gz":
+        return trace
+    out = cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"
+    if not out.exists():
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(out, data)
+    return out

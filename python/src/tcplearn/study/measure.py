@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a study measures of one file: a part of the grid over each flow. A job, so its result is plain."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tcplearn import estimators
+from tcplearn.errors import printable
+from tcplearn.jobs import Job, Progress
+from tcplearn.replay import trace_jobs
+from tcplearn.replay.engine import Figures, Measure
+from tcplearn.replay.flows import Flow, Reader
+from tcplearn.replay.trace_jobs import Json, Seen, Where
+from tcplearn.traces import TraceError, TraceOptions
+
+#: Triples that an engine measures at once: few enough to stay in the cache, enough for workers to share out.
+PART = 15
+
+#: Of an estimator over one flow: scored, their error in us, of the first half and then of all; samples timed,
+#: misses, RTO and excess wait in us.
+Halves = tuple[int, float, int, float, int, int, float, float]
+
+
+def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
+    """A pipe ("-" is standard input) is copied: each part of the grid reads it anew. Raises TraceError."""
+    try:
+        if str(path) != "-" and (path.is_file() or not path.exists()):
+            return Seen.of(path)
+        copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcplearn-"))) / "trace"
+        with contextlib.ExitStack() as opened:
+            source = sys.stdin.buffer if str(path) == "-" else opened.enter_context(path.open("rb"))
+            shutil.copyfileobj(source, opened.enter_context(copy.open("wb")))
+        return Seen.of(copy, "stdin" if str(path) == "-" else path.name)
+    except OSError as error:
+        raise TraceError(trace_jobs.problem(path, error)) from error
+
+
+def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
+    """`specs`: of the whole grid."""
+    known = {**settings, "title": Path(file.shown).name}
+    return [
+        trace_jobs.job(part, file, known, specs[i : i + PART], cost=max(1, file.bytes))
+        for i in range(0, len(specs), PART)
+    ]
+
+
+def run(work: Mapping[str, Job], progress: Progress | None, where: Where) -> Json:
+    """Results by key. Raises TraceError for a file that cannot be read."""
+    try:
+        done = trace_jobs.run(list(work.values()), "study", where, progress, "parts of the grid")
+    finally:
+        _flows.cache_clear()
+    for key in work:
+        if "problem" in done[key]:
+            raise TraceError(done[key]["problem"])
+    return done
+
+
+def part(document: Json) -> Json:
+    options = document["options"]
+    read = TraceOptions(sender=options["sender"], every_ack=options["every_ack"])
+    specs = [estimators.parse(text) for text in document["estimators"]]
+    measure = Measure(specs, options["arithmetic"])
+
+    def measured(file: Seen) -> Json:
+        with _reading:
+            found = _flows(file, read, options["flow"], options["min_samples"])
+        scores = zip(*(measure.halves(flow.rows) for flow in found.judged), strict=True)
+        return {
+            "skipped": found.skipped,
+            "samples": [flow.samples for flow in found.judged],
+            "warnings": found.warnings,
+            "scores": [[_plain(*halves) for halves in flows] for flows in scores] or [[] for _ in specs],
+        }
+
+    return trace_jobs.outcome(document, measured)
+
+
+def _plain(first: Figures, whole: Figures) -> Halves:
+    send = whole.send
+    return (
+        first.scored,
+        first.error_us,
+        whole.scored,
+        whole.error_us,
+        send.timed,
+        send.misses,
+        send.rto_us,
+        send.excess_us,
+    )
+
+
+@dataclass(frozen=True)
+class _Flows:
+    judged: list[Flow]
+    skipped: int  # with too few samples
+    warnings: list[str]
+
+
+_reading = threading.Lock()
+
+
+@lru_cache(maxsize=1)
+def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
+    """Held until another file is read: the parts of a grid follow each other."""
+    reader = Reader(Path(file.path), read, flow, printable(file.shown))
+    flows = list(reader)
+    judged = [flow for flow in flows if flow.samples >= min_samples]
+    return _Flows(judged, len(flows) - len(judged), reader.warnings)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a suite measures of one file: its series under every estimator. A job, so its result is plain too."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tcplearn import estimators
+from tcplearn.errors import printable
+from tcplearn.jobs import Job, advance
+from tcplearn.replay import trace_jobs
+from tcplearn.replay.engine import Figures, Measure, Timer
+from tcplearn.replay.flows import Flow, Reader, samples_only, windows
+from tcplearn.replay.results import MISSES_LEAST, TOO_SHORT
+from tcplearn.replay.trace_jobs import Json, Seen
+from tcplearn.traces import TraceOptions
+
+#: A series shorter than this is reported apart.
+MIN_SAMPLES = 500
+WINDOWS_MOST = 120
+
+#: Every series is measured under these too: the ratios' denominators.
+BASELINES = ("last", "jacobson")
+#: Timers that a chosen miss rate is compared with, each at its own rate.
+REFERENCES = ("jacobson", "linux")
+#: Which RTO a sample is held against: the one in force when its segment was sent, as `replay` has it, or the
+#: one in force just before the sample, which is what a timer that counts its misses can steer.
+WHEN = ("send", "before")
+
+#: The timer curves of the report: jacobson by its factor on RTTVAR, the others by their miss rate.
+FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    estimators: tuple[str, ...] = ()  # empty: those that a replay compares
+    arithmetic: str = "double"
+    sender: str = "auto"
+    every_ack: bool = False
+    unit: str = ""  # of numbers that come without one
+    min_samples: int = MIN_SAMPLES
+    min_rto_us: int = 0
+    flow: str = ""
+    restarts: tuple[int, ...] = ()
+    match: bool | None = None  # None: where an estimator has a miss rate to set
+    miss: float | None = None  # of every timer that takes a miss rate
+    curves: bool = False  # for the pictures
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One series: figures by estimator."""
+
+    name: str
+    samples: int
+    judged: bool  # long enough
+    figures: dict[str, Figures]
+    matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
+    curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
+    restarts: dict[int, dict[str, float]] = field(default_factory=dict)  # mean error by length
+
+
+@dataclass(slots=True)
+class FileResult:
+    path: str
+    problem: str = ""  # why it cannot be read
+    warnings: list[str] = field(default_factory=list)  # without its path
+    series: list[Measured] = field(default_factory=list)
+    tiny: int = 0  # flows too short to say anything of
+
+
+def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
+    return [s for s in specs if estimators.parameter(s, "miss")]
+
+
+def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
+    """With a name for each: the file's where it has none of its own, numbered where it comes again."""
+    title = inside.rpartition("/")[2]
+    seen: Counter[str] = Counter()
+    for flow in reader:
+        name = inside if flow.name == title else f"{inside} {flow.name}"
+        seen[name] += 1
+        yield (name if seen[name] == 1 else f"{name} #{seen[name]}"), flow
+
+
+class Worker:
+    """Measures files one after the other."""
+
+    def __init__(self, options: Options, matching: bool) -> None:
+        self.options = options
+        self.trace_options = TraceOptions(options.sender, options.every_ack, unit=options.unit)
+        self.specs = estimators.compared(options.estimators, options.miss)
+        texts = [s.text for s in self.specs]
+        references = (*BASELINES, *(REFERENCES if matching else ()))
+        hidden = [estimators.parse(name) for name in dict.fromkeys(references) if name not in texts]
+        self.measured = [*self.specs, *hidden]
+        self.timers = timers_of(self.specs)
+        self.matching = matching
+        self.curved = self._curves() if options.curves else []
+
+    def _measure(self, specs: Sequence[estimators.Spec]) -> Measure:
+        return Measure(specs, self.options.arithmetic, self.options.min_rto_us)
+
+    def _curves(self) -> list[tuple[str, float, estimators.Spec]]:
+        jacobson = estimators.parse("jacobson")
+        out = [("jacobson", k, estimators.varied(jacobson, "k", k)) for k in FACTORS]
+        for spec in self.timers:
+            allowed = estimators.parameter(spec, "miss")
+            rates = [r for r in RATES if allowed and allowed.low <= r <= allowed.high]
+            out += [(spec.text, r, estimators.varied(spec, "miss", r)) for r in rates]
+        return out
+
+    def file(self, file: Seen, inside: str) -> FileResult:
+        """`inside`: its name in the directory. Raises TraceError, OSError."""
+        out = FileResult(file.shown)
+        reader = Reader(Path(file.path), self.trace_options, self.options.flow, printable(file.shown))
+        for name, flow in named_flows(inside, reader):
+            if flow.samples < min(TOO_SHORT, self.options.min_samples):
+                out.tiny += 1
+            else:
+                out.series.append(self.measure(name, flow))
+            advance(reader.progress)
+        out.warnings = reader.warnings
+        return out
+
+    def measure(self, name: str, flow: Flow) -> Measured:
+        all_ = self._measure(self.measured)
+        labels = [s.text for s in self.measured]
+        figures = dict(zip(labels, all_.flow(flow.rows), strict=True))
+        judged = flow.samples >= self.options.min_samples
+        out = Measured(name, flow.samples, judged, figures)
+        if not judged:
+            return out
+        if self.curved:
+            of_curves = self._measure([spec for _, _, spec in self.curved]).flow(flow.rows)
+            out.curves.update({(c[0], c[1]): f for c, f in zip(self.curved, of_curves, strict=True)})
+        if self.matching:
+            self._match(out, flow)
+        samples = samples_only(flow.rows) if self.options.restarts else {}
+        for length in self.options.restarts:
+            if starts := windows(flow.samples, length, WINDOWS_MOST):
+                errors = all_.restarts(samples, starts, length)
+                out.restarts[length] = dict(zip(labels, errors, strict=True))
+        return out
+
+    def _match(self, out: Measured, flow: Flow) -> None:
+        """Each timer with a chosen miss rate, at the rate that the reference had here."""
+        wanted: dict[tuple[str, str, str], estimators.Spec] = {}
+        for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
+            allowed = estimators.parameter(spec, "miss")
+            theirs = out.figures[reference].timer(when)
+            if theirs.misses < MISSES_LEAST or allowed is None:
+                continue
+            if allowed.low <= theirs.miss_rate <= allowed.high:
+                wanted[spec.text, reference, when] = estimators.varied(spec, "miss", theirs.miss_rate)
+        if wanted:
+            found = self._measure(list(wanted.values())).flow(flow.rows)
+            out.matched.update({key: f.timer(key[2]) for key, f in zip(wanted, found, strict=True)})
+
+
+def job(file: Seen, inside: str, options: Options, matching: bool) -> Job:
+    specs = [s.text for s in estimators.compared(options.estimators, options.miss)]
+    settings = {"inside": inside, "suite": asdict(options), "matching": matching}
+    return trace_jobs.job(measured_file, file, settings, specs, cost=max(1, file.bytes))
+
+
+def measured_file(document: Json) -> Json:
+    given = document["options"]
+    options: Json = {k: tuple(v) if isinstance(v, list) else v for k, v in given["suite"].items()}
+    worker = Worker(Options(**options), given["matching"])
+    return trace_jobs.outcome(document, lambda file: to_plain(worker.file(file, given["inside"])))
+
+
+def to_plain(file: FileResult) -> Json:
+    """All but its path; JSON keeps every float to the last bit."""
+    return {
+        "warnings": file.warnings,
+        "series": [_series_to_plain(s) for s in file.series],
+        "tiny": file.tiny,
+    }
+
+
+def from_plain(path: str, plain: Json) -> FileResult:
+    """What `to_plain` made, or the problem of a file."""
+    if "problem" in plain:
+        return FileResult(path, problem=plain["problem"])
+    return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])
+
+
+def _series_to_plain(s: Measured) -> Json:
+    return {
+        "name": s.name,
+        "samples": s.samples,
+        "judged": s.judged,
+        "figures": {label: asdict(f) for label, f in s.figures.items()},
+        "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
+        "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
+        "restarts": [[length, errors] for length, errors in s.restarts.items()],
+    }
+
+
+def _series_of(plain: Json) -> Measured:
+    return Measured(
+        plain["name"],
+        plain["samples"],
+        plain["judged"],
+        {label: _figures_of(f) for label, f in plain["figures"].items()},
+        {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
+        {(label, value): _figures_of(f) for label, value, f in plain["curves"]},
+        dict(plain["restarts"]),
+    )
+
+
+def _figures_of(plain: Json) -> Figures:
+    return Figures(**{**plain, "send": Timer(**plain["send"]), "before": Timer(**plain["before"])})

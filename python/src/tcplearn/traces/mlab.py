@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""M-Lab's archives: snapshots of tcp-info, raw or decoded, and measurements of ndt7."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+import struct
+from collections.abc import Hashable, Iterator
+from pathlib import PurePath
+from typing import Any
+
+from .base import TraceError, TraceFile, shown
+from .json_text import loads
+from .lines import Clock
+from .readings import Reading, ReadingsTrace
+from .schema import Columns
+
+_MARKS = re.compile(rb'"(TCPInfo|RawIDM|Snapshots|ServerMeasurements|ConnectionInfo)"\s*:')
+#: Of a line, or of a file in one piece: an ndt7 test is some 100 KB, an hour's snapshots some 30 MB.
+_MOST_BYTES = 1 << 26
+_INFO = 2  # INET_DIAG_INFO among the attributes (linux/inet_diag.h)
+#: Offsets into struct tcp_info (linux/tcp.h).
+_OFFSETS = {"RTT": 68, "RTTVar": 72, "TotalRetrans": 100, "Unacked": 24, "BytesAcked": 120, "SegsIn": 140}
+_KINDS = {"BytesAcked": "<q"}
+_NEWS = ("RTTVar", "BytesAcked", "Delivered", "SegsIn")
+_DIRECTIONS = ("Download", "Upload")
+
+
+def looks_like_mlab(head: bytes) -> bool:
+    """Whether the first bytes of a file, a JSON, are of these archives."""
+    return _MARKS.search(head) is not None
+
+
+class MlabTrace(ReadingsTrace):
+    """A trace over an archive: each connection, or each direction of a test, is a flow."""
+
+    kind = "mlab"
+
+    def __init__(self, file: TraceFile) -> None:
+        super().__init__(file)
+        self._clock = Clock()
+        self._title = PurePath(file.title).name.split(".")[0]
+        self._last_time_us = 0
+        self._any = False
+        self._base_us = 0  # when the test began whose times are counted from its beginning
+
+    def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
+        """Yield batches of at most `max_rows` rows."""
+        for number, record in self._records():
+            if not isinstance(record, dict):
+                raise TraceError(f"{self._file}: record {number}: it is no object")
+            self._take(number, record)
+            if self._pending >= max_rows:
+                yield from self._rows(max_rows)
+        if not self._any:
+            raise TraceError(f"{self._file}: M-Lab's JSON, but without a TCPInfo that holds an RTT")
+        self._end(list(self._connections))
+        yield from self._rows(max_rows)
+
+    def _records(self) -> Iterator[tuple[int, Any]]:
+        """Yield JSON values, one a line; a file that is one value in many lines gives that."""
+        rest, number = b"", 0
+        while True:
+            data = self._stream.read()
+            if data and not data.strip() and not rest:
+                continue
+            lines = (rest + data).split(b"\n")
+            rest = lines.pop() if data else b""
+            for line in lines:
+                if not line.strip():
+                    continue
+                number += 1
+                try:
+                    yield number, loads(line)
+                except ValueError as error:
+                    if number == 1:
+                        yield 1, self._whole(b"\n".join([*lines[lines.index(line) :], rest]))
+                        return
+                    if not data:
+                        self._warnings.append(f"record {number}, the last one, is cut: left out")
+                        return
+                    raise self._fail(number, error) from None
+            if len(rest) > _MOST_BYTES:
+                raise TraceError(f"{self._file}: record {number + 1}: it is longer than 64 MB")
+            if not data:
+                return
+
+    def _whole(self, head: bytes) -> Any:
+        parts, size = [head], len(head)
+        while data := self._stream.read():
+            parts.append(data)
+            size += len(data)
+            if size > _MOST_BYTES:
+                raise TraceError(f"{self._file}: it is longer than 64 MB; write a record a line")
+        try:
+            return loads(b"".join(parts))
+        except ValueError as error:
+            raise self._fail(1, error) from None
+
+    def _fail(self, number: int, error: ValueError) -> TraceError:
+        return TraceError(f"{self._file}: record {number}: it is not JSON: {shown(str(error), 80)}")
+
+    def _take(self, number: int, record: dict[str, Any]) -> None:
+        raw = record.get("raw")  # as BigQuery exports it
+        record = raw if isinstance(raw, dict) else record
+        snapshots = record.get("Snapshots")
+        if isinstance(snapshots, list):
+            of = _object(record.get("Metadata"))
+            for snapshot in snapshots:
+                self._snapshot(_object(snapshot), of)
+        elif any(isinstance(record.get(name), dict) for name in _DIRECTIONS):
+            self._test(number, record)
+        elif "ElapsedTime" in _object(record.get("TCPInfo")):  # what ndt7's clients print
+            origin = shown(record.get("Test") or record.get("Origin") or "", 20)
+            self._elapsed(("", origin), f"{self._title} {origin}".strip(), _object(record["TCPInfo"]))
+        else:
+            self._snapshot(record, {})
+
+    def _test(self, number: int, record: dict[str, Any]) -> None:
+        ends = []
+        for side in ("Server", "Client"):
+            host, port = record.get(f"{side}IP", "?"), record.get(f"{side}Port", "?")
+            ends.append(f"{shown(host, 45)}:{shown(port, 5)}")
+        for direction in _DIRECTIONS:
+            measurements = _object(record.get(direction)).get("ServerMeasurements")
+            for measurement in measurements if isinstance(measurements, list) else ():
+                info = _object(_object(measurement).get("TCPInfo"))
+                self._elapsed((number, direction), f"{' > '.join(ends)} {direction.lower()}", info)
+            self._end([(number, direction)])
+
+    def _elapsed(self, key: tuple[int | str, str], name: str, info: dict[str, Any]) -> None:
+        elapsed_us = _count(info.get("ElapsedTime"))
+        if elapsed_us is None:
+            return
+        if key not in self._connections:  # tests follow one another
+            self._base_us = (self._first_us or 0) + self._last_us
+        self._look(key, name, self._base_us + elapsed_us, info)
+
+    def _snapshot(self, snapshot: dict[str, Any], metadata: dict[str, Any]) -> None:
+        info, name = _object(snapshot.get("TCPInfo")), ""
+        if "RawIDM" in snapshot:
+            name, attributes = _ends(snapshot["RawIDM"]), snapshot.get("Attributes")
+            if isinstance(attributes, list) and len(attributes) > _INFO:
+                info = _unpacked(attributes[_INFO])
+        named = _object(snapshot.get("Metadata")) or metadata
+        if isinstance(uuid := named.get("UUID"), str):
+            self._title = shown(uuid, 80)
+        time_us, _ = self._clock.split(str(snapshot.get("Timestamp", ""))[:64])
+        self._last_time_us = self._last_time_us if time_us is None else time_us
+        self._look(name or self._title, name or self._title, self._last_time_us, info)
+
+    def _look(self, key: Hashable, name: str, time_us: int, info: dict[str, Any]) -> None:
+        rtt_us = _count(info.get("RTT"))
+        if rtt_us is None:
+            return
+        self._any = True
+        state = tuple(float(_count(info.get(field)) or 0) for field in _NEWS)
+        retransmits = _count(info.get("TotalRetrans")) or 0
+        self._read(key, name, time_us, Reading(rtt_us, state, retransmits))
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int | None:
+    """Return an integer of 0 to 2^60; BigQuery writes them as strings."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 1 << 60 else None
+
+
+def _bytes(value: object) -> bytes:
+    try:
+        return base64.b64decode(value) if isinstance(value, str) else b""
+    except ValueError:
+        return b""
+
+
+def _unpacked(value: object) -> dict[str, Any]:
+    """Return what is used of a struct tcp_info; an older kernel's ends earlier."""
+    raw = _bytes(value)
+    fields = {}
+    for name, offset in _OFFSETS.items():
+        kind = _KINDS.get(name, "<I")
+        if offset + struct.calcsize(kind) <= len(raw):
+            fields[name] = struct.unpack_from(kind, raw, offset)[0]
+    return fields
+
+
+def _ends(value: object) -> str:
+    """Return the name of a connection from its struct inet_diag_msg."""
+    raw = _bytes(value)
+    if len(raw) < 40:
+        return ""
+    ports = struct.unpack_from(">HH", raw, 4)
+    ends = []
+    for at, port in zip((8, 24), ports, strict=True):
+        host = raw[at : at + 16]
+        six = any(host[4:])
+        address = ipaddress.ip_address(host if six else host[:4])
+        ends.append(f"[{address}]:{port}" if six else f"{address}:{port}")
+    return " > ".join(ends)

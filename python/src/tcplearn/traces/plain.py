@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Bare round-trip times: one number a line, or as many as there are."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+
+import numpy as np
+
+from .base import TraceError, TraceFile, TraceOptions, number, shown
+from .csv_header import TO_US
+from .lines import encoding_of
+from .plausible import Plausible
+from .samples import SampleFlow, SampleTrace, slices
+from .schema import Columns, empty_batch
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+#: What programs write where a round trip was not measured.
+_MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
+_MOST_WORD = 64
+#: Numbers that would fall somewhere if they were round trips.
+_MANY = 50
+#: So many that never fall and grow tenfold are times for certain, as a link trace has them.
+_CERTAIN, _GROWN = 1000, 10
+_MOST_US = 1 << 61
+
+
+def looks_like_numbers(text: str) -> bool:
+    """Whether the beginning of a file holds nothing but numbers with white space between."""
+    lines = text.split("\n")
+    whole = [line for line in (lines[:-1] or lines) if not line.lstrip().startswith("#")]
+    words = " ".join(whole).split()
+    found = [word for word in words if _NUMBER.fullmatch(word)]
+    return bool(found) and all(_NUMBER.fullmatch(word) or word.lower() in _MISSING for word in words)
+
+
+class NumbersTrace(SampleTrace):
+    """A trace over a list of round-trip times: one flow."""
+
+    kind = "numbers"
+
+    def __init__(self, file: TraceFile, options: TraceOptions) -> None:
+        super().__init__(file)
+        self._unit = options.unit or "ms"
+        self._flow = self._by_id[0] = SampleFlow(0, file.title)
+        self._plausible = Plausible(self._unit)
+        self._missing = self._now_us = 0
+        self._falls = False
+        self._largest_us = self._first_us = 0
+        if not options.unit:
+            self._warnings.append("numbers without a unit: taken as milliseconds (--unit s, us or ns)")
+        self._warnings.append("there are no times: they are made from the sum of the round trips")
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each thing left out or made up; complete after the last batch."""
+        lines = [*self._warnings, *self._plausible.warnings()]
+        if not self._falls and self._flow.samples >= _MANY:
+            lines.append("the numbers never fall: are they times, and no round trips?")
+        if self._missing:
+            lines.append(f"{self._missing} values are missing: left out")
+        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
+
+    def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
+        """Yield batches of at most `max_rows` rows."""
+        values: list[float] = []
+        lines = self._each_line()
+        first = list(islice(lines, 2))
+        if [len(words) for _, words in first] == [2, 2]:
+            raise TraceError(
+                f"{self._file}: two numbers a line, and no header says what they are; write one with commas, "
+                "as t_s,rtt_ms, and commas between the numbers"
+            )
+        for line, words in chain(first, lines):
+            values += [v for word in words if (v := self._value(line, word)) is not None]
+            if len(values) >= max_rows:
+                rows = self._rows(values)
+                self._refuse_times()
+                yield from slices(rows, max_rows)
+                values = []
+        if self._flow.last_us is None and not values:
+            raise TraceError(f"{self._file}: there is no number in it")
+        batch = self._rows(values) if values else empty_batch()
+        self._refuse_times()
+        yield from slices(batch | {"ended": np.zeros(1, np.uint32)}, max_rows)
+
+    def _refuse_times(self) -> None:
+        if not self._falls and self._flow.samples >= _CERTAIN and self._largest_us > _GROWN * self._first_us:
+            raise TraceError(
+                f"{self._file}: its {self._flow.samples:,} numbers never fall: they are times (of a link "
+                "trace?), no round trips"
+            )
+
+    def _rows(self, values: list[float]) -> Columns:
+        rtt_us = np.maximum(np.rint(np.array(values) * TO_US[self._unit]), 1).astype(np.int64)
+        self._plausible.add(rtt_us)
+        self._falls = self._falls or bool(np.any(np.diff(rtt_us, prepend=self._largest_us) < 0))
+        self._largest_us = int(rtt_us.max())
+        self._first_us = self._first_us or int(rtt_us[0])
+        time_us = self._now_us + np.cumsum(rtt_us)
+        if float(self._now_us) + float(np.sum(rtt_us, dtype=np.float64)) >= _MOST_US:
+            raise TraceError(f"{self._file}: the sum of its round trips is too large; is the unit right?")
+        self._now_us = int(time_us[-1])
+        batch = self._flow.columns(time_us, rtt_us, np.zeros(len(rtt_us), np.bool_))
+        return batch | {"ended": np.empty(0, np.uint32)}
+
+    def _value(self, line: int, word: str) -> float | None:
+        if word.lower() in _MISSING:
+            self._missing += 1
+            return None
+        try:
+            value = number(word)
+        except ValueError:
+            raise TraceError(f'{self._file}: line {line}: "{shown(word)}" is not a number') from None
+        if not math.isfinite(value) or value * TO_US[self._unit] >= _MOST_US:
+            raise TraceError(f"{self._file}: line {line}: {shown(word)} is too large")
+        if value <= 0:
+            raise TraceError(f"{self._file}: line {line}: {shown(word)}: a round trip must be above zero")
+        return value
+
+    def _each_line(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the words of each line; a line may be as long as the file."""
+        data = self._stream.read()
+        decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
+        rest, line, comment = "", 1, False
+        while True:
+            text = rest + decoder.decode(data, final=not data)
+            if data and not text.strip():
+                line, rest = line + text.count("\n"), ""
+            else:
+                cut = len(text) if not data else max(text.rfind(" "), text.rfind("\n"), text.rfind("\t")) + 1
+                text, rest = text[:cut], text[cut:]
+                for index, part in enumerate(text.split("\n")):
+                    comment = comment if index == 0 else False
+                    line += index > 0
+                    comment = comment or part.lstrip().startswith("#")
+                    if not comment and (words := part.split()):
+                        yield line, words
+            if len(rest) > _MOST_WORD and not comment:
+                raise TraceError(f'{self._file}: line {line}: "{shown(rest)}..." is not a number')
+            rest = "" if comment and len(rest) > _MOST_WORD else rest
+            if not data:
+                return
+            data = self._stream.read()

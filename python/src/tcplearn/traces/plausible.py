@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Whether round trips look like round trips, or like another unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+#: Below it lies no network that people replay, above it no network that answers.
+_LEAST_US, _MOST_US = 50, 60_000_000
+#: Samples that the median is of: the first ones.
+_LOOKED_AT = 10_000
+_LARGER = {"ms": "s", "s": "s"}
+_SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
+
+
+class Plausible:
+    """Watches the beginning of a trace whose unit was given or guessed."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        self._parts: list[npt.NDArray[np.int64]] = []
+        self._count = 0
+
+    def add(self, rtt_us: npt.NDArray[np.int64]) -> None:
+        if self._count < _LOOKED_AT:
+            part = rtt_us[: _LOOKED_AT - self._count].copy()
+            self._parts.append(part)
+            self._count += len(part)
+
+    def warnings(self) -> list[str]:
+        """Return one line where half of the round trips are implausible."""
+        if not self._count:
+            return []
+        median_us = float(np.median(np.concatenate(self._parts)))
+        if _LEAST_US <= median_us <= _MOST_US:
+            return []
+        long = median_us > _MOST_US
+        if not long and self._unit in ("us", "ns"):
+            return []  # a rack
+        unit = (_SMALLER if long else _LARGER)[self._unit]
+        value = f"{median_us / 1e6:g} s" if long else f"{median_us:g} us"
+        advice = f"are these {unit}? give --unit {unit}" if unit != self._unit else "is the unit right?"
+        return [f"half of the round trips are {'above' if long else 'below'} {value}: {advice}"]

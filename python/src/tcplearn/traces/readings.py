@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Connections whose state was read now and then: the kernel's smoothed round trip, and its counters."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .base import TraceFile
+from .samples import SampleFlow, SampleTrace, slices
+from .schema import Columns, empty_batch, joined
+
+_MOST_RTT_US = 1 << 40
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a look at a connection showed."""
+
+    srtt_us: int
+    #: Whatever changes when something is acknowledged.
+    state: tuple[float, ...]
+    #: Segments sent again since the connection began.
+    retransmits: int = 0
+
+
+@dataclass
+class _Connection:
+    flow: SampleFlow
+    last: Reading | None = None
+    time_us: list[int] = field(default_factory=list)
+    rtt_us: list[int] = field(default_factory=list)
+    resent: list[bool] = field(default_factory=list)
+
+    def row(self, time_us: int, rtt_us: int, resent: bool) -> None:
+        self.time_us.append(time_us)
+        self.rtt_us.append(rtt_us)
+        self.resent.append(resent)
+
+
+class ReadingsTrace(SampleTrace):
+    """What traces of readings share: each connection is a flow, each reading that is news a sample."""
+
+    def __init__(self, file: TraceFile) -> None:
+        super().__init__(file)
+        self._connections: dict[Hashable, _Connection] = {}
+        self._closing: list[_Connection] = []
+        self._made = self._repeated = self._unmeasured = self._moved = 0
+        self._pending = 0  # rows since the last batch, at most
+        self._first_us: int | None = None
+        self._last_us = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each thing left out or made up; complete after the last batch."""
+        lines = [
+            "round trips are what the kernel had smoothed (SRTT), read now and then, not single samples: "
+            "spikes are missing, so timeouts that were needless are undercounted",
+            *self._warnings,
+        ]
+        if self._repeated:
+            lines.append(f"{self._repeated} readings with nothing acknowledged since the last: left out")
+        if self._unmeasured:
+            lines.append(f"{self._unmeasured} readings before the first round trip: left out")
+        if self._moved:
+            lines.append(f"{self._moved} readings whose time goes back: they take the time before them")
+        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
+
+    def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
+        """Take a reading; times may have any origin, and are not to go back."""
+        if not 0 < reading.srtt_us < _MOST_RTT_US:
+            self._unmeasured += 1
+            return
+        if self._first_us is None:
+            self._first_us = time_us
+        time_us -= self._first_us
+        self._moved += time_us < self._last_us
+        time_us = self._last_us = max(time_us, self._last_us)
+        c = self._connections.get(key)
+        if c is None or (c.last and c.last.retransmits > reading.retransmits):  # the counters began anew
+            self._end([key])
+            c = self._connections[key] = _Connection(SampleFlow(self._made, name))
+            self._by_id[self._made] = c.flow
+            self._made += 1
+        if c.last is not None and reading.retransmits > c.last.retransmits:
+            c.row(time_us, 0, resent=True)
+        if c.last is not None and reading.state == c.last.state and reading.srtt_us == c.last.srtt_us:
+            self._repeated += 1
+        else:
+            c.row(time_us, reading.srtt_us, resent=False)
+        c.last = reading
+        self._pending += 2
+
+    def _end(self, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            if c := self._connections.pop(key, None):
+                self._closing.append(c)
+
+    def _rows(self, max_rows: int) -> Iterator[Columns]:
+        """Yield the rows since the last time, and the connections that ended."""
+        parts = []
+        for c in [*self._closing, *self._connections.values()]:
+            if c.time_us:
+                time_us, rtt_us = np.array(c.time_us, np.int64), np.array(c.rtt_us, np.int64)
+                parts.append(c.flow.columns(time_us, rtt_us, np.array(c.resent, np.bool_)))
+                c.time_us, c.rtt_us, c.resent = [], [], []
+        batch = empty_batch()
+        if parts:
+            batch |= joined(parts)
+        batch["ended"] = np.array([c.flow.id for c in self._closing], np.uint32)
+        self._closing.clear()
+        self._pending = 0
+        yield from slices(batch, max_rows)

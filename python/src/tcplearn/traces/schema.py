@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The columns of a batch: one row for each ACK that acknowledges new data.
+
+They are listed in native/columns.h, which says what each means. A batch holds all of `COLUMNS`; a trace that
+knows more adds columns of `OPTIONAL`, and `losses` beside them. `ended` are the flows that are over with the
+batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn import _native
+
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+
+_ALL = _native.columns()
+
+
+def _types(*tables: str) -> dict[str, type[np.generic]]:
+    return {c["name"]: np.dtype(c["type"]).type for c in _ALL if c["table"] in tables}
+
+
+#: Of every batch, with their types. Times are microseconds since the trace's first packet or row.
+COLUMNS = _types("required", "filled")
+#: Only where a trace knows them.
+OPTIONAL = _types("optional")
+#: What a column holds that a trace does not know; one without a default must be given.
+DEFAULTS: dict[str, int] = {c["name"]: c["default"] for c in _ALL if c["table"] in ("filled", "optional")}
+#: Of `losses`: a row for each segment lost, and one for each loss taken back.
+LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")
+MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] not in ("loss", "withdrawn")}
+
+
+def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
+    """Return the columns with their types, defaults filled in. Raises ValueError: a reader's own mistake."""
+    types = COLUMNS | {name: kind for name, kind in OPTIONAL.items() if name in given}
+    if unknown := given.keys() - types.keys():
+        raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
+    rows = len(np.asarray(given["time_us"]))
+    out: Columns = {}
+    for name, kind in types.items():
+        if name in given:
+            out[name] = np.asarray(given[name], kind)
+        elif name in DEFAULTS:
+            out[name] = np.full(rows, DEFAULTS[name], kind)
+        else:
+            raise ValueError(f"column {name} is missing")
+        if out[name].shape != (rows,):
+            raise ValueError(f"column {name} differs in length")
+    return out
+
+
+def batch(given: Mapping[str, npt.ArrayLike], ended: Sequence[int] = ()) -> Columns:
+    """Return a whole batch: its columns, and the flows that are over with it."""
+    return filled(given) | {"ended": np.array(ended, np.uint32)}
+
+
+def empty_batch() -> Columns:
+    """Return a batch without rows."""
+    return batch({name: () for name in COLUMNS})
+
+
+def taken(rows: Columns, at: npt.NDArray[np.intp]) -> Columns:
+    """Return some rows of a batch."""
+    return {name: column[at] for name, column in rows.items() if name in COLUMNS or name in OPTIONAL}
+
+
+def joined(pieces: Sequence[Columns]) -> Columns:
+    """Return the rows of several pieces, one after the other; all know the same columns."""
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

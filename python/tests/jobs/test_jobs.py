@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The runner of many jobs: what is kept, what fails, and what ends with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcplearn import jobs
+from tcplearn.errors import FailedError, UserError
+from tcplearn.jobs import Job, JobFailedError, Place, Store
+
+
+def square(x: int) -> dict[str, int]:
+    if x < 0:
+        raise JobFailedError(f"{x}: is negative", "a log\n")
+    return {"square": x * x}
+
+
+def pid(_: int) -> dict[str, int]:
+    time.sleep(60)
+    return {}
+
+
+def is_alive(process: str) -> bool:
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", process], capture_output=True, text=True
+    ).stdout.strip()
+    return bool(state) and not state.startswith("Z")
+
+
+def of(*numbers: int) -> list[Job]:
+    return [Job(f"key{x}", square, (x,), f"square of {x}") for x in numbers]
+
+
+def run(work: list[Job], folder: Path, *, in_processes: bool = False, **options: Any) -> jobs.Done:
+    pool = Place(2).pool(folder / "logs", in_processes=in_processes)
+    return jobs.run(work, Store(folder), pool, say=lambda _: None, **options)
+
+
+@pytest.mark.parametrize("in_processes", [False, True])
+def test_a_failure_does_not_stop_the_others(tmp_path: Path, in_processes: bool) -> None:
+    done = run(of(1, -2, 3), tmp_path, in_processes=in_processes)
+    assert {key: found["square"] for key, found in done.results.items()} == {"key1": 1, "key3": 9}
+    (line,) = done.failures
+    assert line.startswith("square of -2: -2: is negative; log: ")
+    command = line.partition("; again: ")[2].split()
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    again = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert again.returncode == 1 and again.stderr == "a log\n-2: is negative\n"
+    Path(command[-1]).write_text(Path(command[-1]).read_text().replace("-2", "2"))
+    again = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert json.loads(again.stdout) == {"square": 4}
+
+
+def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
+    first = run(of(1, 2), tmp_path)
+    broken = [Job(job.key, pid, job.arguments) for job in of(1, 2)]
+    assert run(broken, tmp_path).results == first.results
+    renamed = [Job("new", pid, (), earlier=("none", "key2"))]
+    assert run(renamed, tmp_path).results["new"]["square"] == 4
+    assert run(of(1, 2), tmp_path, fresh=True).results == first.results
+
+
+def test_old_results_are_translated(tmp_path: Path) -> None:
+    run(of(3), tmp_path)
+
+    def upgraded(found: dict[str, Any], format: int) -> dict[str, Any]:
+        assert format == 1
+        return {**found, "area": found["square"]}
+
+    assert Store(tmp_path, 2, upgraded).get(of(3)[0])["area"] == 9  # type: ignore[index]
+
+
+def test_two_places_are_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="give one of them"):
+        Place(scheduler="x:1", slurm=2).pool(tmp_path)
+
+
+def test_a_job_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(FailedError, match="is no job"):
+        jobs.repeated(tmp_path / "x.json")
+
+
+def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tcplearn import jobs; import test_jobs as t\n"
+        "if __name__ == '__main__':\n"
+        "    work = [jobs.Job(str(k), t.pid, (k,)) for k in range(2)]\n"
+        "    t.run(work, Path(sys.argv[1]), in_processes=True)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    words = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "kept")]
+    parent = subprocess.Popen(words, env=environment)
+
+    def children() -> list[str]:
+        shown = subprocess.run(["ps", "-ewwo", "ppid,pid,args"], capture_output=True, text=True, check=True)
+        lines = [line.split(None, 2) for line in shown.stdout.splitlines()]
+        return [pid for ppid, pid, args in lines if ppid == str(parent.pid) and "spawn_main" in args]
+
+    deadline = time.monotonic() + 30
+    while len(workers := children()) < 2:
+        assert time.monotonic() < deadline and parent.poll() is None, "no workers"
+        time.sleep(0.1)
+    time.sleep(1)  # their first act
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, workers)):
+        assert time.monotonic() < deadline, "workers are left behind"
+        time.sleep(0.1)

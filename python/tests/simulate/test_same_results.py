@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Finished runs of earlier versions: found under their keys, read with today's names, and still the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conftest import PAPER, ROOT
+from tcplearn.simulate import engine, run_job, scenario
+from tcplearn.simulate.results import RunStore
+
+LISTED = tomllib.loads((ROOT / "ns3" / "same-results.toml").read_text())
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_list_holds_what_today_gives() -> None:
+    total = hashlib.sha256()
+    for file in ("scenario-3.toml", "scenario-5.toml"):
+        run = scenario.runs(PAPER / file, "smoke")[-1]
+        result = engine.simulate(run_job.job(run, 1.0).arguments[0])
+        result["run"].pop("cost")
+        total.update(json.dumps(result, sort_keys=True).encode())
+    assert total.hexdigest() == LISTED["digest"], (
+        "runs give other results: empty `earlier` in ns3/same-results.toml, and write this digest"
+    )
+
+
+def test_an_earlier_result_is_found_and_read(tmp_path: Path) -> None:
+    run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
+    job = run_job.job(run, 1.0)
+    assert len(job.earlier) == len(LISTED["earlier"]) > 0
+    kept = RunStore(tmp_path)
+    old = {
+        "key": job.earlier[0],
+        "commit": "b5b6d7241b3f",
+        "document": {},
+        "flows": [{"kind": "flow", "metrics": {"samples": 3.0, "first_error_ms": 7.0}}],
+        "run": {"metrics": {"mean_error_by_trial_ticks": 2.0, "queue_bytes": 1.0, "bias_ms": 0.5}},
+    }
+    path = kept.path(job.earlier[0])
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(old))
+    found = kept.get(job)
+    assert found is not None
+    assert (found["key"], found["commit"], found["version"]) == (job.key, "b5b6d7241b3f", None)
+    assert found["flows"][0]["metrics"] == {"samples": 3.0, "first_abs_error_ms": 7.0}
+    assert found["run"]["metrics"] == {
+        "mean_abs_error_by_sample_ticks": 2.0,
+        "mean_queue_bytes": 1.0,
+        "bias_ms": 0.5,
+    }
+    kept.put(job, {"flows": [], "run": {"metrics": {}}})
+    newer = kept.get(job)
+    assert newer is not None and newer["flows"] == []
+
+
+def test_the_key_of_an_earlier_identity_is_the_one_of_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As computed by the version before, for the first smoke run of scenario V."""
+    monkeypatch.delenv("TCPLEARN_NS3", raising=False)
+    engine.earlier.cache_clear()
+    run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
+    assert "7e493ba51586e5b310f67fb2" in run_job.job(run, 1.0).earlier

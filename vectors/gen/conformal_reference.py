@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`conformal` from docs/algorithms/conformal.md and arithmetic.md, in either arithmetic."""
+
+import math
+
+import double_reference as d
+import fixed_reference as fix
+import tracking_reference as tracking
+from defaults import BOUNDS, JACOBSON, LAST
+from double_reference import RTT_MAX_US, clamp
+
+
+def log2_near(x):
+    f, e = math.frexp(x)
+    f = 2 * f - 1
+    return e - 1 + f + 11 / 32 * f * (1 - f)
+
+
+def exp2_near(x):
+    whole = math.floor(x)
+    f = x - whole
+    return math.ldexp(1 + f - 11 / 32 * f * (1 - f), whole)
+
+
+class Double:
+    one = 1.0
+    least = 0.0
+    us = staticmethod(float)
+
+    @staticmethod
+    def fine(a):
+        return a
+
+    @staticmethod
+    def half(a, k):
+        return a / (1 << k)
+
+    @staticmethod
+    def div(a, n):
+        return a / n
+
+    @staticmethod
+    def rate(miss):
+        return miss
+
+    @staticmethod
+    def start(miss):
+        return log2_near(1.25 * math.log(2) * -log2_near(2 * min(miss, 0.2)))
+
+    @staticmethod
+    def product(a, b):
+        return a * b
+
+    @staticmethod
+    def width(u, slow, fast):
+        return exp2_near(u + (log2_near(slow) + log2_near(fast)) / 2)
+
+
+def parabola(f):
+    return 11 * f * (65536 - f) >> 21
+
+
+def log2_near_16(x):
+    """An integer to log2 with 16 fractional bits."""
+    e = x.bit_length() - 1
+    f = (x << 16 >> e) - 65536
+    return (e << 16) + f + parabola(f)
+
+
+def exp2_near_16(x):
+    whole, f = divmod(x, 65536)
+    m = 65536 + f - parabola(f)
+    if whole > 57:
+        return 1 << 58
+    if whole >= 16:
+        return m << whole - 16
+    return (m + (1 << 15 - whole)) >> 16 - whole if whole >= -1 else 0
+
+
+class Fixed:
+    one = 1 << 32
+    least = 8
+    us = staticmethod(fix.us)
+    div = staticmethod(fix.over)
+
+    @staticmethod
+    def fine(a):
+        return a << 16
+
+    @staticmethod
+    def half(a, k):
+        return fix.over(a, 1 << k)
+
+    @staticmethod
+    def rate(miss):
+        return fix.ratio(miss) // 16 * 64
+
+    @staticmethod
+    def start(miss):
+        bits = (31 << 16) - log2_near_16(clamp(miss, 1, 858993459))
+        return log2_near_16(bits * 56783 >> 16) - (16 << 16) << 16
+
+    @staticmethod
+    def product(a, b):
+        return fix.over(a * fix.over(b, 1 << 16), 1 << 16)
+
+    @staticmethod
+    def width(u, slow, fast):
+        level = (u >> 16) + (log2_near_16(slow) + log2_near_16(fast) >> 1)
+        return fix.over(exp2_near_16(level), 1 << 16)
+
+
+class Timer:
+    """The interval over a prediction p: what it counts, and what a change of level does to that."""
+
+    def __init__(self, a, miss, integral, steps):
+        self.a, self.integral, self.steps = a, integral, steps
+        self.alpha = a.rate(miss)
+        self.u, self.excess, self.deferred = a.start(self.alpha), 0 * a.one, 0 * a.one
+        self.slow, self.slow_n, self.count = None, 4, 0
+        self.stage, self.missed, self.quick = 0, 0, 0
+
+    def raw(self, p):
+        return p + self.a.width(self.u, self.slow, self.fast)
+
+    def update(self, y, p, low, high):
+        if self.slow is None:
+            self.slow = self.fast = max(self.a.fine(self.a.half(y, 2)), self.a.least)
+        raw = self.raw(p)
+        missed = y > min(max(raw, low), high)
+        if self.steps:
+            self.watch(y, p)
+        if (missed and raw <= high) or (not missed and raw >= low and self.u > -4 * self.a.one):
+            self.take(missed)
+        if self.stage == 8:
+            self.defer()
+        self.learn_scales(abs(y - p), p)
+        self.count += 1
+
+    def watch(self, y, p):
+        if self.stage and not (2 * y > 3 * self.before if self.up else 3 * y < 2 * self.before):
+            self.stage = 0
+        elif self.stage:
+            self.stage += 1
+        if not self.stage and (2 * y > 3 * p or 3 * y < 2 * p):
+            self.stage, self.up, self.before, self.missed = 1, y > p, p, 0
+            self.epoch_end, self.epoch_n, self.epoch_mean = 8, 0, 0 * p
+
+    def take(self, missed):
+        a, one, quarter = self.a, self.a.one, self.a.half(self.a.one, 2)
+        self.u -= a.half(self.alpha, 2)
+        self.excess -= self.alpha
+        if missed:
+            self.excess += one
+            if self.stage > 8 and self.deferred <= 5 * one:
+                self.deferred += one
+            else:
+                self.u += quarter
+                self.missed += self.stage > 0
+        if self.deferred > 0:
+            part = min(self.deferred, a.half(self.alpha, 4))
+            self.deferred -= part
+            self.u += a.half(part, 2)
+        if self.integral:
+            e = self.excess - self.deferred
+            beyond = min(abs(e) - one, 7 * one)
+            if beyond > 0:
+                self.u += a.half(a.product(self.alpha, beyond if e > 0 else -beyond), 5)
+
+    def defer(self):
+        one = self.a.one
+        if self.deferred > 0:
+            self.stage = 0
+            return
+        moved = min(self.missed, 6)
+        less = self.a.half(moved * one, 2)
+        if self.u - less >= -4 * one:
+            self.u -= less
+            self.deferred += moved * one
+
+    def learn_scales(self, error, p):
+        a, error = self.a, self.a.fine(error)
+        least = max(a.half(a.fine(p), 16), a.least)
+        self.slow_n = min(self.slow_n + 1, 256)
+        self.fast = max(self.fast + a.half(error - self.fast, 2), least)
+        self.slow = max(self.slow + a.div(error - self.slow, self.slow_n), least)
+        if self.stage:
+            if 2 * self.stage > self.epoch_end:
+                self.epoch_n += 1
+                self.epoch_mean += a.div(error - self.epoch_mean, self.epoch_n)
+            if self.stage == self.epoch_end:
+                self.slow = self.fast = max(self.epoch_mean, least)
+                self.slow_n, self.quick = self.epoch_n, 64
+                self.epoch_n, self.epoch_mean, self.epoch_end = 0, 0 * error, 2 * self.epoch_end
+                if self.epoch_end > 32:
+                    self.stage = 0
+        if self.quick:
+            self.quick -= 1
+            if self.slow > 3 * self.fast and self.count > 16:
+                self.slow_n = max(self.slow_n // 2, 8)
+
+
+class Conformal:
+    def __init__(self, a, p, over):
+        self.a, self.p, self.over = a, p, over
+        self.timer = Timer(a, p["miss"], p["integral"] == 0, p["steps"] == 0)
+        self.high = a.us(p["rto_max_us"])
+        self.low = min(a.us(p["rto_min_us"]), self.high)
+        self.rtt, self.rto = 0 * self.low, min(max(a.us(p["rto_initial_us"]), self.low), self.high)
+
+    def update(self, s):
+        y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
+        self.timer.update(y, self.rtt if self.timer.count else y, self.low, self.high)
+        self.over.update(s)
+        self.rtt = self.over.query()[0]
+        self.rto = min(max(self.timer.raw(self.rtt), self.low), self.high)
+
+    def query(self):
+        return self.rtt, self.rto
+
+
+DEFAULTS = {"miss": 0.01, "over": 0, "integral": 0, "steps": 0, "rto_min_us": 1000, **BOUNDS}
+OVER = (tracking.DEFAULTS, JACOBSON, LAST)
+
+
+def double(p):
+    over = (tracking.double, d.Jacobson, d.Last)[p["over"]]
+    return Conformal(Double, p, over(OVER[p["over"]]))
+
+
+def fixed(p):
+    over = (tracking.fixed, fix.Jacobson, fix.Last)[p["over"]]
+    return Conformal(Fixed, p, over(OVER[p["over"]]))
+
+
+CASES = {
+    "conformal": (double, fixed, DEFAULTS, [
+        ("stairs", {}),
+        ("wan hour flights stairs", {"miss": 0.05}),
+        ("stairs", {"miss": 0.5, "over": 2}),
+        ("wan tiny", {"miss": 0.5}),
+        ("wan sawtooth falling", {"over": 2}),
+        ("wan hour", {"integral": 1}),
+        ("hour falling rising", {"steps": 1}),
+        ("wan tiny", {"rto_min_us": 60_000}),
+        ("wan extremes large", {"rto_max_us": 70_000}),
+        ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
+    ]),
+    "conformal/thousandth": (double, fixed, {**DEFAULTS, "miss": 0.001}, []),
+    "conformal/over-jacobson": (double, fixed, {**DEFAULTS, "over": 1}, [
+        ("stairs", {}),
+        ("wan falling rising stairs", {"miss": 0.1}),
+    ]),
+}  # fmt: skip

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tracking` from docs/algorithms/tracking.md and arithmetic.md, in either arithmetic: what differs between
+floats and integers is in the two small classes here."""
+
+import fixed_reference as fix
+from defaults import LAST
+from double_reference import RTT_MAX_US, bounded, clamp, e_to_minus
+
+COUNT = 12
+
+
+class Double:
+    least = 0.0
+    us = staticmethod(float)
+    ratio = staticmethod(float)
+    bounded = staticmethod(bounded)
+
+    @staticmethod
+    def half(a, k):
+        """a / 2^k."""
+        return a / (1 << k)
+
+    @staticmethod
+    def div(a, n):
+        return a / n
+
+    @staticmethod
+    def times(a, r):
+        return a * r
+
+    @staticmethod
+    def mean(w, x):
+        return sum(v * y for v, y in zip(w, x, strict=True)) / sum(w)
+
+    # fixed share
+    equal = 1 / COUNT
+
+    @staticmethod
+    def loss(error, scale):
+        return error / scale
+
+    @staticmethod
+    def decay(w, loss, eta):
+        return w * e_to_minus(loss * eta)
+
+    @staticmethod
+    def share(w, alpha):
+        total = sum(w)
+        if total <= 1e-290:
+            return None
+        keep, part = (1 - alpha) / total, alpha / len(w)
+        return [v * keep + part for v in w]
+
+
+class Fixed:
+    least = 8
+    us = staticmethod(fix.us)
+    ratio = staticmethod(fix.ratio)
+    div = staticmethod(fix.over)
+    times = staticmethod(fix.times)
+
+    @staticmethod
+    def bounded(rto, p):
+        low, high = fix.us(max(p["rto_min_us"], 1)), fix.us(p["rto_max_us"])
+        return min(max(rto, low), high)
+
+    @staticmethod
+    def half(a, k):
+        return fix.over(a, 1 << k)
+
+    @staticmethod
+    def mean(w, x):
+        """Only the 18 leading bits of the largest weight count."""
+        shift = max(0, max(w).bit_length() - 18)
+        w = [v >> shift for v in w]
+        return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
+
+    equal = fix.over(fix.ONE, COUNT)
+
+    @staticmethod
+    def loss(error, scale):
+        return fix.over(error << 20, scale) << 4
+
+    @staticmethod
+    def decay(w, loss, eta):
+        return fix.over(w * fix.decay(loss, eta), fix.ONE)
+
+    @staticmethod
+    def share(w, alpha):
+        total = sum(w)
+        if total == 0:
+            return None
+        keep, part = (fix.ONE - alpha) * fix.ONE // total, alpha // len(w)
+        return [fix.over(v * keep, fix.ONE) + part for v in w]
+
+
+def sign(a, dead):
+    return (a > dead) - (a < -dead)
+
+
+def lower_median(values):
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+class Predictors:
+    """Trackers of the level, learners of what follows a deviation, and the last value."""
+
+    def __init__(self, a, y, median_start, dead_zone):
+        self.a, self.median_start, self.dead_zone = a, median_start, dead_zone
+        self.scale = max(a.half(y, 3), a.least)
+        self.hub = self.slow_hub = self.step_median = self.ewma8 = self.ewma32 = self.median5 = self.last = y
+        self.deviation = 0 * y
+        self.ring, self.count = [y] * 5, 0
+        self.drift, self.offset, self.slope = [0 * y] * 4, [0 * y] * 4, [8] * 4
+        self.drift_scale = [self.scale] * 4
+        self.ratio, self.map8, self.map16 = [8] * 8, [0 * y] * 8, [0 * y] * 16
+        self.cell4, self.cell8, self.cell16, self.was_out = 0, 3, 5, False
+        self.x = [y] * COUNT
+
+    def dead(self):
+        return self.a.half(self.scale, 5) if self.dead_zone else 0 * self.scale
+
+    def floor(self):
+        return max(self.a.half(self.hub, 12), self.a.least)
+
+    def update(self, y):
+        dead, deviation = self.dead(), y - self.hub
+        if self.count:
+            self.learn(y, deviation, dead)
+        self.choose_cells(deviation, dead)
+        self.track(y, deviation)
+        self.answer()
+
+    def learn(self, y, follows, dead):
+        half, g, s = self.a.half, self.deviation, self.scale
+        c, b, m = self.cell4, self.cell8, self.cell16
+        at, side = self.drift_scale[c], sign(g, dead)
+        wander = y - self.last - self.drift[c]
+        off = follows - half(self.slope[c] * g, 4) - self.offset[c]
+        self.drift[c] += clamp(wander, -half(at, 2), half(at, 2))
+        self.drift_scale[c] = max(at + half(min(abs(wander), 4 * at) - at, 4), self.floor())
+        self.slope[c] = clamp(self.slope[c] + sign(off, dead) * side, -4, 20)
+        self.offset[c] += clamp(off, -half(at, 3), half(at, 3))
+        rest = follows - half(self.ratio[b] * g, 4)
+        self.ratio[b] = clamp(self.ratio[b] + sign(rest, dead) * side, -4, 20)
+        self.map8[b] += clamp(follows - self.map8[b], -half(s, 3), half(s, 3))
+        self.map16[m] += clamp(follows - self.map16[m], -half(s, 3), half(s, 3))
+
+    def choose_cells(self, deviation, dead):
+        s, out = self.scale, abs(deviation) > 4 * self.scale
+        self.cell4 = {(False, False): 0, (True, False): 1, (True, True): 2, (False, True): 3}[
+            out, self.was_out
+        ]
+        self.was_out = out
+        if self.cell4 == 0:
+            self.cell8 = 1 + (deviation >= -s) + (deviation >= -dead) + (deviation >= s)
+        else:
+            self.cell8 = {1: 5 if deviation > 0 else 0, 2: 6, 3: 7}[self.cell4]
+        level = (4 * deviation >= -3 * s) + (4 * deviation >= s) + (2 * deviation >= 3 * s)
+        self.cell16 = self.cell16 % 4 * 4 + level
+
+    def step(self, distance, n, k):
+        """A mean that becomes an EWMA with 1/2^k."""
+        return self.a.half(distance, k) if n >= 1 << k else self.a.div(distance, n)
+
+    def track(self, y, deviation):
+        half = self.a.half
+        n = self.count + 1
+        self.ring[self.count % 5] = y
+        self.ewma8 += half(y - self.ewma8, 3)
+        self.ewma32 += self.step(y - self.ewma32, n, 5) if self.median_start else half(y - self.ewma32, 5)
+        if self.median_start and n <= 5:
+            seen = self.ring[:n]
+            self.hub = self.slow_hub = self.step_median = self.median5 = lower_median(seen)
+            if n > 1:
+                distances = sorted(abs(v - self.hub) for v in seen)
+                self.scale = half(5 * distances[n // 2], 2)
+        else:
+            s, clip = self.scale, self.median_start or n > 4
+            distance, far = abs(deviation), y - self.slow_hub
+            if clip:
+                far, deviation = clamp(far, -2 * s, 2 * s), clamp(deviation, -2 * s, 2 * s)
+                distance = min(distance, 3 * s)
+            self.median5 = sorted(self.ring)[2]
+            self.slow_hub += self.step(far, n, 6)
+            self.step_median += clamp(y - self.step_median, -half(s, 3), half(s, 3))
+            self.hub += self.step(deviation, n, 4)
+            self.scale += self.step(distance - s, n, 4) if n > 1 else half(distance - s, 4)
+        self.scale = max(self.scale, self.floor())
+        self.last, self.deviation, self.count = y, y - self.hub, n
+
+    def answer(self):
+        half, hub, g, dead, c = self.a.half, self.hub, self.deviation, self.dead(), self.cell4
+        least = 0 * hub if self.dead_zone else -4 * hub
+        drift = self.last
+        if g > dead:
+            drift = max(self.last + self.drift[c], hub)
+        elif g < -dead or not self.dead_zone:
+            drift = max(min(self.last + self.drift[c], hub), least)
+        self.x = [
+            self.last, self.ewma8, self.ewma32, self.median5, self.slow_hub, self.step_median, drift,
+            hub + half(g, 1),
+            max(hub + half(self.ratio[self.cell8] * g, 4), least),
+            max(hub + self.map8[self.cell8], 0 * hub),
+            max(hub + self.map16[self.cell16], 0 * hub),
+            max(hub + half(self.slope[c] * g, 4) + self.offset[c], 0 * hub),
+        ]  # fmt: skip
+
+
+class Tracking:
+    def __init__(self, a, p):
+        self.a, self.p, self.bank = a, p, None
+        self.used = [k for k in range(COUNT) if p["predictors"] >> k & 1]
+        self.by_regret = p["combiner"] == 0
+        self.beta, self.k = a.ratio(p["beta"]), a.ratio(p["k"])
+        self.eta, self.alpha = a.ratio(p["eta"]), a.ratio(p["alpha"])
+        self.start()
+
+    def start(self):
+        """No regrets, equal weights."""
+        self.regret = [0 * self.a.us(0)] * len(self.used)
+        self.weight = [self.a.equal] * len(self.used)
+
+    def update(self, s):
+        a, y = self.a, self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
+        if self.bank is None:
+            self.bank = Predictors(a, y, self.p["warm_up"] == 0, self.p["dead_zone"] == 0)
+            self.budget, self.rttvar = 0 * y, a.half(y, 1)
+        else:
+            self.rttvar += a.times(abs(y - self.rtt) - self.rttvar, self.beta)
+            self.grant(y)
+            if self.by_regret:
+                self.regrets(y)
+            else:
+                self.fixed_share(y)
+        self.bank.update(y)
+        self.mixture = self.mix()
+        self.rtt, last = self.mixture, self.bank.last
+        if self.p["budget"] == 0:
+            self.rtt = clamp(self.mixture, last - self.budget, last + self.budget)
+
+    def grant(self, y):
+        a, bank = self.a, self.bank
+        change = abs(y - bank.last)
+        b = self.budget + (a.half(5 * change if y > bank.last else change, 4) + change - abs(self.rtt - y))
+        if 2 <= bank.count <= 16:
+            b += min(change, bank.scale)
+        b = max(b, 0 * b)
+        self.budget = b - a.half(b, 8)
+
+    def regrets(self, y):
+        lost = abs(self.mixture - y)
+        for i, k in enumerate(self.used):
+            r = self.regret[i]
+            self.regret[i] = r + (lost - abs(self.bank.x[k] - y) - self.a.half(r, 7))
+
+    def fixed_share(self, y):
+        a, s = self.a, self.bank.scale
+        losses = [a.loss(min(abs(self.bank.x[k] - y), 1024 * s), s) for k in self.used]
+        w = [a.decay(w, v - min(losses), self.eta) for w, v in zip(self.weight, losses, strict=True)]
+        self.weight = a.share(w, self.alpha)
+        if self.weight is None:
+            self.start()
+
+    def mix(self):
+        by = self.regret if self.by_regret else self.weight
+        positive = [(w, self.bank.x[k]) for w, k in zip(by, self.used, strict=True) if w > 0]
+        if positive:
+            return self.a.mean(*zip(*positive, strict=True))
+        if self.p["warm_up"] == 0:
+            return self.a.half(self.bank.last + self.bank.hub, 1)
+        return self.bank.last
+
+    def query(self):
+        a, p = self.a, self.p
+        if self.bank is None:
+            return 0 * a.us(0), a.bounded(a.us(p["rto_initial_us"]), p)
+        wait = max(a.times(self.rttvar, self.k), a.us(p["granularity_us"]))
+        return self.rtt, a.bounded(self.rtt + wait, p)
+
+
+def double(p):
+    return Tracking(Double, p)
+
+
+def fixed(p):
+    return Tracking(Fixed, p)
+
+
+DEFAULTS = {
+    "predictors": 3965, "combiner": 0, "budget": 0, "warm_up": 0, "dead_zone": 0, "eta": 2, "alpha": 0.08,
+    **LAST,
+}  # fmt: skip
+STUDY = {**DEFAULTS, "predictors": 4095, "budget": 1, "warm_up": 1, "dead_zone": 1}
+
+CASES = {
+    "tracking": (double, fixed, DEFAULTS, [
+        ("wan sawtooth extremes flights", {"combiner": 1}),
+        ("wan extremes", {"combiner": 1, "alpha": 0, "eta": 20}),
+        ("large tiny", {"combiner": 1, "alpha": 0.5, "eta": 0.25, "predictors": 127}),
+        ("wan sawtooth falling", {"budget": 1}),
+        ("wan rising tiny", {"warm_up": 1}),
+        ("wan sawtooth tiny", {"dead_zone": 1}),
+        ("wan flights", {"predictors": 1}),
+        ("wan sawtooth", {"predictors": 64}),
+        ("wan extremes tiny", {"predictors": 4095}),
+        ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
+        ("extremes large", {"combiner": 1, "eta": 0.001}),
+        ("stairs", {}),
+    ]),
+    "tracking/study": (double, fixed, STUDY, [("wan flights", {"predictors": 3965})]),
+}  # fmt: skip
