@@ -16,6 +16,7 @@ IDLE = ROOT / "linux" / "lab" / "scenarios" / "idle.toml"
 PAUSES_MS = (100, 300, 1000, 3000)
 
 
+@pytest.mark.full
 def test_bursts_take_as_long_as_under_stock(tmp_path: Path) -> None:
     chosen = scenario.load(IDLE, "smoke")
     assert chosen.algorithms.estimators == ["stock", *DEFAULTS]
@@ -26,9 +27,11 @@ def test_bursts_take_as_long_as_under_stock(tmp_path: Path) -> None:
             ratio = value[algorithm, metric] / value["cubic+stock", metric]
             assert 0.97 <= ratio <= 1.03, (algorithm, metric, ratio)
         for pause_ms in PAUSES_MS:
-            # a segment more or less was there before the pause: the bursts' phase in the kernel's tick
+            # Stock's own is 209 or 211 segments after 100 ms, by its place among the arms: the bursts' phase in
+            # the kernel's tick. A restarted window has its 10 exactly.
             metric = f"ss.cwnd_after_{pause_ms}ms_segments"
-            assert abs(value[algorithm, metric] - value["cubic+stock", metric]) <= 1, (algorithm, metric)
+            window = value["cubic+stock", metric]
+            assert abs(value[algorithm, metric] - window) <= 0.02 * window, (algorithm, metric)
     assert value["cubic+stock", "ss.cwnd_after_1000ms_segments"] == 10  # restarted, as it should be
 
 
