@@ -27,8 +27,8 @@ def test_bursts_take_as_long_as_under_stock(tmp_path: Path) -> None:
             ratio = value[algorithm, metric] / value["cubic+stock", metric]
             assert 0.97 <= ratio <= 1.03, (algorithm, metric, ratio)
         for pause_ms in PAUSES_MS:
-            # Stock's own is 209 or 211 segments after 100 ms, by its place among the arms: the bursts' phase in
-            # the kernel's tick. A restarted window has its 10 exactly.
+            # Stock's own is 209 or 211 segments after 100 ms, by its place among the arms: the bursts' phase
+            # in the kernel's tick. A restarted window has its 10 exactly.
             metric = f"ss.cwnd_after_{pause_ms}ms_segments"
             window = value["cubic+stock", metric]
             assert abs(value[algorithm, metric] - window) <= 0.02 * window, (algorithm, metric)
