@@ -212,11 +212,22 @@ def test_short_flows_are_pooled_in_bounded_memory() -> None:
         total.pool(sums)
     assert len(total._pooled) == 125
     np.testing.assert_allclose(np.sum(total._pooled, axis=0), flows.sum(axis=(0, 1)))
-    bounds = total.intervals(0)
-    assert bounds is not None
-    low, high = bounds
+    ((low, high),) = total.intervals(0)
     truth = flows.sum(axis=(0, 1))[1] / flows.sum(axis=(0, 1))[0]
     assert (low[1] < truth).all() and (truth < high[1]).all() and (high[1] - low[1] < 0.1).all()
+
+
+def test_a_second_base_is_of_the_same_resamples() -> None:
+    sums = blocks_of(batch(9, 400))
+    total = bootstrap.Total(0)
+    total.add(bootstrap.resampled(sums, bootstrap.generator(0, "x")), len(sums))
+    (low, high), (other_low, other_high) = total.intervals(0, 2)
+    assert total.intervals(0)[0][0].tolist() == low.tolist()
+    # the ratio the other way round, resample by resample: its ends are the inverses of the ends
+    rto = bootstrap.RTO
+    np.testing.assert_allclose(other_low[0, rto], 1 / high[2, rto], rtol=1e-12)
+    np.testing.assert_allclose(other_high[0, rto], 1 / low[2, rto], rtol=1e-12)
+    assert bootstrap.Total(0).intervals(0, 1) == []
 
 
 def test_flows_of_one_name_are_independent_in_the_totals() -> None:
@@ -226,8 +237,7 @@ def test_flows_of_one_name_are_independent_in_the_totals() -> None:
         _, _, drawn = bootstrap.of_flow(sums, 0, bootstrap.generator(0, "the same"))
         total.add(drawn, len(sums))
     low, high, _ = bootstrap.of_flow(sums, 0, bootstrap.generator(0, "the same"))
-    bounds = total.intervals(0)
-    assert bounds is not None
+    (bounds,) = total.intervals(0)
     # as of one flow 25 times as long: a fifth as wide, not just as wide
     shrunk = (bounds[1] - bounds[0])[1, 0] / (high - low)[1, 0]
     assert 0.12 < shrunk < 0.25

@@ -23,7 +23,7 @@ def tcplearn(*words: str | Path, **more: object) -> subprocess.CompletedProcess[
 
 def test_rows_of_the_shipped_capture(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    done = tcplearn("replay", CAPTURE, "--format", "json", "--report", page)
+    done = tcplearn("replay", CAPTURE, "--all", "--format", "json", "--report", page)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     bulk = {r["estimator"]: r for r in rows if r["flow"] == max(rows, key=lambda r: r["samples"])["flow"]}

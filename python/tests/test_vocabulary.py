@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import samples
-from tcplearn import _native, estimators, metrics
+from tcplearn import _native, estimators, metrics, metrics_page
 from tcplearn.replay import bootstrap, replay
 from tcplearn.replay.results import IDENTITY, KEYS
 from tcplearn.report import glossary
@@ -17,8 +17,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 def test_the_page_has_the_table_of_today() -> None:
     page = PAGE.read_text()
-    assert metrics.BEGIN in page and metrics.END in page
-    assert page == metrics.written(page), "python -m tcplearn.metrics --write"
+    assert metrics_page.BEGIN in page and metrics_page.END in page
+    assert page == metrics_page.written(page), "python -m tcplearn.metrics_page --write"
 
 
 def test_a_metric_that_the_engine_gives_is_in_the_row() -> None:

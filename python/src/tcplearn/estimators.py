@@ -29,9 +29,11 @@ from tcplearn.errors import UserError, did_you_mean
 
 GROUP = "tcplearn.estimators"
 
-#: What a replay compares when no estimator is named: each algorithm at its default, the papers'
-#: other versions, and the trivial baseline.
-DEFAULTS = (
+#: What a replay compares when no estimator is named: what people run (linux) and the standard says, that
+#: standard without its floor (every ratio is to it), the trivial baseline, and ours.
+DEFAULTS = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking", "conformal")
+#: Each algorithm at its default, and the papers' other versions.
+ALL = (
     "last",
     "jacobson",
     "jacobson/rfc6298",

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Every metric once: its key, unit, meaning and heading. All hosts' rows take their names from here.
 
-A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` has the table made of this list
-(`python -m tcplearn.metrics`).
+A key ends in its unit; shares, ratios and counts have none. `docs/metrics.md` has this list as a table.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 #: Ending of a key, and its unit; the longest that fits counts.
 UNITS = (
@@ -70,9 +67,9 @@ METRICS = (
         "definition): it flatters what follows the last sample. The first sample of a flow is not scored",
         heading="error\nmean",
         name="error",
-        rank=99,
-        ratio=98,
-        short="|prediction - sample| in ms, prediction taken just before",
+        rank=95,
+        ratio=94,
+        short="|prediction - sample|, ms",
     ),
     Metric(
         "mean_abs_error_ticks",
@@ -125,10 +122,10 @@ METRICS = (
         "restarts with every ACK",
         heading="RTO\nmiss %",
         name="miss",
-        rank=97,
+        rank=96,
         ratio=50,
         percent=True,
-        short="samples above the RTO in force at their sending, %",
+        short="samples above the RTO at their sending, %",
         share_of=("misses", "timed"),
     ),
     Metric(
@@ -150,8 +147,8 @@ METRICS = (
         "the timer would have had on the trace's own clock",
         heading="spurious\ntimeouts",
         name="spurious",
-        rank=90,
-        short="timeouts with nothing lost",
+        rank=99,
+        short="with nothing lost",
     ),
     Metric(
         "spurious_timeouts_tlp",
@@ -170,10 +167,21 @@ METRICS = (
         "have waited",
         heading="RTO\nmean",
         name="RTO",
-        rank=96,
+        rank=98,
         ratio=70,
-        short="mean RTO, ms",
+        short="mean, ms",
     ),
+    Metric(
+        "mean_rto_linux_ratio",
+        (REPLAY,),
+        "`mean_rto_ms` divided by that of `linux` on the same flow",
+        heading="\n× linux",
+        name="× linux",
+        rank=97,
+        short="RTO over linux's",
+    ),
+    Metric("mean_rto_linux_ratio_low", (REPLAY,), "low end of its 95 % interval"),
+    Metric("mean_rto_linux_ratio_high", (REPLAY,), "high end of its 95 % interval"),
     Metric(
         "excess_wait_ms",
         (REPLAY, LAB),
@@ -367,32 +375,3 @@ def of_replay() -> tuple[str, ...]:
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]
     return (*plain[:at], *ratios, *(f"{key}_{end}" for key in ratios for end in ("low", "high")), *plain[at:])
-
-
-#: What is around the table in `docs/metrics.md`.
-BEGIN, END = "<!-- begin: python -m tcplearn.metrics -->\n", "<!-- end -->\n"
-_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
-
-
-def markdown() -> str:
-    """All metrics of all hosts."""
-    lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
-    known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
-    known += [(f"{prefix}…", NO_UNIT, hosts, meaning) for prefix, hosts, meaning in FAMILIES]
-    for key, unit, hosts, meaning in known:
-        cells = (f"`{key}`", "" if unit == NO_UNIT else unit, ", ".join(hosts), meaning.replace("|", "\\|"))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def written(page: str) -> str:
-    """The page with the table of today between its markers."""
-    head, _, rest = page.partition(BEGIN)
-    return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
-
-
-if __name__ == "__main__":
-    if "--write" in sys.argv[1:]:
-        _PAGE.write_text(written(_PAGE.read_text()))
-    else:
-        print(markdown(), end="")

@@ -64,6 +64,9 @@ KNOWN = [
 ]
 
 
+ALL = ("last", "jacobson")
+
+
 class TraceError(ValueError):
     pass
 
@@ -92,7 +95,7 @@ class Engine:
         replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
         vars(replay).update(run=self.run, Options=Options)
         vars(estimators).update(
-            available=lambda: KNOWN, learned=lambda text: text not in ("last", "jacobson")
+            ALL=ALL, available=lambda: KNOWN, learned=lambda text: text not in ("last", "jacobson")
         )
         for package, name, module in (
             (tcplearn.replay, "replay", replay),

@@ -59,6 +59,11 @@ def test_defaults(engine: stub.Engine, capture: str) -> None:
     assert engine.calls[0][1] == stub.Options((), "double", "auto", False, 30, 0, "", None, 0)
 
 
+def test_all_names_every_estimator_before_one_s_own(engine: stub.Engine, capture: str) -> None:
+    assert main(["replay", capture, "-q", "--all", "-e", "last", "-e", "mine"]) == 0
+    assert engine.calls[0][1].estimators == (*stub.ALL, "mine")
+
+
 def test_formats_agree(
     engine: stub.Engine, capture: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,7 +91,9 @@ def test_table_is_plain_in_a_pipe(
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "all flows together" in out
-    assert "5 more flows too short to judge (12 to 16 samples each)" in out
+    assert "in 7 flows, 5 of them too short to judge alone" in out
+    assert main(["replay", capture, "--all"]) == 0
+    assert "5 more flows too short to judge (12 to 16 samples each)" in capsys.readouterr().out
 
 
 def test_parquet_into_a_pipe_but_not_to_a_terminal(capture: str, tmp_path: Path) -> None:
@@ -139,6 +146,8 @@ def test_report_and_pictures(engine: stub.Engine, capture: str, tmp_path: Path) 
         ("replay FILE --min-samples 0", "greater than or equal to 1"),
         ("replay FILE --min-samples x", "--min-samples"),
         ("replay FILE --min-rto-ms nan", "--min-rto-ms"),
+        ("replay FILE --rank beauty", "'beauty' is not one of 'timer', 'wait', 'timeouts', 'error', 'miss'"),
+        ("replay --suite DIRECTORY --rank wait", "--rank: a suite's tables are sorted by"),
         ("replay FILE --sender nobody", "--sender nobody: not a sender"),
         ("replay FILE --sender 10.0.0.1:99999", "not a sender"),
         ("replay FILE --sender [::1", "not a sender"),

@@ -35,7 +35,7 @@ def test_the_smallest_in_size_is_best_unless_all_agree(table: Table) -> None:
 
 
 def test_the_same_cells_everywhere(table: Table) -> None:
-    plain = terminal.to_text(lambda _: terminal.titled(table))
+    plain = terminal.to_text(lambda console: terminal.titled(table, console))
     marked, html = markdown(table), tabulated(table, looks(["none"]))
     for shown in ("0.500 [0.412, 12.3]", "2.000", "300"):
         assert shown in plain and shown in marked and shown in html
@@ -58,6 +58,23 @@ def test_narrow_terminals_lose_the_least_and_details_last() -> None:
     assert fitted(14) == ([0, 2], [1])
     assert fitted(3) == ([0, 2], [])
     assert terminal.fitted([], Console(file=io.StringIO(), width=9)) == ([], [])
+    # what is spare leaves first, then from the right; the first column never
+    made = Table(headed("e", "a", "b", "c", spare=(2, 1)), [[text("name"), *(Cell("1234") for _ in "abc")]])
+    assert [fitted(width)[0] for width in (30, 20, 15)] == [[0, 1, 2, 3], [0, 1, 3], [0, 3]]
+
+
+def test_a_titled_table_loses_whole_columns_and_says_so(table: Table) -> None:
+    def shown(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width)
+        console.print(terminal.titled(table, console))
+        out: str = console.file.getvalue()  # type: ignore[attr-defined]
+        return out
+
+    assert "Left out" not in shown(80)
+    narrow = shown(32)
+    assert all(len(line) <= 32 for line in narrow.splitlines()) and "…" not in narrow
+    assert "0.500 [0.412, 12.3]" in narrow and "2.000" not in narrow
+    assert "Left out at this width: error × worst;" in narrow.replace("\n", " ").replace("  ", " ")
 
 
 def test_numbers() -> None:

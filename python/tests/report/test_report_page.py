@@ -6,14 +6,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import altair
 import fake
 import numpy as np
 import pytest
 
 from tcplearn import estimators, report
 from tcplearn.errors import UserError
+from tcplearn.replay import sentences, verdict
 from tcplearn.replay.results import Replay
 from tcplearn.report import charts, data, labels, palette, summary
+from tcplearn.report import page as pages
 from tcplearn.report import replay as replays
 from tcplearn.report.pictures import gather, safe
 
@@ -92,8 +95,9 @@ def test_size_is_bounded_for_eight_long_flows() -> None:
 
 def test_pictures_of_every_flow_and_of_all(html: str) -> None:
     got = [(p["flow"], p["kind"]) for p in Reader(html).page()["pictures"]]
-    assert got == [(0, "errors"), (0, "timer")] + [
-        (n, k) for n in (1, 2) for k in ("time", "errors", "timer")
+    # the timers' waits before the predictions
+    assert got == [(0, "timer"), (0, "errors")] + [
+        (n, k) for n in (1, 2) for k in ("timer", "errors", "time")
     ]
     places = {a.get("id") for _, a in Reader(html).tags}
     assert all(p["id"] in places for p in Reader(html).page()["pictures"])
@@ -215,18 +219,15 @@ def test_first_choice_is_baselines_and_the_best_that_learns(replay: Replay) -> N
     best = min(
         (r for r in rows if estimators.learned(r.estimator)), key=lambda r: r["mean_abs_error_ms"] or 0
     )
-    assert summary.chosen(rows) == ["last", "jacobson", best.estimator]
+    assert summary.chosen(rows) == ["linux", "jacobson", best.estimator]
 
 
-def test_summary_answers_which_timer() -> None:
-    rows = fake.replay(2, samples=400).rows
-    judged = [r for r in rows if r.flow == rows[0].flow]
-    fit = [r for r in judged if r["rto_miss_rate"] is not None and r["rto_miss_rate"] <= 0.01]
-    least = min(fit, key=lambda r: r["mean_rto_ms"] or 0.0)
-    text = " ".join(summary.sentences(Replay(rows=judged)))
-    assert f"outlasted, {least.estimator} waits least" in text
-    worse = [r.changed({"rto_miss_rate": 0.5}) for r in judged]
-    assert "No timer's RTO at the sending was outlasted by" in " ".join(summary.sentences(Replay(rows=worse)))
+def test_the_verdict_comes_first(replay: Replay, html: str) -> None:
+    body = html[html.index("<body>") :]
+    answer = sentences.of(verdict.of_replay(replay))
+    places = [body.index(s) for s in (answer[0], answer[-1], "<table>", "predicted the RTT best: its mean")]
+    assert places == sorted(places)
+    assert 'href="#reading"' in html and "How to read this" in html and "needless timeout" in html
 
 
 def test_summary_names_the_gain_and_the_price(replay: Replay) -> None:
@@ -253,3 +254,35 @@ def test_specifications_are_valid_without_any_data() -> None:
 
 def test_gather_without_series(replay: Replay) -> None:
     assert gather(Replay(rows=replay.rows)) == []
+
+
+def test_one_wild_timer_does_not_flatten_the_others(replay: Replay) -> None:
+    rows = replay.rows[: len(fake.ESTIMATORS)]
+    wild = [r.changed({"mean_rto_ms": 1e9}) if r.estimator == "experts" else r for r in rows]
+    points = {p["e"]: p for p in data.within(data.timer_rows(wild), charts.WAIT_SHOWN)}
+    middle = sorted(p["wait"] for p in points.values())[len(points) // 2]
+    assert points["experts"]["name"] == "experts → 1,000,000,000 ms" and points["experts"]["wait"] == 1e9
+    assert points["experts"]["x"] == pytest.approx(charts.WAIT_SHOWN * middle)
+    assert points["linux"]["name"] == "linux" and points["linux"]["x"] == points["linux"]["wait"]
+    columns = data.series_columns(replay.series[0], 100)
+    columns["prediction"]["experts"] = [1e9 for _ in columns["t"]]
+    for still in (True, False):
+        text = json.dumps(charts.over_time(columns, palette.looks(fake.ESTIMATORS), ["experts"], still=still))
+        assert "clamp(datum.p," in text and "along the edge: beyond it" in text
+
+
+def test_specifications_are_valid(replay: Replay) -> None:
+    for part in gather(replay):
+        for still in (True, False):
+            for _, spec in part.specs(still=still):
+                altair.Chart.from_dict({k: v for k, v in spec.items() if k != "datasets"}, validate=True)
+
+
+def test_what_draws_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = pages._bundle()
+    monkeypatch.setattr(pages.vl_convert, "javascript_bundle", pytest.fail)
+    assert pages._bundle() == made and len(made) > 500_000
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    assert pages._bundle() == made

@@ -69,7 +69,11 @@ def _run(
         wanted = runs.Options(fresh, Place(jobs or 0, scheduler, slurm), out, pcap)
         with progress_bar(quiet) as progress:
             finished = runs.run(scenario, wanted, progress, say)
-        outputs.write(lambda _: table.document(finished.rows), lambda: finished.rows, provenance.made_by())
+        outputs.write(
+            lambda console: table.document(finished.rows, console),
+            lambda: finished.rows,
+            provenance.made_by(),
+        )
         if finished.failures:
             failed = f"{len(finished.failures)} of {finished.runs} runs failed"
             raise FailedError(f"{failed}; the others are on disk")

@@ -18,6 +18,14 @@ class ArithmeticName(enum.StrEnum):
     fixed = "fixed"
 
 
+class RankName(enum.StrEnum):
+    timer = "timer"
+    wait = "wait"
+    timeouts = "timeouts"
+    error = "error"
+    miss = "miss"
+
+
 class FormatName(enum.StrEnum):
     table = "table"
     json = "json"
@@ -64,6 +72,16 @@ Flow = Annotated[
 ]
 
 # what is written
+All = Annotated[
+    bool, typer.Option("--all", help="Every estimator, and in the table every column and each flow.")
+]
+Rank = Annotated[
+    RankName,
+    typer.Option(
+        help="What rows are sorted by: the timer's verdict, mean RTO, needless timeouts, error of prediction "
+        "or miss rate."
+    ),
+]
 Format = Annotated[FormatName, typer.Option(help="How the results are written.")]
 Output = Annotated[
     Path | None,

@@ -44,6 +44,8 @@ def replay(
     flow: o.Flow = "",
     format: o.Format = o.FormatName.table,
     output: o.Output = None,
+    all: o.All = False,
+    rank: o.Rank = o.RankName.timer,
     total: Annotated[
         bool, typer.Option("--total", help="Add the totals over all flows to the results.")
     ] = False,
@@ -83,8 +85,13 @@ def replay(
     quiet: o.Quiet = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
+    named = list(estimator or ())
+    if all:
+        from tcplearn.estimators import ALL
+
+        named = [*ALL, *named]
     shared = Shared(
-        estimators=tuple(dict.fromkeys(estimator or ())),
+        estimators=tuple(dict.fromkeys(named)),
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
@@ -102,11 +109,13 @@ def replay(
             )
         if not files:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
-        return _files(files, shared, out, seed or 0, total=total)
+        return _files(files, shared, out, seed or 0, total=total, everything=all, rank=rank.value)
     if seed is not None:
         raise UserError("--seed: a suite's intervals are drawn over series, always alike; leave it out")
     if files:
         raise UserError("FILE and --suite DIR; give one of them")
+    if rank is not o.RankName.timer:
+        raise UserError("--rank: a suite's tables are sorted by their ratios; leave it out")
     if total:
         raise UserError("--total: a suite's rows are totals; leave it out")
     place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
@@ -144,7 +153,9 @@ class Shared:
         }
 
 
-def _files(files: list[Path], shared: Shared, out: Outputs, seed: int, *, total: bool) -> Work:
+def _files(
+    files: list[Path], shared: Shared, out: Outputs, seed: int, *, total: bool, everything: bool, rank: str
+) -> Work:
     def work(command: str) -> None:
         for path in files:
             check_readable(path)
@@ -168,9 +179,11 @@ def _files(files: list[Path], shared: Shared, out: Outputs, seed: int, *, total:
                     reports.write_pictures(result, out.pictures)
         for warning in result.warnings:
             say(f"warning: {warning}")
-        rows = [*result.rows, *(result.totals if total else ())]
+        rows = [*result.rows, *(result.totals if total or tables.pooled(result) else ())]
         out.write(
-            lambda console: tables.document(result, console, quiet=out.quiet, total=total),
+            lambda console: tables.document(
+                result, console, quiet=out.quiet, total=total, everything=everything, rank=rank
+            ),
             lambda: result.tidy(rows),
             result.made_by,
             wide=[row.record() for row in rows],

@@ -60,7 +60,7 @@ def simulate(
         with progress_bar(quiet) as progress:
             planned.done = run(planned.jobs, kept, pool, fresh=fresh, progress=progress, say=say)
         outputs.write(
-            lambda _: rows.document(planned),
+            lambda console: rows.document(planned, console),
             lambda: rows.of_sweep(planned, flows=flows, cost=cost),
             provenance.made_by(),
         )

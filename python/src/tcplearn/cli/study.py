@@ -99,7 +99,7 @@ def experts(
         for warning in result.warnings:
             say(f"warning: {warning}")
         out.write(
-            lambda _: study_tables.document(result, rows, quiet=quiet),
+            lambda console: study_tables.document(result, rows, console, quiet=quiet),
             lambda: study.tidied(result, rows),
             result.made_by,
             wide=rows,

@@ -51,7 +51,7 @@ def suite(
         for warning in shortened([*result.problems, *result.warnings], "--report lists them"):
             say(f"warning: {warning}")
         out.write(
-            lambda _: tables.document(result, rows, quiet=out.quiet),
+            lambda console: tables.document(result, rows, console, quiet=out.quiet),
             lambda: suite_rows.tidied(result, rows),
             result.made_by,
             wide=rows,

@@ -4,7 +4,7 @@
 from tcplearn.jobs.job import Job, JobFailedError, advance, repeated
 from tcplearn.jobs.pool import Place, Pool
 from tcplearn.jobs.runner import Done, Progress, run
-from tcplearn.jobs.store import Kept, Store, cache_folder
+from tcplearn.jobs.store import Kept, Store
 
 __all__ = [
     "Done",
@@ -16,7 +16,6 @@ __all__ = [
     "Progress",
     "Store",
     "advance",
-    "cache_folder",
     "repeated",
     "run",
 ]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from abc import ABC, abstractmethod
@@ -18,11 +17,6 @@ from tcplearn.jobs.job import Job, described
 from tcplearn.output.files import make_directory, write_atomically
 
 Json = dict[str, Any]
-
-
-def cache_folder(room: str = "") -> Path:
-    """The user's cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / room
 
 
 class Kept(ABC):

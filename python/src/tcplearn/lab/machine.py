@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
-from tcplearn.jobs import cache_folder as users_cache
 from tcplearn.jobs import children
+from tcplearn.output.files import cache_folder as users_cache
 
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script

@@ -6,7 +6,10 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: What the table shows, of all that is measured: metric, heading, digits.
 SHOWN = (
@@ -49,16 +52,14 @@ def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
     return out
 
 
-def document(rows: Sequence[Row]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
+def document(rows: Sequence[Row], console: Console) -> Any:
+    from tcplearn.output import terminal
+    from tcplearn.output.table import Table, headed, text
 
     found = summary(rows)
     measured = {metric for metrics in found.values() for metric in metrics}
     shown = [s for s in SHOWN if s[0] in measured or s[0].startswith("nstat.")]
-    out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("algorithm", "TLP", "runs", *(heading for _, heading, _ in shown)):
-        out.add_column(heading, justify="left" if heading in ("algorithm", "TLP") else "right", no_wrap=True)
+    out = Table(headed("algorithm", "TLP", "runs", *(heading for _, heading, _ in shown), words=(0, 1)))
     for (algorithm, parameters), metrics in found.items():
         cells = [algorithm, "on" if has_probes(parameters) else "off", str(metrics["duration_s"][2])]
         for metric, _, digits in shown:
@@ -67,5 +68,5 @@ def document(rows: Sequence[Row]) -> Any:
                 cells.append("")
                 continue
             cells.append(f"{mean:.{digits}f}" + (f" ± {spread:.{digits}f}" if count > 1 else ""))
-        out.add_row(*map(Text, cells))
-    return out
+        out.rows.append([text(cell) for cell in cells])
+    return terminal.titled(out, console)

@@ -16,6 +16,11 @@ from tcplearn.errors import FailedError, UserError, printable
 _NEW_FILE_MODE = 0o666
 
 
+def cache_folder(room: str = "") -> Path:
+    """Where what can be made again is kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / room
+
+
 @contextlib.contextmanager
 def mending(path: Path) -> Iterator[None]:
     """Failures of the file system as errors that name the file and what to do."""

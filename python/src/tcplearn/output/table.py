@@ -62,10 +62,11 @@ class Table:
         return self
 
 
-def headed(*heads: str, words: Iterable[int] = (0,)) -> list[Column]:
-    """Columns by their heads; `words`: which of them have words."""
-    left = frozenset(words)
-    return [Column(head, words=i in left) for i, head in enumerate(heads)]
+def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
+    """Columns by their heads; `words`: which of them have words; `spare`: those that leave a narrow terminal,
+    the first of them first."""
+    left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
+    return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 
 
 def text(value: str | None) -> Cell:

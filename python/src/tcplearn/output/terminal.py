@@ -43,11 +43,29 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
     return out
 
 
-def titled(table: Table) -> RenderableType:
-    parts: list[RenderableType] = [Text(table.title, style="bold"), grid(table)]
-    if table.legend:
-        parts.append(Text(table.legend, style="dim"))
+def titled(table: Table, console: Console) -> RenderableType:
+    """With its title and legend, and as many of its columns as fit."""
+    return alike([table], console)
+
+
+def alike(tables: Sequence[Table], console: Console) -> RenderableType:
+    """Tables of the same columns, each under its title, below them the legend of the last."""
+    kept, detailed = fitted(tables, console)
+    parts: list[RenderableType] = []
+    for table in tables:
+        parts += [Text("")] if parts else []
+        parts += [Text(printable(table.title), style="bold")] if table.title else []
+        parts.append(grid(table.only(kept), detailed))
+    if tables:
+        missing = [label for i, label in enumerate(tables[-1].labels()) if i not in kept]
+        parts += [Text(line, style="dim") for line in (tables[-1].legend, left_out(missing)) if line]
     return Group(*parts)
+
+
+def left_out(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f"Left out at this width: {', '.join(names)}; widen the terminal or use --format csv."
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
@@ -61,8 +79,8 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
         grids = (grid(t.only(kept), detailed) for t in tables)
         return max((console.measure(g, options=endless).maximum for g in grids), default=0) <= console.width
 
-    while len(kept) > 2 and not fit(kept, ()):
-        kept.remove(min(kept, key=lambda c: columns[c].keep))
+    while len(kept) > 2 and not fit(kept, ()):  # the first column names the rows
+        kept.remove(min(kept[1:], key=lambda c: (columns[c].keep, -c)))
     detailed: list[int] = []
     for c in sorted((c for c in kept if columns[c].detailed), key=lambda c: -columns[c].keep):
         if not fit(kept, [*detailed, kept.index(c)]):

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 #: The ratios that have intervals, in the order of the engine's sums (`Blocks::Sum`).
 RATIOS = tuple(metric.ratio_key for metric in metrics.with_ratio())
 MISSES = RATIOS.index("rto_miss_rate_ratio")
+RTO = RATIOS.index("mean_rto_ratio")
 RESAMPLES = 1000
 COVERAGE = 0.95
 #: Short flows of the totals are resampled whole; beyond this many, neighbours are merged.
@@ -65,8 +66,13 @@ def tail(independent: float) -> float:
     return NormalDist().cdf(-t * math.sqrt((v + 1) / v))
 
 
+def tail_of(blocks: int) -> float:
+    return tail(blocks / run_length(blocks))
+
+
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Low and high of each ratio, [estimator, sum]; not finite where the resamples do not bound it."""
+    """Low and high of each ratio, [estimator, sum]; not finite where the resamples do not bound it. The same
+    resamples serve any base."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # nothing by nothing may be any ratio: it counts against the claim at both ends
@@ -91,7 +97,7 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     """Low and high of a flow's ratios, and the resamples they are from."""
     drawn = resampled(sums, rng)
-    low, high = intervals(drawn, base, tail(len(sums) / run_length(len(sums))))
+    low, high = intervals(drawn, base, tail_of(len(sums)))
     return low, high, drawn
 
 
@@ -125,11 +131,12 @@ class Total:
         self._pooled.append(sums.sum(axis=0))
         self._in_last = 1
 
-    def intervals(self, base: int) -> tuple[Floats, Floats] | None:
+    def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
+        """One for each base, of the same resamples; nothing where there was no flow."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)
             more = resampled(pooled, generator(self._seed, "total"))
             drawn = more if drawn is None else drawn + more
             independent += len(pooled) / run_length(len(pooled))
-        return None if drawn is None else intervals(drawn, base, tail(independent))
+        return [] if drawn is None else [intervals(drawn, base, tail(independent)) for base in bases]

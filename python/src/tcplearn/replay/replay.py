@@ -13,7 +13,8 @@ from typing import Any
 
 from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.replay import bootstrap
+from tcplearn.output.numbers import counted
+from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, TOTAL, Distribution, Floats, Replay, Row, Series
@@ -24,6 +25,8 @@ PICTURED = 8
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
 BASELINE = "jacobson"
+#: The key of a mean RTO over that of Linux's timer, and of its interval.
+_LINUX_RATIO = f"mean_rto_{verdict.LINUX}_ratio"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
@@ -98,11 +101,24 @@ def _with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
 
 
 def _with_ratios(rows: list[Row]) -> list[Row]:
-    base = next((r for r in rows if r.estimator == BASELINE), None)
-    if base is None:
+    base, linux = (next((r for r in rows if r.estimator == n), None) for n in (BASELINE, verdict.LINUX))
+    out = []
+    for r in rows:
+        ratios = {m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()} if base else {}
+        if linux:
+            ratios[_LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
+        out.append(r.changed(ratios))
+    return out
+
+
+def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
+    """The interval of each mean RTO over that of Linux's timer."""
+    if bounds is None:
         return rows
+    low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
     return [
-        r.changed({m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()}) for r in rows
+        r.changed({f"{_LINUX_RATIO}_low": a, f"{_LINUX_RATIO}_high": b})
+        for r, a, b in zip(rows, low, high, strict=True)
     ]
 
 
@@ -116,7 +132,9 @@ class _Run:
         self.labels = self._engine().labels
         self.requested = {label: estimators.miss_rate(label) for label in self.labels}
         self.totals = _native.ReplayTotals(len(specs))
-        self.base = self.labels.index(BASELINE) if BASELINE in self.labels else None
+        self.base, self.linux = (
+            self.labels.index(name) if name in self.labels else None for name in (BASELINE, verdict.LINUX)
+        )
         self.total = bootstrap.Total(self.options.seed)
         self.lossy = False
         self.out = Replay()
@@ -152,17 +170,19 @@ class _Run:
             name = f"{name} #{again}"
         rows = self._rows(source, name, flow, lossy=lossy)
         self.lossy = self.lossy or lossy
-        blocks, bounds = flow.blocks(), None
+        blocks, bounds, over_linux = flow.blocks(), None, None
         if flow.samples >= self.options.min_samples:
             rows = _with_regret(rows, flow.hindsight())
+            rng = bootstrap.of_data(self.options.seed, blocks)
+            low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
+            self.total.add(drawn, len(blocks))
             if self.base is not None:
-                rng = bootstrap.of_data(self.options.seed, blocks)
-                low, high, drawn = bootstrap.of_flow(blocks, self.base, rng)
                 bounds = low, high
-                self.total.add(drawn, len(blocks))
+            if self.linux is not None:
+                over_linux = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
         else:
             self.total.pool(blocks)
-        self.out.rows += _with_intervals(rows, bounds)
+        self.out.rows += _with_linux(_with_intervals(rows, bounds), over_linux)
         self.totals.add(flow)
         if flow.samples < self.options.min_samples:
             return
@@ -215,17 +235,26 @@ class _Run:
         if len(sides) > SIDES_NAMED:
             self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
         if skipped:
-            self.out.notes.append(
-                f"{source}: {skipped} directions left out: their sender is not the chosen side, "
-                "so their ACKs time only the near host (--sender both shows them)"
-            )
+            left_out = f"{counted(skipped, 'direction')} left out: not the chosen side's"
+            self.out.notes.append(f"{source}: {left_out} (--sender both shows them)")
+
+    def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
+        """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
+        low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
+        ends = zip(self.labels, low, high, strict=True)
+        return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
 
     def result(self) -> Replay:
         out = self.out
         if out.rows:
-            totals = self._rows(TOTAL, TOTAL, self.totals, lossy=self.lossy)
-            bounds = None if self.base is None else self.total.intervals(self.base)
-            out.totals = _with_intervals(totals, bounds if totals[0].judged else None)
+            out.totals = self._rows(TOTAL, TOTAL, self.totals, lossy=self.lossy)
+            waits: dict[str, dict[str, verdict.Interval]] = {}
+            if out.totals[0].judged:
+                over = self.total.intervals(*range(len(self.labels)))
+                out.totals = _with_intervals(out.totals, None if self.base is None else over[self.base])
+                out.totals = _with_linux(out.totals, None if self.linux is None else over[self.linux])
+                waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
+            out.verdict = verdict.of(out.totals, self._flows, waits)
         for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(picture)
             out.distributions += distributions

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tcplearn import metrics
 from tcplearn.output.rows import Record, head_of, plain, tidy
+
+if TYPE_CHECKING:
+    from tcplearn.replay.verdict import Verdict
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +97,7 @@ class Replay:
     notes: list[str] = field(default_factory=list)  # for people: sides found, flows left out
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
+    verdict: Verdict | None = None  # which timer, over all flows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
         """A row for each metric of `rows`; the source of totals is that of all flows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -13,7 +14,10 @@ from tcplearn import metrics
 from tcplearn.errors import printable
 from tcplearn.output import numbers, table, terminal
 from tcplearn.output.numbers import counted
+from tcplearn.replay import sentences, verdict
 from tcplearn.replay.results import TOTAL, Replay, Row
+
+LINUX_RATIO = f"mean_rto_{verdict.LINUX}_ratio"
 
 #: Of more short flows than this only the number is shown.
 SHORT_FLOWS_SHOWN = 3
@@ -40,7 +44,16 @@ class Shown:
         return f"{name} ×" if self.ratio else name
 
     @property
+    def rates(self) -> bool:
+        """A ratio to another estimator, which may have an interval."""
+        return self.ratio or self.key == LINUX_RATIO
+
+    @property
     def column(self) -> table.Column:
+        if self.key == LINUX_RATIO:
+            return table.Column(
+                self.metric.heading, self.name, keep=self.metric.rank, ratio=True, detailed=True
+            )
         if self.ratio:
             label = f"× {self.name.removesuffix(' ×')}"
             return table.Column("×", label, keep=self.metric.ratio, ratio=True, detailed=True)
@@ -61,14 +74,30 @@ def _columns() -> list[Shown]:
 COLUMNS = tuple(_columns())
 
 
+#: Without --all: needless timeouts against the wait, first.
+FEW_COLUMNS = ("spurious_timeouts", "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
+
+#: By the name of a ranking, the metric whose least is best; `timer` has a rule of its own (verdict.py).
+RANKS = {
+    "wait": "mean_rto_ms",
+    "timeouts": "spurious_timeouts",
+    "error": "mean_abs_error_ms",
+    "miss": "rto_miss_rate",
+}
+
+
+def by(key: str, rows: Iterable[Row]) -> list[Row]:
+    """The smallest first, what was not measured last."""
+    return sorted(rows, key=lambda row: ((value := row[key]) is None, value or 0.0))
+
+
 def by_error(rows: Iterable[Row]) -> list[Row]:
-    """The smallest mean error first, what was not measured last."""
+    return by("mean_abs_error_ms", rows)
 
-    def rank(row: Row) -> tuple[bool, float]:
-        error = row["mean_abs_error_ms"]
-        return error is None, error or 0.0
 
-    return sorted(rows, key=rank)
+def in_order(rows: Sequence[Row], rank: str) -> list[Row]:
+    """By the question asked; of equals, what waits less."""
+    return verdict.ranked(rows) if rank == "timer" else by(RANKS[rank], by("mean_rto_ms", rows))
 
 
 def flows(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
@@ -80,14 +109,14 @@ def flows(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
 
 def _interval(row: Row, key: str) -> str:
     low, high = row[f"{key}_low"], row[f"{key}_high"]
-    if low is None or high is None or low == high == 1:  # jacobson beside itself
+    if low is None or high is None or low == high == 1:  # beside itself
         return ""
     return f" ({numbers.ratio(low)}-{numbers.ratio(high)})"
 
 
 def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
     values = [row[shown.key] for row in rows]
-    if shown.ratio:
+    if shown.rates:
         texts = ["-" if v is None else f"×{numbers.ratio(v)}" for v in values]
         more = [_interval(row, shown.key) for row in rows]
         return [table.Cell(*cell) for cell in zip(texts, values, [False] * len(rows), more, strict=True)]
@@ -111,16 +140,16 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
     return [table.Cell(text(v), v) for v in values]
 
 
-def block(rows: Sequence[Row], columns: Sequence[Shown]) -> table.Table:
+def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") -> table.Table:
     """A flow's estimators, the best first."""
-    ordered = by_error(rows)
+    ordered = in_order(rows, rank)
     cells = [[table.text(row.estimator) for row in ordered], *(_cells(c, ordered) for c in columns)]
     out = table.Table(
         [table.Column("estimator", words=True), *(c.column for c in columns)],
         [list(row) for row in zip(*cells, strict=True)],
-        sorted_by=1,
+        sorted_by=next((i for i, c in enumerate(columns, 1) if c.key == RANKS.get(rank)), None),
     )
-    return out.mark_best(i for i, c in enumerate(columns, 1) if not c.ratio)
+    return out.mark_best(i for i, c in enumerate(columns, 1) if not c.rates)
 
 
 def measured(rows: Iterable[Row]) -> list[Shown]:
@@ -130,17 +159,31 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
     return [
         c
         for c in COLUMNS
-        if not c.metric.rare
+        if not (c.metric.rare or c.key == LINUX_RATIO)
         or (any(r[c.key] is not None for r in rows) and (several or c.metric.name != "regret"))
     ]
 
 
-def heading(rows: Sequence[Row]) -> Text:
+def few(columns: Sequence[Shown]) -> list[Shown]:
+    """The six that answer the question; without Linux's timer the wait is to jacobson's."""
+    keys = [c.key for c in columns]
+    wanted = [
+        k if k != LINUX_RATIO or k in keys else metrics.BY_KEY["mean_rto_ms"].ratio_key for k in FEW_COLUMNS
+    ]
+    return sorted((c for c in columns if c.key in wanted), key=lambda c: wanted.index(c.key))
+
+
+def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
+    """`flows`: in the totals; `short`: those of them that are too short to be judged alone."""
     first = rows[0]
     text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
-    if first.source and first.flow != TOTAL:
-        text.append(f"  {printable(first.source)}", style="dim not bold")
+    if (file := Path(first.source).name) not in ("", first.flow) and first.flow != TOTAL:
+        text.append(f"  {printable(file)}", style="dim not bold")
     text.append(f"  {counted(first.samples, 'sample')}", style="not bold")
+    if flows:
+        text.append(f" in {counted(flows, 'flow')}", style="not bold")
+    if short:
+        text.append(f", {short:,} of them too short to judge alone", style="dim not bold")
     for note in dict.fromkeys(printable(r.note) for r in rows if r.note):
         text.append(f"  {note}", style="dim not bold")
     return text
@@ -167,6 +210,13 @@ def short_lines(short: Sequence[Sequence[Row]]) -> list[Text]:
     ]
 
 
+def _unsourced(replay: Replay) -> list[str]:
+    """Notes; of one source, without its name."""
+    sources = {row.source for row in replay.rows}
+    prefix = f"{sources.pop()}: " if len(sources) == 1 else ""
+    return [note.removeprefix(prefix) for note in replay.notes]
+
+
 def folded_notes(notes: Sequence[str]) -> list[str]:
     shown = [printable(note) for note in notes[:NOTES_SHOWN]]
     more = len(notes) - len(shown)
@@ -175,6 +225,8 @@ def folded_notes(notes: Sequence[str]) -> list[str]:
 
 def legend(columns: Sequence[Shown], *, intervals: bool) -> Text:
     parts = [f"{c.name}: {c.metric.short}" for c in columns if c.metric.short and not c.ratio]
+    if len(columns) <= len(FEW_COLUMNS):
+        return Text(f"{'; '.join(parts)}.", style="dim")
     if any(c.ratio for c in columns):
         parts.append("×: ratio to jacobson, below 1 is better")
     if intervals:
@@ -182,36 +234,54 @@ def legend(columns: Sequence[Shown], *, intervals: bool) -> Text:
     return Text("; ".join([*parts, "bold: best of its column"]) + ".", style="dim")
 
 
-def document(replay: Replay, console: Console, *, quiet: bool = False, total: bool = False) -> RenderableType:
+def pooled(replay: Replay) -> bool:
+    """Whether flows that are all too short to be judged alone are many enough together."""
+    return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
+
+
+def document(
+    replay: Replay,
+    console: Console,
+    *,
+    quiet: bool = False,
+    total: bool = False,
+    everything: bool = False,
+    rank: str = "timer",
+) -> RenderableType:
+    """The verdict, the table that it is from, and what to do next. `everything`: all columns, each flow."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]
-    groups = list(judged)
-    if replay.totals and (len(judged) > 1 or total):
+    together = replay.totals and (len(by_flow) > 1 or total) and any(r.judged for r in replay.totals)
+    groups = list(judged) if everything or not together or total else []
+    if together:
         groups.append(replay.totals)
     columns = measured(row for rows in groups for row in rows)
-    blocks = [block(rows, columns) for rows in groups]
+    columns = columns if everything else few(columns)
+    blocks = [block(rows, columns, rank) for rows in groups]
     kept, detailed = terminal.fitted(blocks, console)
     parts: list[RenderableType] = []
+    answer = verdict.of_replay(replay)
     if not quiet:
-        parts += [Text(line) for line in folded_notes(replay.notes)]
+        parts += [Text(line) for line in sentences.of(answer)]
     for rows, shown in zip(groups, blocks, strict=True):
-        if rows is replay.totals and short:
-            parts += [Text(""), *short_lines(short)]
-        parts += [*([Text("")] if parts else []), heading(rows), terminal.grid(shown.only(kept), detailed)]
-    if short and not (groups and groups[-1] is replay.totals):
+        of = (len(by_flow), len(short)) if rows is replay.totals else ()
+        parts += [
+            *([Text("")] if parts else []),
+            heading(rows, *of),
+            terminal.grid(shown.only(kept), detailed),
+        ]
+    if short and (everything or not together):
         parts += [*([Text("")] if parts else []), *short_lines(short)]
-    if groups and not quiet:
+    if quiet:
+        return Group(*parts)
+    if groups:
         seen = [c for i, c in enumerate(columns, 1) if i in kept]
-        parts += [Text(""), legend(seen, intervals=bool(detailed))]
-        if left_out := ", ".join(c.name for c in columns if c not in seen):
-            parts.append(
-                Text(
-                    f"Left out at this width: {left_out}; widen the terminal or use --format csv.",
-                    style="dim",
-                )
-            )
-    return Group(*parts)
+        parts.append(legend(seen, intervals=bool(detailed)))
+        if missing := terminal.left_out([c.name for c in columns if c not in seen]):
+            parts.append(Text(missing, style="dim"))
+    parts += [Text(line, style="dim") for line in folded_notes(_unsourced(replay))]
+    return Group(*parts, Text(sentences.todo(answer, everything=everything)))
 
 
 def show(replay: Replay, console: Console, *, quiet: bool = False, total: bool = False) -> None:

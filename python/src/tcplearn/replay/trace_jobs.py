@@ -16,7 +16,8 @@ from typing import Any
 import tcplearn
 from tcplearn import _native, estimators, jobs
 from tcplearn.errors import FailedError, UserError, printable
-from tcplearn.jobs import Job, Place, Progress, Store, cache_folder
+from tcplearn.jobs import Job, Place, Progress, Store
+from tcplearn.output.files import cache_folder
 from tcplearn.traces import TraceError
 
 Json = dict[str, Any]

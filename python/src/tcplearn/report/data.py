@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tcplearn.output.numbers import milliseconds
 from tcplearn.replay.results import Distribution, Floats, Replay, Row, Series
 
 #: Bytes that all the series of a page may take, and what one value takes.
@@ -21,6 +23,8 @@ CDF_POINTS = 120
 ERROR_FLOOR_MS = 1e-3
 
 Columns = dict[str, list[Any]]
+#: What a picture's axis reaches from and to.
+Reach = tuple[float, float]
 Key = tuple[str, str]  # source and flow
 
 
@@ -132,6 +136,23 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 "never": rate == 0,
             }
         )
+    return out
+
+
+def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
+    """So many times the samples; all there is where there are none."""
+    return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
+
+
+def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
+    """The same with their names; a wait beyond so many times the middle one is drawn there, with an arrow."""
+    most = times * statistics.median(p["x"] for p in points) if points else 0.0
+    out = []
+    for p in points:
+        wait, name = p["x"], p["e"]
+        if wait > most:
+            name = f"{name} → {milliseconds(wait)} ms"
+        out.append({**p, "x": min(wait, most), "wait": wait, "name": name})
     return out
 
 

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 import vl_convert
 
-from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.errors import FailedError, UserError
+from tcplearn.output.files import cache_folder, make_directory, write_atomically
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Table
 from tcplearn.replay.tables import NOTES_SHOWN
@@ -120,6 +122,9 @@ class Page:
             self.body.append("</div>")
         self.body.append("</div>")
 
+    def folded(self, table: Table, looks: Mapping[str, Look], label: str) -> None:
+        self.body.append(f"<details><summary>{text(label)}</summary>{tabulated(table, looks)}</details>")
+
     def table(self, table: Table, looks: Mapping[str, Look], caption: str = "") -> None:
         if table.title:
             self.body.append(f"<h3>{text(table.title)}</h3>")
@@ -147,8 +152,7 @@ class Page:
         if self._links_at is not None:
             links = "".join(f'<a href="#{place}">{text(name)}</a>' for place, name in self._links)
             body.insert(self._links_at, f"<nav>{links}</nav>")
-        bundle = vl_convert.javascript_bundle(_NO_SNIPPET, vl_version=VEGALITE)
-        bundle = bundle.replace("</script", "<\\/script")
+        bundle = _bundle().replace("</script", "<\\/script")
         return "\n".join(
             (
                 "<!doctype html>",
@@ -188,6 +192,18 @@ def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Pat
             written.append(folder / f"{stem}{suffix}")
             write_atomically(written[-1], content)
     return written
+
+
+def _bundle() -> str:
+    """What draws the pictures in a browser. Made once: that takes longer than all else of a small report."""
+    kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}-{VEGALITE}.js"
+    with contextlib.suppress(OSError):
+        return kept.read_text(encoding="utf-8")
+    made: str = vl_convert.javascript_bundle(_NO_SNIPPET, vl_version=VEGALITE)
+    with contextlib.suppress(OSError, UserError, FailedError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, made)
+    return made
 
 
 def _asset(name: str) -> str:

@@ -35,18 +35,18 @@ class FlowPictures:
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
         """Kind and specification; a still one is complete, the page fills in `series` and `cdf` itself."""
         title = printable(self.name) if still else ""  # a control character ends the renderer
-        if self.series:
-            spec = charts.over_time(self.series, self.looks, self.chosen, still=still, title=title)
-            if still:
-                spec["datasets"] = {"band": data.band_rows(self.series), "lines": data.line_rows(self.series)}
-            yield "time", spec
+        if data.timer_rows(self.rows):
+            yield "timer", charts.timer(self.rows, self.looks, title=title)
         if self.cdf:
             spec = charts.errors(self.cdf, self.looks, self.chosen, still=still, title=title)
             if still:
                 spec["datasets"] = {"cdf": data.cdf_rows(self.cdf)}
             yield "errors", spec
-        if data.timer_rows(self.rows):
-            yield "timer", charts.timer(self.rows, self.looks, title=title)
+        if self.series:
+            spec = charts.over_time(self.series, self.looks, self.chosen, still=still, title=title)
+            if still:
+                spec["datasets"] = {"band": data.band_rows(self.series), "lines": data.line_rows(self.series)}
+            yield "time", spec
 
 
 def safe(text: str) -> str:

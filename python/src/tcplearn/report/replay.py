@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Table
+from tcplearn.replay import sentences, verdict
 from tcplearn.replay.results import Replay, Row
-from tcplearn.replay.tables import block, flows, measured
+from tcplearn.replay.tables import block, few, flows, measured
 from tcplearn.report import glossary, misses, summary
 from tcplearn.report.page import Page, Picture
 from tcplearn.report.palette import Look, looks
@@ -20,8 +21,28 @@ TABLES_MOST = 40
 _CAPTIONS = {
     "time": "Click names to show or hide estimators; those with the same predictions hide each other.",
     "errors": "Read at 95 %: nineteen of twenty predictions were off by no more than this.",
-    "timer": "Points in the grey band never missed in this capture.",
+    "timer": "Points in the grey band never missed in this capture; an arrow leads to what is further right.",
 }
+
+_READING = (
+    "A retransmission timer decides how long to wait for an ACK before sending again. If it is too short, it "
+    "fires although nothing was lost: a needless timeout, after which the sender slows down. If it is too "
+    "long, a loss that nothing else notices costs that much time. So two figures count together: how often "
+    "a timer fires needlessly, and how long it waits (its RTO).",
+    "The first lines of this page name the timer that waits least among those that fire needlessly no more "
+    "often than Linux's, or than once in each thousand samples. Differences have a 95 % interval: what they "
+    "would be in traffic like this. Where it allows for no difference, the lines say so, and timers whose "
+    "waits differ by no more than chance are named together.",
+    "In the picture Retransmission timer each mark is a timer: the further left, the less it waits; the "
+    "lower, the fewer samples came later than it allowed. Not each such sample is a timeout, because every "
+    "ACK starts the timer again; the table counts the timeouts.",
+    "In the table × linux is a timer's mean RTO over that of Linux's: 0.50 is half the wait. Click on the "
+    "head of a column to sort by it, and on All columns for all that was measured.",
+    "The picture Prediction error and the section on prediction are about the RTT itself: they explain a "
+    "timer's wait, and decide nothing.",
+    "All this is a replay: another timer would have changed the traffic that it is judged on. It says which "
+    "timer fits the delays that were there.",
+)
 
 
 def page(replay: Replay) -> Page:
@@ -36,6 +57,8 @@ def page(replay: Replay) -> Page:
         _flow(n, part, out)
     _misses(replay, look, out)
     _others(replay, parts, look, out)
+    _prediction(replay, out)
+    _reading(out)
     out.glossary(glossary.of_replay())
     return out
 
@@ -43,6 +66,12 @@ def page(replay: Replay) -> Page:
 def table(rows: Sequence[Row]) -> Table:
     """All columns."""
     return block(rows, measured(rows))
+
+
+def _tables(rows: Sequence[Row], look: Mapping[str, Look], out: Page, caption: str = "") -> None:
+    columns = few(measured(rows))
+    out.table(block(rows, columns), look, caption)
+    out.folded(table(rows), look, "All columns")
 
 
 def _head(replay: Replay, files: str, out: Page) -> None:
@@ -53,7 +82,7 @@ def _head(replay: Replay, files: str, out: Page) -> None:
         "RTT prediction and retransmission timers, replayed",
         "Every estimator below saw the same samples in the same order, and predicted each before it was "
         "shown.",
-        summary.sentences(replay),
+        sentences.of(verdict.of_replay(replay)),
     )
     out.warnings("Warnings", replay.warnings)
     measured_ = f"{counted(samples, 'RTT sample')} in {counted(len(by_flow), 'flow')}"
@@ -80,12 +109,12 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
         Picture(f"{part.file}-{kind}", spec, _CAPTIONS[kind], kind, n)
         for kind, spec in part.specs(still=False)
     ]
+    out.pair(p for p in pictures if p.kind != "time")
+    if part.rows:
+        _tables(part.rows, part.looks, out)
     for p in pictures:
         if p.kind == "time":
             out.picture(p.file, p.spec, p.caption, kind=p.kind, flow=p.flow)
-    out.pair(p for p in pictures if p.kind != "time")
-    if part.rows:
-        out.table(table(part.rows), part.looks)
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
@@ -102,6 +131,18 @@ def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
     out.table(misses.table(judged, labels, TABLES_MOST), look)
 
 
+def _prediction(replay: Replay, out: Page) -> None:
+    out.section("Prediction of the RTT", place="prediction", link="prediction")
+    for line in summary.sentences(replay):
+        out.paragraph(line)
+
+
+def _reading(out: Page) -> None:
+    out.section("How to read this", place="reading", link="how to read this")
+    for line in _READING:
+        out.paragraph(line)
+
+
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
     """Judged flows without pictures, and how many were not judged."""
     pictured = {(p.source, p.name) for p in parts}
@@ -110,7 +151,7 @@ def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Lo
     short = len(others) - len(judged)
     out.section("Other flows", place="tables", link="other flows")
     for (source, name), rows in list(judged.items())[:TABLES_MOST]:
-        out.table(table(rows), look, f"{name}  ({source}, {counted(rows[0].samples, 'sample')})")
+        _tables(rows, look, out, f"{name}  ({source}, {counted(rows[0].samples, 'sample')})")
     if len(judged) > TABLES_MOST:
         out.paragraph(f"{len(judged) - TABLES_MOST:,} more flows: `--format csv` lists them.")
     if short:

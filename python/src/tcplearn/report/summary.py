@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the rows say, in sentences. It claims what was measured here, and no interval."""
+"""What the rows say of prediction, in sentences: over all flows, with its interval where there is one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tcplearn.estimators import learned
 from tcplearn.output.numbers import counted, milliseconds, percent
 from tcplearn.replay.results import Replay, Row
 from tcplearn.replay.tables import by_error, flows
+from tcplearn.replay.verdict import LINUX
 
 BASELINE = "jacobson"
 
@@ -17,15 +18,17 @@ SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """The rows that the summary is made from, the flow with most samples, and every judged flow's."""
+    """The rows that the summary is made from, of all flows together, and every judged flow's."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
+    if any(row.judged for row in replay.totals):
+        return replay.totals, judged
     return max(judged, key=lambda rows: rows[0].samples, default=[]), judged
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """What a picture shows at first: the trivial baseline, RFC 6298, and the best that learns."""
+    """What a picture shows at first: what people run, RFC 6298, and the best that learns."""
     names = [row.estimator for row in rows]
-    first = [name for name in ("last", BASELINE) if name in names]
+    first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
     if best:
         first.append(best)
@@ -38,8 +41,7 @@ def sentences(replay: Replay) -> list[str]:
     if not measured:
         return ["No flow has enough samples to judge an estimator by."]
     samples = max(row.samples for row in measured)
-    where = f" of {rows[0].flow}, the largest of {len(judged)} flows" if len(judged) > 1 else ""
-    over = f"Over {counted(samples, 'RTT sample')}{where}"
+    over = f"Over {counted(samples, 'RTT sample')}"
     base = next((row for row in measured if row.estimator == BASELINE), None)
     best = measured[0]
     if base is None:
@@ -56,13 +58,22 @@ def sentences(replay: Replay) -> list[str]:
     else:
         out = [
             f"{over}, {_named(best)} predicted the RTT best: its mean error of {_error(best)} is "
-            f"{gain * 100:.0f} % below that of RFC 6298's formulas (jacobson, {_error(base)})."
+            f"{gain * 100:.0f} % below that of RFC 6298's formulas (jacobson, {_error(base)}){_chance(best)}."
         ]
         out += _price(best, base)
     teacher = next((row for row in measured if learned(row.estimator)), None)
     if teacher and teacher is not best and best is not base and not learned(best.estimator):
         out.append(_learner(teacher, base))
-    return [*out, *_wins(best, judged), *_timer(measured), *_at_send(rows)]
+    return [*out, *_wins(best, judged), *_at_send(rows)]
+
+
+def _chance(best: Row) -> str:
+    low, high = best["mean_abs_error_ratio_low"], best["mean_abs_error_ratio_high"]
+    if low is None or high is None:
+        return ""
+    if low <= 1 <= high:
+        return ", which may be chance"
+    return f", 95 % interval {(1 - high) * 100:.0f} to {(1 - low) * 100:.0f} %"
 
 
 def _wins(best: Row, judged: Sequence[Sequence[Row]]) -> list[str]:
@@ -70,20 +81,6 @@ def _wins(best: Row, judged: Sequence[Sequence[Row]]) -> list[str]:
         return []
     won = sum(by_error(rows)[0].estimator == best.estimator for rows in judged)
     return [f"It came first on {won} of {counted(len(judged), 'flow')}."]
-
-
-def _timer(rows: Sequence[Row], most: float = 0.01) -> list[str]:
-    """Which timer, in one sentence: the shortest of those that few samples outlast."""
-    fit = [r for r in rows if (miss := r["rto_miss_rate"]) is not None and miss <= most and r["mean_rto_ms"]]
-    if not fit:
-        return [f"No timer's RTO at the sending was outlasted by {percent(most)} of the samples or fewer."]
-    least = min(fit, key=lambda r: r["mean_rto_ms"] or 0.0)
-    return [
-        f"Of the timers whose RTO at the sending {percent(most)} of the samples or fewer outlasted, "
-        f"{least.estimator} waits "
-        f"least: {milliseconds(least['mean_rto_ms'] or 0.0)} ms in the mean, with "
-        f"{counted(int(least['spurious_timeouts'] or 0), 'spurious timeout')}."
-    ]
 
 
 def _named(row: Row) -> str:

@@ -8,7 +8,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from tcplearn.jobs import Job, Store, cache_folder
+from tcplearn.jobs import Job, Store
+from tcplearn.output.files import cache_folder
 from tcplearn.simulate import engine
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from tcplearn.output.rows import Head, tidy
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from tcplearn.simulate.scenario import Run
     from tcplearn.simulate.sweep import Sweep
@@ -66,11 +66,10 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
     return out
 
 
-def document(sweep: Sweep) -> RenderableType:
+def document(sweep: Sweep, console: Console) -> RenderableType:
     """A block for each load, variant and timing; mean and half interval over the seeds."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
+    from tcplearn.output import terminal
+    from tcplearn.output.table import Cell, Column, Table
 
     blocks: dict[str, dict[str, list[Mapping[str, float]]]] = {}
     confidence = 0.9
@@ -79,24 +78,19 @@ def document(sweep: Sweep) -> RenderableType:
         where = "  ".join(f"{k}={v}" for k, v in parameters(run).items())
         block = blocks.setdefault(f"{run.document.name}  {where}", {})
         block.setdefault(run.algorithm, []).append(result["run"]["metrics"])
-    parts: list[RenderableType] = []
+    columns = [Column("algorithm", words=True)]
+    columns += [Column(head, label=head.replace("\n", ", ")) for head, _, _ in COLUMNS.values()]
+    tables = []
     for title, algorithms in blocks.items():
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        table.add_column("algorithm", no_wrap=True, vertical="bottom")
-        for head, _, _ in COLUMNS.values():
-            table.add_column(head, justify="right", no_wrap=True)
-        for algorithm, seeds in algorithms.items():
-            table.add_row(algorithm, *(_cell(seeds, metric, confidence) for metric in COLUMNS))
-        runs = sum(map(len, algorithms.values()))
-        parts += [Text(f"{title}  {runs} runs", style="bold"), table, Text("")]
-    if parts:
-        parts.append(
-            Text(
-                f"±: {confidence:.0%} interval of the mean over the seeds; again: sent more than once.",
-                style="dim",
-            )
-        )
-    return Group(*parts)
+        rows = [
+            [Cell(algorithm), *(Cell(_cell(seeds, metric, confidence)) for metric in COLUMNS)]
+            for algorithm, seeds in algorithms.items()
+        ]
+        tables.append(Table(columns, rows, title=f"{title}  {sum(map(len, algorithms.values()))} runs"))
+    if tables:
+        over = f"±: {confidence:.0%} interval of the mean over the seeds"
+        tables[-1].legend = f"{over}; again: sent more than once."
+    return terminal.alike(tables, console)
 
 
 def _cell(seeds: Sequence[Mapping[str, float]], metric: str, confidence: float) -> str:

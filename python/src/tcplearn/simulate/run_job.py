@@ -13,8 +13,8 @@ from typing import Any
 
 from tcplearn import estimators
 from tcplearn.errors import UserError, printable
-from tcplearn.jobs import Job, cache_folder
-from tcplearn.output.files import write_atomically
+from tcplearn.jobs import Job
+from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.simulate import engine
 from tcplearn.simulate.scenario import Run

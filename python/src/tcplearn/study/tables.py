@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
@@ -113,11 +113,13 @@ def table(rows: Sequence[Record]) -> Table:
     return out
 
 
-def document(study: Study, rows: Sequence[Record], *, quiet: bool = False) -> RenderableType:
+def document(
+    study: Study, rows: Sequence[Record], console: Console, *, quiet: bool = False
+) -> RenderableType:
     parts: list[RenderableType] = []
     if not quiet:
         parts += [*(Text(printable(s)) for s in (*sentences(study), *notes(study))), Text("")]
     view = table(rows)
     more = len(study.cells) - (len(view.rows) - len(study.references))
     view.legend = "" if quiet else view.legend + (f" {more:,} triples more: --format csv." if more else "")
-    return Group(*parts, terminal.titled(view))
+    return Group(*parts, terminal.titled(view, console))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
@@ -44,6 +44,7 @@ def prediction(rows: Sequence[Record], title: str) -> Table:
             f"\n≤ {AS_GOOD}",
             "worst series\n(error ×)",
             words=(0, 9),
+            spare=(9, 4, 8, 3, 7, 2, 6),
         ),
         title=title,
         legend=(
@@ -75,6 +76,7 @@ def timers(rows: Sequence[Record]) -> Table:
             "\n×",
             "excess wait\nms",
             "\n× [95 %]",
+            spare=(2, 3, 5),
         ),
         title="Timers",
         legend=(
@@ -112,6 +114,7 @@ def promises(rows: Sequence[Record]) -> Table:
             f"{KEPT[0]} to {KEPT[1]}\nseries",
             "series with most",
             words=(0, 1, 8),
+            spare=(8, 5, 4, 6, 7),
         ),
         title="Chosen miss rates, and those achieved",
         legend=(
@@ -148,6 +151,7 @@ def equal_misses(rows: Sequence[Record]) -> Table:
             "mean RTO ×\n[95 %]",
             "misses ×",
             words=(0, 1, 2),
+            spare=(4, 3, 7),
         ),
         title="Waits at equal miss rates",
         legend=(
@@ -243,12 +247,14 @@ def inventory(suite: Suite) -> list[str]:
     return out
 
 
-def document(suite: Suite, rows: Sequence[Record], *, quiet: bool = False) -> RenderableType:
+def document(
+    suite: Suite, rows: Sequence[Record], console: Console, *, quiet: bool = False
+) -> RenderableType:
     parts: list[RenderableType] = []
     if not quiet:
         parts += [Text(printable(suite.directory), style="bold"), *map(Text, inventory(suite))]
     for view in all_views(suite, rows):
         if quiet:
             view.legend = ""
-        parts += [*([Text("")] if parts else []), terminal.titled(view)]
+        parts += [*([Text("")] if parts else []), terminal.titled(view, console)]
     return Group(*parts)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The table of docs/metrics.md, made of the list of metrics: `python -m tcplearn.metrics_page --write`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tcplearn import metrics
+
+#: What is around the table in `docs/metrics.md`.
+BEGIN, END = "<!-- begin: python -m tcplearn.metrics_page -->\n", "<!-- end -->\n"
+_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
+
+
+def markdown() -> str:
+    """All metrics of all hosts."""
+    lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
+    known = [(m.key, m.unit, m.hosts, m.meaning) for m in metrics.METRICS]
+    known += [(f"{prefix}…", metrics.NO_UNIT, hosts, meaning) for prefix, hosts, meaning in metrics.FAMILIES]
+    for key, unit, hosts, meaning in known:
+        cells = (
+            f"`{key}`",
+            "" if unit == metrics.NO_UNIT else unit,
+            ", ".join(hosts),
+            meaning.replace("|", "\\|"),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def written(page: str) -> str:
+    """The page with the table of today between its markers."""
+    head, _, rest = page.partition(BEGIN)
+    return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv[1:]:
+        _PAGE.write_text(written(_PAGE.read_text()))
+    else:
+        print(markdown(), end="")

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which timer: the rule of docs/metrics.md on made-up rows, and on captures as one has them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samples import ROOT
+from tcplearn import estimators
+from tcplearn.replay import replay, sentences, verdict
+from tcplearn.replay.results import TOTAL, Row
+from tcplearn.replay.verdict import Verdict, Waits
+
+sys.path.append(str(Path(__file__).parent / "traces"))
+import wire
+
+CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
+
+
+def row(name: str, needless: int, wait_ms: float, samples: int = 10_000, **more: float) -> Row:
+    values = {
+        "spurious_timeouts": needless,
+        "mean_rto_ms": wait_ms,
+        "mean_abs_error_ms": wait_ms / 50,
+        **more,
+    }
+    return Row(TOTAL, TOTAL, name, "double", samples, samples >= 30, "", values)
+
+
+def decided(*rows: Row, waits: Waits | None = None) -> Verdict:
+    found = verdict.of(rows, 1, waits or {})
+    assert found is not None
+    return found
+
+
+def said(found: Verdict) -> str:
+    return " ".join(sentences.of(found))
+
+
+LINUX, STANDARD = row("linux", 2, 300), row("jacobson/rfc6298", 0, 1000)
+
+
+def test_the_shortest_wait_of_those_that_seldom_fire_needlessly() -> None:
+    found = decided(row("a", 10, 100), row("b", 11, 50), LINUX, STANDARD)
+    assert found.allowed == 10
+    assert [r.estimator for r in found.rows] == ["a", "linux", "jacobson/rfc6298", "b"]
+    assert [r.estimator for r in found.equal] == ["a"]
+    assert found.refused is not None and found.refused.estimator == "b"
+    assert said(found).startswith(
+        "Best timer for this traffic: a. In 10,000 samples a fires needlessly 10 times"
+    )
+    assert "b waits less (50.0 ms), but fires needlessly too often: 11 times." in said(found)
+    # what Linux's timer does is no fault of another
+    assert decided(row("b", 40, 50), row("linux", 40, 300)).equal[0].estimator == "b"
+
+
+def test_nobody_wins_where_the_intervals_overlap() -> None:
+    rows = row("a", 5, 100), row("b", 1, 120), row("c", 0, 140), LINUX
+    waits = {"a": {"b": (0.9, 1.5), "c": (1.1, 1.7)}, "linux": {"b": (0.3, 0.5)}}
+    found = decided(*rows, waits=waits)
+    assert [r.estimator for r in found.equal] == ["a", "b"]
+    assert found.lead is not None and found.lead.estimator == "b"  # it fires less
+    text = said(found)
+    assert text.startswith("Best for this traffic: b and a. Which of them is best cannot be told")
+    assert "60 % less than Linux: more than chance (95 % interval: 50 to 70 %)" in text
+    close = decided(row("a", 0, 100), row("b", 0, 104), LINUX)
+    assert [r.estimator for r in close.equal] == ["a", "b"]
+
+
+def test_a_difference_from_linux_that_may_be_chance() -> None:
+    found = decided(row("a", 0, 270), LINUX, waits={"linux": {"a": (0.7, 1.1)}, "a": {"linux": (0.9, 1.4)}})
+    assert found.lead is not None and found.lead.estimator == "linux"
+    assert said(found).startswith(
+        "No timer compared would have served this traffic better than Linux's. a would have done as well."
+    )
+    slower = decided(row("a", 0, 100), LINUX, waits={"linux": {"a": (0.2, 1.1)}})
+    assert "That is 67 % less than Linux, which may be chance." in said(slower)
+
+
+def test_linux_s_own_where_all_that_wait_less_fire_needlessly() -> None:
+    found = decided(row("a", 99, 100), LINUX, STANDARD)
+    assert said(found).startswith("No timer compared would have served this traffic better than Linux's. In")
+    assert "a waits less (100 ms), but fires needlessly too often: 99 times." in said(found)
+
+
+def test_few_samples_tell_nothing() -> None:
+    few = decided(*(row(n, 0, w, samples=55) for n, w in (("a", 100), ("linux", 300))))
+    assert not few.known
+    assert said(few).startswith("Which timer is best cannot be told on 55 samples: at least 300 are needed.")
+    assert "Next: capture for longer" in sentences.todo(few, everything=False)
+    assert len(sentences.of(decided(row("a", 0, 100, samples=12)))) == 1
+    some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
+    assert "a fires needlessly 0 times, Linux 0; so few samples still allow once in 200." in said(some)
+    assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
+
+
+def test_losses_say_how_much_sooner() -> None:
+    rows = [
+        row("a", 0, 100, losses=3, loss_detect_rto_ms=120),
+        row("linux", 0, 300, losses=3, loss_detect_rto_ms=320),
+    ]
+    assert "The 3 losses here it notices after 120 ms, 200 ms sooner than Linux." in said(decided(*rows))
+
+
+def test_the_prediction_comes_last_and_may_be_chance() -> None:
+    ends = {"mean_abs_error_ratio_low": 0.4, "mean_abs_error_ratio_high": 0.9}
+    sure = decided(row("a", 0, 100, **ends), LINUX)
+    assert sentences.of(sure)[-1] == "a predicts the RTT best: 2.00 ms off in the mean (Linux 6.00 ms)."
+    ends["mean_abs_error_ratio_high"] = 1.1
+    assert sentences.of(decided(row("a", 0, 100, **ends), LINUX))[-1].endswith("ms), which may be chance.")
+
+
+def test_no_timer_suits() -> None:
+    assert "No timer compared suits this traffic" in said(decided(row("a", 99, 100), row("b", 50, 90)))
+    alone = decided(row("a", 1, 100))
+    assert said(alone).startswith("Only one timer was compared: a.")
+    assert "add -e linux" in sentences.todo(alone, everything=False)
+
+
+def short_flows(path: Path, flows: int, rtts: int = 10) -> Path:
+    chance = np.random.default_rng(1)
+    frames = []
+    for k in range(flows):
+        w = wire.Wire(client=wire.Host("10.0.0.1", 40_000 + k), start_us=1_600_000_000_000_000 + k * 500_000)
+        now = w.handshake()
+        for i in range(rtts - 1):
+            rtt_us = int(40_000 * chance.lognormal(0, 0.1))
+            w.send(now, w.client, 1 + 100 * i, 100, ack=1)
+            w.send(now + rtt_us, w.server, 1, ack=101 + 100 * i)
+            now += rtt_us + 2000
+        frames += w.frames
+    path.write_bytes(wire.pcap(sorted(frames, key=lambda f: f[0])))
+    return path
+
+
+def run(*words: str | Path) -> str:
+    command = [sys.executable, "-m", "tcplearn", "replay", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None:
+    path = short_flows(tmp_path / "short.pcap", 20)
+    out = run(path)
+    assert out.startswith("Which timer is best cannot be told on 200 samples")
+    assert "all flows together  200 samples in 20 flows, 20 of them too short to judge alone" in out
+    assert all(f"\n{name} " in out for name in estimators.DEFAULTS)
+    rows = json.loads(run(path, "--format", "json"))
+    totals = [r for r in rows if r["flow"] == TOTAL]
+    assert len(rows) == 21 * 6 and len(totals) == 6 and all(r["judged"] for r in totals)
+    assert all(r["mean_rto_linux_ratio_low"] for r in totals)
+    many = run(short_flows(tmp_path / "many.pcap", 60))
+    assert many.startswith("Best ")
+    one = run(short_flows(tmp_path / "one.pcap", 1))
+    assert "cannot be told on 10 samples" in one and "---" not in one
+
+
+def test_the_totals_decide_and_not_the_largest_flow() -> None:
+    done = replay.run([CAPTURE])
+    found = done.verdict
+    assert found is not None and found.flows == 3
+    assert found.samples == sum(r.samples for r in done.rows) / len(done.totals)
+    for beside in found.beside:
+        assert beside.interval is not None and beside.interval[0] <= beside.ratio <= beside.interval[1]
+    of_linux = next(r for r in done.totals if r is not None and r.estimator == "tracking")
+    low, high = of_linux["mean_rto_linux_ratio_low"], of_linux["mean_rto_linux_ratio_high"]
+    assert low is not None and high is not None and low < (of_linux["mean_rto_linux_ratio"] or 0) < high
+
+
+@pytest.mark.parametrize("rank", ["timer", "error"])
+def test_one_screen_of_the_shipped_capture(rank: str) -> None:
+    import os
+    import pty
+
+    leader, follower = pty.openpty()
+    import termios
+
+    termios.tcsetwinsize(follower, (24, 80))
+    command = [sys.executable, "-m", "tcplearn", "replay", str(CAPTURE), "--rank", rank]
+    subprocess.run(
+        command, stdout=follower, stderr=subprocess.DEVNULL, check=True, env={**os.environ, "TERM": "dumb"}
+    )
+    os.close(follower)
+    shown = os.read(leader, 65536).decode().splitlines()
+    os.close(leader)
+    assert len(shown) <= 24 and max(map(len, shown)) <= 80
+    assert shown[0].startswith("Best ") and "…" not in "".join(shown)
+
+
+def test_six_by_default_and_all_of_before(tmp_path: Path) -> None:
+    assert len(estimators.DEFAULTS) == 6 and len(estimators.ALL) == 13
+    assert set(estimators.DEFAULTS) < set(estimators.ALL)
+    assert {verdict.LINUX, verdict.STANDARD} < set(estimators.DEFAULTS)
+    path = tmp_path / "a.csv"
+    path.write_text("t_s,rtt_ms\n" + "".join(f"{i / 10},{20 + i % 7}\n" for i in range(400)))
+    for words, names in (((), estimators.DEFAULTS), (("--all",), estimators.ALL)):
+        rows = json.loads(run(path, *words, "--format", "json"))
+        assert tuple(r["estimator"] for r in rows) == names
