@@ -5,7 +5,8 @@
 #
 #   image.sh DIR [MODULE...]
 #
-# The modules (with what they depend on) come on top of the ones below. The
+# TCPLEARN_KERNEL chooses the kernel: empty for Debian's own, 6.12 for another
+# of its lines, or the name of a package linux-image-*. The modules (with what they depend on) come on top of the ones below. The
 # guest runs guest-init as process 1; vm.sh adds the scenario at each boot.
 # The same packages give the same bytes: names are sorted, times and inode
 # numbers are fixed.
@@ -27,10 +28,14 @@ debian_12
 exec 9>"$dir/lock"
 flock 9
 
-# The metapackage names the kernel of the day; TCPLEARN_KERNEL another one.
-kernel=${TCPLEARN_KERNEL:-$(apt-cache depends linux-image-cloud-amd64 2>/dev/null |
-	sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)}
-[ -n "$kernel" ] || die "apt knows no package linux-image-cloud-amd64: run apt-get update"
+# A metapackage names the kernel of the day.
+kernel=${TCPLEARN_KERNEL:-}
+if [[ $kernel != linux-image-* ]]; then
+	metapackage=linux-image-${kernel:+$kernel-}cloud-amd64
+	kernel=$(apt-cache depends "$metapackage" 2>/dev/null |
+		sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+	[ -n "$kernel" ] || die "apt knows no package $metapackage: run apt-get update"
+fi
 release=${kernel#linux-image-}
 
 programs=(tc ip ss tcpdump socat)
@@ -66,6 +71,8 @@ cp -r "$root/usr/lib/x86_64-linux-gnu/tc" "$guest/usr/lib/tc"  # netem's distrib
 
 # The modules and what they depend on, with their own index for modprobe.
 modules_from=$root/lib/modules/$release modules_to=$guest/lib/modules/$release
+# busybox's tools see no compressed ones
+find "$modules_from" -name '*.ko.xz' -exec xz -d {} +
 "$busybox" depmod -b "$root" "$release" || die "depmod failed"
 cp "$modules_from/modules.builtin" "$modules_to/"
 for module in "${modules[@]}"; do

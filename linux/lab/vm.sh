@@ -8,7 +8,9 @@
 # environment (kernel command line). What it leaves in /out comes to OUT_DIR,
 # with the console's log. SEED=N is also the seed of every random number that
 # the guest's kernel draws. VM_TIME_LIMIT (seconds of this machine, 900) ends a
-# run that hangs.
+# run that hangs. VM_APPEND is added to the kernel's command line. VM_PROCESSORS=N
+# gives the guest so many, and takes its virtual time away: such a run does not
+# repeat, and measures nothing.
 set -euo pipefail
 export LC_ALL=C
 umask 022
@@ -63,11 +65,15 @@ memory_mb=512
 # the guest's thread has yet to count its last instructions: on a busy machine
 # the clock then jumped too far, once in some runs.
 # shellcheck disable=SC2054  # the commas are QEMU's
+machine=(-accel tcg -icount "shift=1,sleep=off$record")
+# shellcheck disable=SC2054
+[ -z "${VM_PROCESSORS:-}" ] || machine=(-accel tcg,thread=multi -smp "$VM_PROCESSORS")
+# shellcheck disable=SC2054
 qemu=(qemu-system-x86_64
-	-accel tcg -icount "shift=1,sleep=off$record" -cpu max -M pc -m "$memory_mb" -seed "$seed"
+	"${machine[@]}" -cpu max -M pc -m "$memory_mb" -seed "$seed"
 	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none
 	-kernel "$image/vmlinuz" -initrd "$work/initrd"
-	-append "console=ttyS0 panic=-1 quiet nokaslr $*")
+	-append "console=ttyS0 panic=-1 quiet nokaslr ${VM_APPEND:-} $*")
 if [ "${VM_CONSOLE:-}" = stdio ]; then # for a person: no result, no time limit
 	"${qemu[@]}" -chardev stdio,id=tty,signal=off -serial chardev:tty -serial null
 	exit

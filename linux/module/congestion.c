@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tcplearn: the RTT and RTO estimation of a connection replaced, over reno, cubic or vegas.
  *
- * Each algorithm is its base's operations with three of them preceded by ours. The base's own
+ * Each algorithm is its base's operations with some of them preceded by ours. The base's own
  * functions are not exported; a socket that uses it has them. */
 #define pr_fmt(fmt) "tcplearn: " fmt
 #include <linux/module.h>
 #include <linux/net.h>
 
-#include "tcplearn_module.h"
+#include "timer.h"
 
 enum tl_base { TL_RENO, TL_CUBIC, TL_VEGAS, TL_BASES };
 static const char *const base_names[TL_BASES] = { "reno", "cubic", "vegas" };
@@ -27,21 +27,40 @@ static struct tl_private *tl_private(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
-/* NULL before init (the area is zeroed), after release, and where there was no memory. */
+/* In the pointer's place: the connection starts at its first data. */
+#define TL_LATER ((struct tl_connection *)1)
+
+/* NULL before init (the area is zeroed), before the first data, after release, where nothing is set
+ * and where there was no memory. */
 static struct tl_connection *tl_connection(const struct sock *sk)
 {
-	return tl_private(sk)->connection;
+	struct tl_connection *c = tl_private(sk)->connection;
+
+	return c == TL_LATER ? NULL : c;
 }
 
-static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
+static void tl_start(struct sock *sk)
 {
 	struct tl_connection *c = tl_connection_new(sk);
 
 	tl_private(sk)->connection = c;
+	if (!c)
+		return;
+	if (c->logs)
+		tl_log_open(sk, c);
+	if (!tcp_sk(sk)->data_segs_out)
+		tl_connection_handshake(sk, c);
+}
+
+/* Not before data: until then a passive connection has no cgroup to charge, and many send none. And
+ * not where nothing is set: there we are the base, which any namespace may choose as it may the base. */
+static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
+{
+	tl_private(sk)->connection = tl_settings_any(sock_net(sk)) ? TL_LATER : NULL;
 	if (base->init)
 		base->init(sk);
-	if (c && c->logs)
-		tl_log_open(sk, c);
+	if (tcp_sk(sk)->packets_out && tl_private(sk)->connection)
+		tl_start(sk);
 }
 
 static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
@@ -53,6 +72,7 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 	tl_private(sk)->connection = NULL;
 	if (!c)
 		return;
+	tl_timer_release(sk, c);
 	if (c->logs)
 		tl_log_close(sk, c);
 	tl_connection_free(c);
@@ -96,7 +116,7 @@ static void tl_cong_avoid(struct sock *sk, const struct tcp_congestion_ops *base
 	struct tl_connection *c = tl_connection(sk);
 
 	if (c)
-		tl_connection_settle(sk, c, TL_SAME_ACK);
+		tl_timer_settle(sk, c, TL_SAME_ACK);
 	base->cong_avoid(sk, ack, acked);
 }
 
@@ -104,12 +124,40 @@ static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base
 {
 	struct tl_connection *c = tl_connection(sk);
 
-	if (c && event == CA_EVENT_LOSS) { /* the timer fired; its RTO is about to be doubled */
-		tl_count(timeouts);
-		tl_connection_settle(sk, c, TL_NEXT_EVENT);
-	}
+	if (c && event == CA_EVENT_TX_START)
+		tl_timer_start(sk, c);
 	if (base->cwnd_event)
 		base->cwnd_event(sk, event);
+}
+
+/* tcp_enter_loss comes here each time, in recovery too and before the doubling; tcp_simple_retransmit
+ * (a smaller MTU) with the timer still pending. */
+static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base, u8 state)
+{
+	struct tl_connection *c = tl_connection(sk);
+
+	if (c && state == TCP_CA_Loss && !inet_csk(sk)->icsk_pending) {
+		tl_count(timeouts);
+		tl_timer_settle(sk, c, TL_NEXT_EVENT);
+	}
+	if (base->set_state)
+		base->set_state(sk, state);
+}
+
+/* Called before each round of sending: the one hook there. */
+static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *base)
+{
+	struct tl_connection *c;
+
+	if (tl_private(sk)->connection == TL_LATER)
+		tl_start(sk);
+	c = tl_connection(sk);
+	if (c) {
+		if (!c->srtt_before && tcp_sk(sk)->srtt_us)
+			tl_connection_handshake(sk, c);
+		tl_timer_before_send(sk, c);
+	}
+	return base->min_tso_segs ? base->min_tso_segs(sk) : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
 /* The operations get no pointer to their own table: one set of functions for each base. */
@@ -134,6 +182,14 @@ static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base
 	{ \
 		tl_cwnd_event(sk, bases[index], event); \
 	} \
+	static void tl_##name##_set_state(struct sock *sk, u8 state) \
+	{ \
+		tl_set_state(sk, bases[index], state); \
+	} \
+	static u32 tl_##name##_min_tso_segs(struct sock *sk) \
+	{ \
+		return tl_min_tso_segs(sk, bases[index]); \
+	} \
 	static void tl_##name##_take(struct tcp_congestion_ops *ops) \
 	{ \
 		ops->init = tl_##name##_init; \
@@ -141,6 +197,8 @@ static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base
 		ops->pkts_acked = tl_##name##_pkts_acked; \
 		ops->cong_avoid = tl_##name##_cong_avoid; \
 		ops->cwnd_event = tl_##name##_cwnd_event; \
+		ops->set_state = tl_##name##_set_state; \
+		ops->min_tso_segs = tl_##name##_min_tso_segs; \
 	}
 TL_BASE(reno, TL_RENO)
 TL_BASE(cubic, TL_CUBIC)
@@ -183,7 +241,7 @@ static int tl_take_base(enum tl_base i)
 	bases[i] = tl_find_base(base_names[i]);
 	if (!bases[i]) {
 		pr_info("this kernel has no %s, so there is no tl-%s\n", base_names[i], base_names[i]);
-		return 0;
+		return -ENOENT;
 	}
 	*ops = *bases[i];
 	INIT_LIST_HEAD(&ops->list);
@@ -193,39 +251,28 @@ static int tl_take_base(enum tl_base i)
 	take[i](ops);
 	error = tcp_register_congestion_control(ops);
 	registered[i] = !error;
-	return error;
-}
-
-static int __init tl_module_init(void)
-{
-	int i, error = tl_connection_init();
-
-	if (error)
-		return error;
-	error = tl_log_init();
-	if (error)
-		goto no_log;
-	error = tl_settings_init();
-	if (error)
-		goto no_settings;
-	for (i = 0; i < TL_BASES; i++) {
-		error = tl_take_base(i);
-		if (error)
-			goto no_base;
-	}
-	return 0;
-no_base:
-	for (i = 0; i < TL_BASES; i++)
+	if (error) {
+		pr_warn("%s cannot be registered: error %d\n", ops->name, -error);
 		tl_drop_base(i);
-	tl_settings_exit();
-no_settings:
-	tl_log_exit();
-no_log:
-	tl_connection_exit();
+	}
 	return error;
 }
 
-static void __exit tl_module_exit(void)
+/* One that cannot be registered is left out: sockets may use those before it by now, so they stay. */
+static int tl_take_bases(void)
+{
+	int i, found = 0, error = 0;
+
+	for (i = 0; i < TL_BASES; i++) {
+		int one = tl_take_base(i);
+
+		found += !one;
+		error = error ?: one;
+	}
+	return found ? 0 : error;
+}
+
+static void tl_module_clean(void)
 {
 	int i;
 
@@ -235,6 +282,30 @@ static void __exit tl_module_exit(void)
 	tl_settings_exit();
 	tl_log_exit();
 	tl_connection_exit();
+}
+
+static int __init tl_module_init(void)
+{
+	int error = tl_connection_init();
+
+	if (error)
+		return error;
+	tl_log_init();
+	error = tl_settings_init();
+	if (error) {
+		tl_log_exit();
+		tl_connection_exit();
+		return error;
+	}
+	error = tl_take_bases();
+	if (error)
+		tl_module_clean();
+	return error;
+}
+
+static void __exit tl_module_exit(void)
+{
+	tl_module_clean();
 }
 
 module_init(tl_module_init);

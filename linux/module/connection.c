@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One connection: from the ACK to the sample, and from the estimator's answer to icsk_rto. */
-#include <linux/ktime.h>
+/* One connection: its memory, and from the ACK to the estimator's answer. */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "tcplearn_module.h"
+#include "timer.h"
 
 DEFINE_PER_CPU(struct tl_counter_set, tl_counts);
 static atomic_t last_id = ATOMIC_INIT(0);
@@ -37,7 +37,7 @@ static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *
 	snprintf(kind->name, sizeof(kind->name), "tcplearn_%s", e ? e->name : "stock");
 	strreplace(kind->name, '/', '-');
 	kind->cache = kmem_cache_create(kind->name, sizeof(struct tl_connection) + kind->bytes, 0,
-					SLAB_HWCACHE_ALIGN, NULL);
+					SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL);
 	return kind->cache ? 0 : -ENOMEM;
 }
 
@@ -68,13 +68,27 @@ int tl_connection_init(void)
 	return 0;
 }
 
+/* Charged to the socket's cgroup, whoever's context this is. */
+static void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *before = set_active_memcg(sk->sk_memcg);
+#endif
+	/* with the socket's lock held, sometimes in softirq */
+	void *c = kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN);
+
+#ifdef CONFIG_MEMCG
+	set_active_memcg(before);
+#endif
+	return c;
+}
+
 struct tl_connection *tl_connection_new(struct sock *sk)
 {
 	const struct tl_settings *settings = tl_settings_of(sock_net(sk));
 	int chosen = READ_ONCE(settings->estimator);
 	const struct tl_kind *kind = &kinds[chosen];
-	/* the state of a passive connection starts in softirq */
-	struct tl_connection *c = kmem_cache_zalloc(kind->cache, GFP_ATOMIC | __GFP_NOWARN);
+	struct tl_connection *c = tl_alloc(sk, kind->cache);
 
 	if (!c) {
 		tl_count(fallbacks);
@@ -86,8 +100,10 @@ struct tl_connection *tl_connection_new(struct sock *sk)
 	c->sets_srtt = settings->set_srtt;
 	c->logs = settings->log;
 	c->measures = settings->measure;
-	/* the handshake's sample is in it already */
 	c->srtt_before = tcp_sk(sk)->srtt_us;
+	c->armed_rto = inet_csk(sk)->icsk_rto;
+	c->stock_rto = c->armed_rto >> min_t(u8, inet_csk(sk)->icsk_backoff, 31);
+	c->fast_open = !!rcu_access_pointer(tcp_sk(sk)->fastopen_rsk);
 	if (chosen != TL_STOCK) {
 		c->estimator = &tl_kernel_estimators[chosen - 1];
 		memcpy(c->state, kind->blank, kind->bytes);
@@ -102,46 +118,68 @@ void tl_connection_free(struct tl_connection *c)
 	kmem_cache_free(c->cache, c);
 }
 
-/* The sample that tcp_rtt_estimator was given. The congestion control gets that of the last
+static __always_inline void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us, u32 acked_segments)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_sample in = {
+		.time_us = tp->tcp_mstamp,
+		.sent_us = tp->tcp_mstamp - rtt_us,
+		.rtt_us = rtt_us,
+		.flight_segments = tp->packets_out + acked_segments,
+	};
+
+	c->estimator->update(c->state, &in);
+	c->estimator->query(c->state, &c->answer);
+}
+
+/* What the kernel's estimator got from the handshake, before there was a connection here. */
+static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
+{
+	struct ack_sample sample = { .pkts_acked = 1, .rtt_us = rtt_us };
+
+	tl_count(handshakes);
+	c->rtt_us = rtt_us;
+	if (c->estimator) {
+		/* The first flight's RTO stays the kernel's: SYNs are small and at once answered, and an
+		 * RTT from the cache of destinations may be in it. */
+		tl_update(sk, c, rtt_us, sample.pkts_acked);
+	} else {
+		c->answer.rtt_q8 = (s64)rtt_us << 8;
+		c->answer.rto_q8 = (s64)jiffies_to_usecs(c->stock_rto) << 8;
+	}
+	if (c->logs)
+		tl_log_ack(sk, c, &sample);
+}
+
+/* Before the first sample of the connection's own data, once. */
+void tl_connection_handshake(struct sock *sk, struct tl_connection *c)
+{
+	c->srtt_before = tcp_sk(sk)->srtt_us;
+	if (c->srtt_before) {
+		c->fast_open = false;
+		c->stock_rto = inet_csk(sk)->icsk_rto;
+		tl_handshake(sk, c, c->srtt_before >> 3);
+	}
+}
+
+/* The sample that tcp_rtt_estimator was given. The congestion control is given that of the last
  * segment acknowledged, the estimator that of the first; srtt' = srtt - (srtt >> 3) + m, and m << 3
  * at the first, give it back exactly. srtt stays above 0, so only m = 0 (a path below 1 us) could
  * be off, by 1. */
-static s32 tl_sample_us(const struct tcp_sock *tp, u32 before)
+static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 {
-	u32 after = tp->srtt_us;
+	u32 before = c->srtt_before, after = tcp_sk(sk)->srtt_us;
 
-	return before ? (s32)(after - before + (before >> 3)) : (s32)(after >> 3);
-}
-
-static u32 tl_rto_jiffies(s64 rto_q8)
-{
-	u64 us = (u64)max_t(s64, rto_q8, 0);
-
-	/* rounded up: a timer must not be early. Two jiffies: the first one may end at once. */
-	us = min_t(u64, (us + 255) >> 8, (u64)TCP_RTO_MAX * (USEC_PER_SEC / HZ));
-	return max_t(u32, usecs_to_jiffies((u32)us), 2);
-}
-
-static u32 tl_head_age_us(const struct sock *sk)
-{
-	const struct sk_buff *head = tcp_rtx_queue_head(sk);
-
-	return head ? tcp_stamp_us_delta(tcp_sk(sk)->tcp_mstamp, tcp_skb_timestamp_us(head)) : 0;
-}
-
-static void tl_write(struct sock *sk, struct tl_connection *c)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	c->rto = tl_rto_jiffies(c->answer.rto_q8);
-	c->armed_rto = c->rto;
-	if (c->estimator->timer_from_head) {
-		/* the kernel counts from the ACK; settle() puts the whole RTO back */
-		u32 age = usecs_to_jiffies(tl_head_age_us(sk));
-
-		c->armed_rto = c->rto > age + 2 ? c->rto - age : 2;
+	if (before)
+		return (s32)(after - before + (before >> 3));
+	if (c->fast_open && sk->sk_state != TCP_SYN_RECV) {
+		/* Data went out before the handshake's last ACK, whose sample no hook sees: two are in
+		 * srtt', 7 h + m. What the congestion control was given stands for m. */
+		c->fast_open = false;
+		tl_handshake(sk, c, max_t(s32, (s32)(after - last_us) / 7, 1));
+		return last_us;
 	}
-	icsk->icsk_rto = c->armed_rto;
+	return (s32)(after >> 3);
 }
 
 void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
@@ -149,93 +187,31 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	s32 rtt_us = -1;
-	u32 stock_rto;
 
 	/* a new sample has overwritten icsk_rto by now; without one, settle() has made it whole again */
-	tl_connection_settle(sk, c, sample->rtt_us >= 0 ? TL_NEXT_SAMPLE : TL_NEXT_EVENT);
-	stock_rto = icsk->icsk_rto;
+	tl_timer_settle(sk, c, sample->rtt_us >= 0 ? TL_NEXT_SAMPLE : TL_NEXT_EVENT);
 	tl_count(acks);
 	if (sample->rtt_us >= 0) {
-		rtt_us = tl_sample_us(tp, c->srtt_before);
+		c->stock_rto = icsk->icsk_rto;
+		rtt_us = tl_sample_us(sk, c, sample->rtt_us);
 		tl_count(samples);
 		if (rtt_us != sample->rtt_us)
 			tl_count(samples_differ);
 		if (c->estimator && rtt_us >= 0) {
-			struct tl_sample in = {
-				.time_us = tp->tcp_mstamp,
-				.sent_us = tp->tcp_mstamp - rtt_us,
-				.rtt_us = rtt_us,
-				.flight_segments = tp->packets_out + sample->pkts_acked,
-			};
-
-			c->estimator->update(c->state, &in);
-			c->estimator->query(c->state, &c->answer);
-			tl_write(sk, c);
+			tl_update(sk, c, rtt_us, sample->pkts_acked);
+			tl_timer_answer(sk, c);
 			if (c->sets_srtt)
 				tp->srtt_us = clamp_t(s64, c->answer.rtt_q8 >> 5, 1, U32_MAX >> 1);
 		} else if (!c->estimator) {
-			c->rto = c->armed_rto = stock_rto;
 			c->answer.rtt_q8 = (s64)tp->srtt_us << 5;
-			c->answer.rto_q8 = (s64)jiffies_to_usecs(stock_rto) << 8;
+			c->answer.rto_q8 = (s64)jiffies_to_usecs(c->stock_rto) << 8;
 		}
+		tl_timer_sampled(sk, c);
 		c->srtt_before = tp->srtt_us;
 	} else {
-		/* Karn, RFC 6298 section 3: tcp_set_rto did not run, and a backed-off RTO stays */
 		tl_count(no_sample);
-		c->rto = c->armed_rto = stock_rto;
+		tl_timer_not_sampled(sk, c);
 	}
-	c->armed_at = tcp_jiffies32;
-	c->timeout_before = icsk->icsk_timeout;
-	c->unchecked = true;
+	tl_timer_expect(sk, c);
 	c->rtt_us = rtt_us;
-	c->stock_rto = stock_rto;
-}
-
-static void tl_check_arming(const struct sock *sk, const struct tl_connection *c, enum tl_when when)
-{
-	const struct inet_connection_sock *icsk = inet_csk(sk);
-	bool ours;
-
-	switch (icsk->icsk_pending) {
-	case ICSK_TIME_RETRANS:
-		ours = (u32)icsk->icsk_timeout - c->armed_at == c->armed_rto;
-		if (!ours && (u32)icsk->icsk_timeout == c->timeout_before) {
-			tl_count(kept);
-			break;
-		}
-		tl_count(armed);
-		if (ours)
-			tl_count(armed_ours);
-		if (when != TL_SAME_ACK) {
-			tl_count(armed_late);
-			if (ours)
-				tl_count(armed_late_ours);
-		}
-		break;
-	case ICSK_TIME_LOSS_PROBE:
-		tl_count(probe);
-		break;
-	case ICSK_TIME_REO_TIMEOUT:
-		tl_count(reorder);
-		break;
-	default:
-		tl_count(idle);
-	}
-}
-
-/* At the first event after an ACK: what was armed, and the whole RTO back in its place. */
-void tl_connection_settle(struct sock *sk, struct tl_connection *c, enum tl_when when)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	if (!c->unchecked)
-		return;
-	c->unchecked = false;
-	tl_check_arming(sk, c, when);
-	if (when == TL_NEXT_SAMPLE)
-		return;
-	if (icsk->icsk_rto != c->armed_rto)
-		tl_count(lost_rto);
-	else
-		icsk->icsk_rto = c->rto;
 }

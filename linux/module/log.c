@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /sys/kernel/debug/tcplearn: the log (a relay: log0, log1 ... one for each CPU) and the counters. */
+/* /sys/kernel/debug/tcplearn: the counters, and for each network namespace whose log is on a folder
+ * net-INODE with a relay: log0, log1 ... one for each CPU. Off, it takes no memory. */
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/relay.h>
@@ -12,12 +13,12 @@
 
 static unsigned int log_kb = 4096;
 module_param(log_kb, uint, 0444);
-MODULE_PARM_DESC(log_kb, "room of the log for each CPU in KB (4096); 0: no log");
+MODULE_PARM_DESC(log_kb, "room of the log for each CPU in KB (4096), while it is on; 0: no log");
 
 #define TL_LOG_PART_BYTES (64u * 1024)
 
-static struct dentry *directory;
-static struct rchan *channel;
+static struct dentry *top;
+static DEFINE_MUTEX(switching);
 
 static struct dentry *tl_log_create(const char *name, struct dentry *parent, umode_t mode, struct rchan_buf *buf,
 				    int *is_global)
@@ -45,14 +46,55 @@ static const struct rchan_callbacks tl_log_callbacks = {
 	.subbuf_start = tl_log_next,
 };
 
+/* Fails where there is no debugfs, or no memory. */
+static int tl_log_on(const struct net *net, struct tl_log *log)
+{
+	unsigned int parts = max(2u, min(log_kb, 1u << 20) / (TL_LOG_PART_BYTES / 1024));
+	struct rchan *channel;
+	char name[24];
+
+	if (!log_kb || IS_ERR_OR_NULL(top))
+		return -ENODEV;
+	snprintf(name, sizeof(name), "net-%u", net->ns.inum);
+	log->directory = debugfs_create_dir(name, top);
+	if (IS_ERR(log->directory))
+		return PTR_ERR(log->directory);
+	channel = relay_open("log", log->directory, TL_LOG_PART_BYTES, parts, &tl_log_callbacks, NULL);
+	if (!channel) {
+		debugfs_remove(log->directory);
+		return -ENOMEM;
+	}
+	rcu_assign_pointer(log->channel, channel);
+	return 0;
+}
+
+int tl_log_switch(const struct net *net, bool on)
+{
+	struct tl_log *log = tl_log_of(net);
+	struct rchan *channel;
+	int error = 0;
+
+	mutex_lock(&switching);
+	channel = rcu_dereference_protected(log->channel, lockdep_is_held(&switching));
+	if (on && !channel) {
+		error = tl_log_on(net, log);
+	} else if (!on && channel) {
+		rcu_assign_pointer(log->channel, NULL);
+		synchronize_rcu();
+		relay_close(channel);
+		debugfs_remove(log->directory);
+	}
+	mutex_unlock(&switching);
+	return error;
+}
+
 static void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags)
 {
 	struct tl_log_header *header = record;
+	struct rchan *channel;
 	unsigned long irq;
 	void *room;
 
-	if (!channel)
-		return;
 	header->magic = TL_LOG_MAGIC;
 	header->size = size;
 	header->type = type;
@@ -60,15 +102,20 @@ static void tl_log(const struct sock *sk, struct tl_connection *c, void *record,
 	header->time_us = tcp_sk(sk)->tcp_mstamp;
 	header->connection = c->id;
 	header->record = c->records++;
-	local_irq_save(irq);
-	room = relay_reserve(channel, size);
-	if (room) {
-		memcpy(room, record, size);
-		tl_count(log_records);
-	} else {
-		tl_count(log_drops);
+	rcu_read_lock();
+	channel = rcu_dereference(tl_log_of(sock_net(sk))->channel);
+	if (channel) {
+		local_irq_save(irq);
+		room = relay_reserve(channel, size);
+		if (room) {
+			memcpy(room, record, size);
+			tl_count(log_records);
+		} else {
+			tl_count(log_drops);
+		}
+		local_irq_restore(irq);
 	}
-	local_irq_restore(irq);
+	rcu_read_unlock();
 }
 
 static void tl_address(u8 *out, __be32 v4)
@@ -86,6 +133,7 @@ void tl_log_open(const struct sock *sk, struct tl_connection *c)
 		.hz = HZ,
 		.rtt_q8 = c->answer.rtt_q8,
 		.rto_q8 = c->answer.rto_q8,
+		.netns = sock_net(sk)->ns.inum,
 	};
 
 	strscpy(r.estimator, c->estimator ? c->estimator->name : "stock", sizeof(r.estimator));
@@ -114,7 +162,7 @@ void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack
 		.rtt_q8 = c->answer.rtt_q8,
 		.rto_q8 = c->answer.rto_q8,
 		.stock_rto_us = jiffies_to_usecs(c->stock_rto),
-		.rto_us = jiffies_to_usecs(icsk->icsk_rto),
+		.rto_us = jiffies_to_usecs(c->armed_rto),
 		.cwnd = tcp_snd_cwnd(tp),
 		.ssthresh = tp->snd_ssthresh,
 		.flight_segments = tp->packets_out + sample->pkts_acked,
@@ -163,24 +211,13 @@ static int counters_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
-int tl_log_init(void)
+void tl_log_init(void)
 {
-	directory = debugfs_create_dir("tcplearn", NULL);
-	debugfs_create_file("counters", 0444, directory, NULL, &counters_fops);
-	if (log_kb == 0)
-		return 0;
-	channel = relay_open("log", directory, TL_LOG_PART_BYTES,
-			     max(2u, min(log_kb, 1u << 20) / (TL_LOG_PART_BYTES / 1024)), &tl_log_callbacks, NULL);
-	if (!channel) {
-		debugfs_remove(directory);
-		return -ENOMEM;
-	}
-	return 0;
+	top = debugfs_create_dir("tcplearn", NULL); /* an error is one of those that debugfs lets pass */
+	debugfs_create_file("counters", 0444, top, NULL, &counters_fops);
 }
 
 void tl_log_exit(void)
 {
-	if (channel)
-		relay_close(channel);
-	debugfs_remove(directory);
+	debugfs_remove(top);
 }

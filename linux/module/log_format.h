@@ -32,6 +32,8 @@ struct tl_log_open {
 	__u16 hz; /* the kernel's tick rate */
 	__u8 source[16], destination[16];
 	__s64 rtt_q8, rto_q8; /* before any sample */
+	__u32 netns; /* inode of the network namespace, as in /proc/PID/ns/net */
+	__u32 reserved;
 };
 
 struct tl_log_ack {
@@ -39,8 +41,8 @@ struct tl_log_ack {
 	__s32 rtt_us; /* what the kernel's estimator was given; -1: no sample */
 	__s32 last_rtt_us; /* what the congestion control was given: the last segment's; -1: none */
 	__s64 rtt_q8, rto_q8; /* the estimator's answer after this sample, in 2^-8 us */
-	__u32 stock_rto_us; /* what the kernel had computed; RTOs in the kernel are whole jiffies */
-	__u32 rto_us; /* icsk_rto when the timer is armed */
+	__u32 stock_rto_us; /* the kernel's own, of the last sample; RTOs in the kernel are whole jiffies */
+	__u32 rto_us; /* in icsk_rto when the timer is armed */
 	__u32 cwnd, ssthresh; /* segments */
 	__u32 flight_segments; /* out just before this ACK */
 	__u32 acked_segments;

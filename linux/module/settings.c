@@ -11,9 +11,15 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 #define register_net_sysctl_sz(net, path, table, count) register_net_sysctl(net, path, table)
 #endif
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+typedef struct ctl_table tl_ctl_table;
+#else
+typedef const struct ctl_table tl_ctl_table;
+#endif
 
 struct tl_net {
 	struct tl_settings settings;
+	struct tl_log log;
 	struct ctl_table *table;
 	struct ctl_table_header *header;
 };
@@ -22,6 +28,26 @@ static unsigned int net_id;
 const struct tl_settings *tl_settings_of(const struct net *net)
 {
 	return &((struct tl_net *)net_generic(net, net_id))->settings;
+}
+
+/* Whether a connection has anything to do: to write an RTO, to log, or to be measured. */
+bool tl_settings_any(const struct net *net)
+{
+	const struct tl_settings *s = tl_settings_of(net);
+
+	return READ_ONCE(s->estimator) != TL_STOCK || READ_ONCE(s->log) || READ_ONCE(s->measure);
+}
+
+struct tl_log *tl_log_of(const struct net *net)
+{
+	return &((struct tl_net *)net_generic(net, net_id))->log;
+}
+
+/* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
+ * memory, and make records that the host keeps: they are the machine's administrator's. */
+static int tl_may_write(void)
+{
+	return capable(CAP_NET_ADMIN) ? 0 : -EPERM;
 }
 
 const char *tl_estimator_name(int estimator)
@@ -39,13 +65,15 @@ static int tl_find_estimator(const char *name)
 	return -EINVAL;
 }
 
-static int tl_do_estimator(struct ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+static int tl_do_estimator(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
 {
 	int *estimator = table->data;
 	char name[TL_NAME_BYTES];
 	struct ctl_table line = { .data = name, .maxlen = sizeof(name) };
-	int error, found;
+	int error = write ? tl_may_write() : 0, found;
 
+	if (error)
+		return error;
 	strscpy(name, tl_estimator_name(READ_ONCE(*estimator)), sizeof(name));
 	error = proc_dostring(&line, write, buffer, length, position);
 	if (error || !write)
@@ -57,7 +85,7 @@ static int tl_do_estimator(struct ctl_table *table, int write, void *buffer, siz
 	return 0;
 }
 
-static int tl_do_available(struct ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+static int tl_do_available(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
 {
 	size_t bytes = (tl_kernel_estimator_count + 1) * TL_NAME_BYTES;
 	struct ctl_table line = { .maxlen = bytes };
@@ -78,16 +106,47 @@ static int tl_do_available(struct ctl_table *table, int write, void *buffer, siz
 	return error;
 }
 
-static const struct ctl_table tl_table[] = {
-	{ .procname = "estimator", .maxlen = sizeof(int), .mode = 0644, .proc_handler = tl_do_estimator },
-	{ .procname = "available_estimators", .mode = 0444, .proc_handler = tl_do_available },
-	{ .procname = "set_srtt", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = proc_dou8vec_minmax,
-	  .extra1 = SYSCTL_ZERO, .extra2 = SYSCTL_ONE },
-	{ .procname = "log", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = proc_dou8vec_minmax,
-	  .extra1 = SYSCTL_ZERO, .extra2 = SYSCTL_ONE },
-	{ .procname = "measure", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = proc_dou8vec_minmax,
-	  .extra1 = SYSCTL_ZERO, .extra2 = SYSCTL_ONE },
-	{}
+static int tl_write_flag(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position, u8 *flag)
+{
+	struct ctl_table line = {
+		.data = flag,
+		.maxlen = sizeof(u8),
+		.extra1 = SYSCTL_ZERO,
+		.extra2 = SYSCTL_ONE,
+	};
+	int error = write ? tl_may_write() : 0;
+
+	return error ?: proc_dou8vec_minmax(&line, write, buffer, length, position);
+}
+
+static int tl_do_flag(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	return tl_write_flag(table, write, buffer, length, position, table->data);
+}
+
+static int tl_do_log(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	u8 *log = table->data, wanted = READ_ONCE(*log);
+	int error = tl_write_flag(table, write, buffer, length, position, &wanted);
+
+	if (error || !write)
+		return error;
+	if (!wanted)
+		WRITE_ONCE(*log, 0);
+	error = tl_log_switch(table->extra1, wanted);
+	if (!error)
+		WRITE_ONCE(*log, wanted);
+	return error;
+}
+
+enum { TL_ESTIMATOR, TL_AVAILABLE, TL_SET_SRTT, TL_LOG, TL_MEASURE, TL_TABLE_ROWS };
+static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty one, for Linux before 6.6 */
+	[TL_ESTIMATOR] = { .procname = "estimator", .maxlen = sizeof(int), .mode = 0644,
+			   .proc_handler = tl_do_estimator },
+	[TL_AVAILABLE] = { .procname = "available_estimators", .mode = 0444, .proc_handler = tl_do_available },
+	[TL_SET_SRTT] = { .procname = "set_srtt", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
+	[TL_LOG] = { .procname = "log", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_log },
+	[TL_MEASURE] = { .procname = "measure", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
 };
 
 static int __net_init tl_net_init(struct net *net)
@@ -97,11 +156,12 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table = kmemdup(tl_table, sizeof(tl_table), GFP_KERNEL);
 	if (!tl->table)
 		return -ENOMEM;
-	tl->table[0].data = &tl->settings.estimator;
-	tl->table[2].data = &tl->settings.set_srtt;
-	tl->table[3].data = &tl->settings.log;
-	tl->table[4].data = &tl->settings.measure;
-	tl->header = register_net_sysctl_sz(net, "net/tcplearn", tl->table, ARRAY_SIZE(tl_table) - 1);
+	tl->table[TL_ESTIMATOR].data = &tl->settings.estimator;
+	tl->table[TL_SET_SRTT].data = &tl->settings.set_srtt;
+	tl->table[TL_LOG].data = &tl->settings.log;
+	tl->table[TL_LOG].extra1 = net;
+	tl->table[TL_MEASURE].data = &tl->settings.measure;
+	tl->header = register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS);
 	if (!tl->header) {
 		kfree(tl->table);
 		return -ENOMEM;
@@ -115,6 +175,7 @@ static void __net_exit tl_net_exit(struct net *net)
 
 	unregister_net_sysctl_table(tl->header);
 	kfree(tl->table);
+	tl_log_switch(net, false);
 }
 
 static struct pernet_operations tl_net_operations = {

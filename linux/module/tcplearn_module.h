@@ -12,20 +12,27 @@
 /* "stock" stands beside the core's estimators: it writes nothing and logs what the kernel does. */
 #define TL_STOCK 0
 
-/* One connection: behind the pointer at the tail of the congestion control's private area. */
+/* One connection: behind the pointer at the tail of the congestion control's private area. RTOs and
+ * moments are in jiffies. */
 struct tl_connection {
 	const struct tl_kernel_estimator *estimator; /* NULL: stock */
 	struct kmem_cache *cache;
 	u32 id;
-	u32 records;       /* written to the log, so that its reader sees a gap */
-	u32 srtt_before;   /* tp->srtt_us before the kernel's estimator ran */
-	u32 rto;           /* jiffies: what icsk_rto shall be between ACKs */
-	u32 armed_rto;     /* jiffies: what icsk_rto is while this ACK arms the timer */
-	u32 armed_at;      /* jiffies */
-	u32 timeout_before; /* jiffies: when the timer would have fired without this ACK */
-	s32 rtt_us;        /* the last ACK's sample, and what the kernel had computed (jiffies) */
-	u32 stock_rto;
-	bool unchecked;    /* the arming of the last ACK has not been looked at */
+	u32 records;        /* written to the log, so that its reader sees a gap */
+	u32 srtt_before;    /* tp->srtt_us before the kernel's estimator ran */
+	u32 stock_rto;      /* the kernel's own, of the last sample, not backed off */
+	u32 rto;            /* the estimator's, backed off as the kernel has done it; 0: none yet */
+	u32 armed_rto;      /* what is in icsk_rto while this ACK arms the timer */
+	u32 armed_at;
+	u32 pacing_delay;   /* that the kernel adds */
+	u32 timeout_before; /* when the timer would have fired without this ACK */
+	u32 stamp;          /* tp->snd_cwnd_stamp, and what is shown in its place */
+	u32 stamp_shown;
+	s32 rtt_us;         /* the last ACK's sample */
+	bool stamp_held;
+	bool ours;          /* icsk_rto is the estimator's */
+	bool unchecked;     /* the arming of the last ACK has not been looked at */
+	bool fast_open;     /* the handshake's sample may come after data */
 	bool sets_srtt;
 	bool logs;
 	bool measures;
@@ -33,7 +40,7 @@ struct tl_connection {
 	u64 state[];
 };
 
-/* settings.c: per network namespace, copied when a connection starts */
+/* settings.c: for each network namespace, copied when a connection starts */
 struct tl_settings {
 	int estimator; /* TL_STOCK, or 1 + the index in tl_kernel_estimators */
 	u8 set_srtt;
@@ -41,7 +48,15 @@ struct tl_settings {
 	u8 measure;
 };
 
+/* A relay while it is on: readers under RCU. */
+struct tl_log {
+	struct rchan __rcu *channel;
+	struct dentry *directory;
+};
+
 const struct tl_settings *tl_settings_of(const struct net *net);
+bool tl_settings_any(const struct net *net);
+struct tl_log *tl_log_of(const struct net *net);
 const char *tl_estimator_name(int estimator);
 int tl_settings_init(void);
 void tl_settings_exit(void);
@@ -53,22 +68,29 @@ struct tl_connection *tl_connection_new(struct sock *sk); /* NULL: no memory */
 void tl_connection_free(struct tl_connection *c);
 void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 
+void tl_connection_handshake(struct sock *sk, struct tl_connection *c);
+
+/* timer.c, timer.h */
 /* When the arming of an ACK's timer is looked at. */
 enum tl_when {
 	TL_SAME_ACK, /* tcp_set_xmit_timer has run for this ACK, and nothing else since */
-	TL_NEXT_EVENT, /* the timer fired, or an ACK without a sample came */
+	TL_NEXT_EVENT, /* the timer fired, segments are sent, or an ACK without a sample came */
 	TL_NEXT_SAMPLE, /* an ACK with a sample came: tcp_set_rto has run again */
 };
-void tl_connection_settle(struct sock *sk, struct tl_connection *c, enum tl_when when);
+void tl_timer_start(struct sock *sk, struct tl_connection *c);
+void tl_timer_before_send(struct sock *sk, struct tl_connection *c);
+void tl_timer_release(struct sock *sk, struct tl_connection *c);
+void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 
 /* log.c */
 #define TL_COUNTERS(X) \
-	X(connections, "started with an estimator or as stock") \
+	X(connections, "started with an estimator or as stock, at their first data") \
 	X(connections_ended, "of them, ended") \
 	X(fallbacks, "started as the plain base: no memory") \
 	X(acks, "ACKs that were looked at") \
 	X(samples, "of them, with a sample of the RTT") \
 	X(no_sample, "of them, without: Karn's rule, RTO and backoff left as they are") \
+	X(handshakes, "samples that the kernel had taken of a handshake") \
 	X(samples_differ, "samples that differ from the congestion control's (the last segment's)") \
 	X(armed, "ACKs that armed the retransmission timer") \
 	X(armed_ours, "of them, for what the module wrote") \
@@ -100,8 +122,9 @@ DECLARE_PER_CPU(struct tl_counter_set, tl_counts);
 #define tl_count(name) this_cpu_inc(tl_counts.of[TL_COUNT_##name])
 #define tl_count_add(name, n) this_cpu_add(tl_counts.of[TL_COUNT_##name], n)
 
-int tl_log_init(void);
+void tl_log_init(void);
 void tl_log_exit(void);
+int tl_log_switch(const struct net *net, bool on);
 void tl_log_open(const struct sock *sk, struct tl_connection *c);
 void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 void tl_log_close(const struct sock *sk, struct tl_connection *c);

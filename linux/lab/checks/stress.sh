@@ -45,7 +45,7 @@ most=0
 while [ -d "/proc/$storm" ]; do
 	now=$(in_ns c0 cat /proc/net/tcp | wc -l)
 	[ "$now" -le "$most" ] || most=$now
-	cat "$debug"/log* >/dev/null
+	cat "$debug"/net-*/log* >/dev/null
 	sleep 1
 done
 kill $switch || true

@@ -43,12 +43,21 @@ load() {
 	fi
 }
 
+# Where the module's log of a namespace is, while it is on.
+logs_of() { echo "$debug/net-$(in_ns "$1" readlink /proc/self/ns/net | tr -dc 0-9)"; }
+
 counters() { # nstat's source, the module's own, and the queues
 	in_ns c0 cat /proc/net/snmp /proc/net/netstat >"$1.nstat"
 	cat $debug/counters >"$1.module"
 }
 
 send() { in_ns c0 timeout 3600 /scenario/transfer send "$1" 5001 "$2" "$3"; }
+
+# In bursts: a variable set by the scenario's script, COUNT EVERY_MS PAUSE_MS,...
+send_bursts() {
+	# shellcheck disable=SC2086  # three words
+	in_ns c0 timeout 3600 /scenario/transfer bursts "$1" 5001 "$2" "$3" ${bursts:?}
+}
 
 # transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
 # its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh)
@@ -60,7 +69,7 @@ transfer() {
 	counters "/out/$1/before"
 	"${8:-send}" "$6" "$7" "$2" >"/out/$1/info"
 	counters "/out/$1/after"
-	cat $debug/log* >"/out/$1/log"
+	cat "$(logs_of c0)"/log* >"/out/$1/log"
 	say "$1"
 }
 

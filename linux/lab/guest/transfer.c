@@ -3,6 +3,9 @@
  *
  *   transfer sink PORT                      takes what comes, closes when its peer has
  *   transfer send ADDRESS PORT BYTES CC     sends, waits until all is acknowledged, prints TCP_INFO
+ *   transfer bursts ADDRESS PORT BYTES CC COUNT EVERY_MS PAUSE_MS,...
+ *                                           COUNT bursts of BYTES, one each EVERY_MS, then one after each pause;
+ *                                           each timed until all of it is acknowledged. Prints as send does
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
  *   transfer pace PERIOD_MS FILE            prints FILE's lines, "MS TEXT", each TEXT at its time, again and again
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
@@ -13,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,46 +94,137 @@ static int use(int fd, const char *congestion)
 	return setsockopt(fd, SOL_TCP, TCP_CONGESTION, congestion, (socklen_t)strlen(congestion));
 }
 
-static int send_all(const char *host, const char *port, long long bytes, const char *congestion)
+static struct tcp_info info_of(int fd)
+{
+	struct tcp_info t;
+	socklen_t size = sizeof(t);
+
+	if (getsockopt(fd, SOL_TCP, TCP_INFO, &t, &size))
+		die("TCP_INFO");
+	return t;
+}
+
+static void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t)
+{
+	printf("bytes %lld\nelapsed_us %lld\nretrans %u\nsegs_out %u\ndata_segs_out %u\nbytes_sent %llu\n"
+	       "bytes_retrans %llu\nbytes_acked %llu\nlost %u\nreordering %u\nrtt_us %u\nrttvar_us %u\nmin_rtt_us %u\n"
+	       "rto_us %u\nsnd_cwnd %u\nsnd_ssthresh %u\ndelivered %u\nbusy_time_us %llu\ndsack_dups %u\n",
+	       bytes, (long long)elapsed_us, t.tcpi_total_retrans, t.tcpi_segs_out, t.tcpi_data_segs_out,
+	       (unsigned long long)t.tcpi_bytes_sent, (unsigned long long)t.tcpi_bytes_retrans,
+	       (unsigned long long)t.tcpi_bytes_acked, t.tcpi_lost, t.tcpi_reordering, t.tcpi_rtt, t.tcpi_rttvar,
+	       t.tcpi_min_rtt, t.tcpi_rto, t.tcpi_snd_cwnd, t.tcpi_snd_ssthresh, t.tcpi_delivered,
+	       (unsigned long long)t.tcpi_busy_time, t.tcpi_dsack_dups);
+}
+
+static int connected(const char *host, const char *port, const char *congestion)
 {
 	struct sockaddr_in a = address_of(host, port);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	struct tcp_info t;
-	socklen_t size = sizeof(t);
-	int64_t start, cwnd_sum = 0, cwnds = 0;
-	long long left = bytes;
 
 	if (use(fd, congestion))
 		die(congestion);
-	start = now_us();
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)))
 		die("connect");
+	return fd;
+}
+
+/* Waits for the peer's end, which comes after our last byte. */
+static void finish(int fd)
+{
+	shutdown(fd, SHUT_WR);
+	if (read(fd, buffer, sizeof(buffer)) != 0)
+		die("read");
+}
+
+static int send_all(const char *host, const char *port, long long bytes, const char *congestion)
+{
+	int64_t start = now_us(), cwnd_sum = 0, cwnds = 0;
+	int fd = connected(host, port, congestion);
+	long long left = bytes;
+
 	while (left > 0) {
 		ssize_t n = write(fd, buffer, left < (long long)sizeof(buffer) ? (size_t)left : sizeof(buffer));
 
 		if (n < 0)
 			die("write");
 		left -= n;
-		size = sizeof(t);
-		getsockopt(fd, SOL_TCP, TCP_INFO, &t, &size);
-		cwnd_sum += t.tcpi_snd_cwnd;
+		cwnd_sum += info_of(fd).tcpi_snd_cwnd;
 		cwnds++;
 	}
-	shutdown(fd, SHUT_WR);
-	if (read(fd, buffer, sizeof(buffer)) != 0) /* the peer's end comes after our last byte */
-		die("read");
-	size = sizeof(t);
-	if (getsockopt(fd, SOL_TCP, TCP_INFO, &t, &size))
-		die("TCP_INFO");
-	printf("bytes %lld\nelapsed_us %lld\nretrans %u\nsegs_out %u\ndata_segs_out %u\nbytes_sent %llu\n"
-	       "bytes_retrans %llu\nbytes_acked %llu\nlost %u\nreordering %u\nrtt_us %u\nrttvar_us %u\nmin_rtt_us %u\n"
-	       "rto_us %u\nsnd_cwnd %u\nsnd_ssthresh %u\ndelivered %u\nbusy_time_us %llu\ndsack_dups %u\n"
-	       "mean_cwnd_at_write %.3f\n",
-	       bytes, (long long)(now_us() - start), t.tcpi_total_retrans, t.tcpi_segs_out, t.tcpi_data_segs_out,
-	       (unsigned long long)t.tcpi_bytes_sent, (unsigned long long)t.tcpi_bytes_retrans,
-	       (unsigned long long)t.tcpi_bytes_acked, t.tcpi_lost, t.tcpi_reordering, t.tcpi_rtt, t.tcpi_rttvar,
-	       t.tcpi_min_rtt, t.tcpi_rto, t.tcpi_snd_cwnd, t.tcpi_snd_ssthresh, t.tcpi_delivered,
-	       (unsigned long long)t.tcpi_busy_time, t.tcpi_dsack_dups, cwnds ? (double)cwnd_sum / (double)cwnds : 0.0);
+	finish(fd);
+	print_info(bytes, now_us() - start, info_of(fd));
+	printf("mean_cwnd_at_write %.3f\n", cwnds ? (double)cwnd_sum / (double)cwnds : 0.0);
+	close(fd);
+	return 0;
+}
+
+static void sleep_until(int64_t at_us)
+{
+	int64_t wait = at_us - now_us();
+
+	if (wait > 0)
+		usleep((useconds_t)wait);
+}
+
+/* Until all of it is acknowledged; *cwnd: what the first write found. */
+static int64_t burst_us(int fd, long long bytes, uint32_t *cwnd)
+{
+	int64_t start = now_us();
+	long long left = bytes;
+	int unacked = 1;
+
+	*cwnd = 0;
+	while (left > 0) {
+		ssize_t n = write(fd, buffer, left < (long long)sizeof(buffer) ? (size_t)left : sizeof(buffer));
+
+		if (n < 0)
+			die("write");
+		left -= n;
+		if (!*cwnd)
+			*cwnd = info_of(fd).tcpi_snd_cwnd;
+	}
+	while (!ioctl(fd, SIOCOUTQ, &unacked) && unacked)
+		usleep(100);
+	return now_us() - start;
+}
+
+static int send_bursts(char **argv)
+{
+	long long bytes = atoll(argv[2]), sent = 0;
+	int64_t count = atoll(argv[4]), every_us = atoll(argv[5]) * 1000, start = now_us(), sum = 0, longest = 0, k;
+	int64_t pause_sum = 0, pauses = 0, first;
+	int fd = connected(argv[0], argv[1], argv[3]);
+	uint64_t cwnd_sum = 0;
+	uint32_t cwnd;
+	char *pause;
+
+	first = now_us();
+	for (k = 0; k < count; k++) {
+		int64_t took;
+
+		sleep_until(first + k * every_us);
+		took = burst_us(fd, bytes, &cwnd);
+		sum += took;
+		longest = took > longest ? took : longest;
+		sent += bytes;
+	}
+	for (pause = strtok(argv[6], ","); pause; pause = strtok(NULL, ",")) {
+		int64_t took;
+
+		sleep_until(now_us() + atoll(pause) * 1000);
+		took = burst_us(fd, bytes, &cwnd);
+		printf("cwnd_after_%sms_segments %u\nburst_after_%sms_us %lld\n", pause, cwnd, pause, (long long)took);
+		pause_sum += took;
+		pauses++;
+		cwnd_sum += cwnd;
+		sent += bytes;
+	}
+	printf("burst_mean_us %.1f\nburst_max_us %lld\n", (double)sum / (double)count, (long long)longest);
+	if (pauses)
+		printf("burst_after_pause_us %.1f\ncwnd_after_pause_segments %.3f\n", (double)pause_sum / (double)pauses,
+		       (double)cwnd_sum / (double)pauses);
+	finish(fd);
+	print_info(sent, now_us() - start, info_of(fd));
 	close(fd);
 	return 0;
 }
@@ -140,10 +236,7 @@ static int send_datagrams(const char *host, const char *port, long long kbit_s, 
 	int64_t start = now_us(), gap_us = (int64_t)bytes * 8000 / kbit_s, k;
 
 	for (k = 0; k * gap_us < seconds * 1000000; k++) {
-		int64_t wait = start + k * gap_us - now_us();
-
-		if (wait > 0)
-			usleep((useconds_t)wait);
+		sleep_until(start + k * gap_us);
 		sendto(fd, buffer, bytes, 0, (struct sockaddr *)&a, sizeof(a));
 	}
 	return 0;
@@ -160,10 +253,7 @@ static int pace(int64_t period_ms, const char *path)
 		if (!file)
 			die(path);
 		while (fscanf(file, "%lld %255[^\n]", &ms, buffer) == 2) {
-			int64_t wait = start + (round * period_ms + ms) * 1000 - now_us();
-
-			if (wait > 0)
-				usleep((useconds_t)wait);
+			sleep_until(start + (round * period_ms + ms) * 1000);
 			if (puts(buffer) < 0 || fflush(stdout))
 				return 0; /* the reader has gone */
 		}
@@ -279,12 +369,14 @@ int main(int argc, char **argv)
 		return sink(argv[2]);
 	if (argc == 6 && !strcmp(argv[1], "send"))
 		return send_all(argv[2], argv[3], atoll(argv[4]), argv[5]);
+	if (argc == 9 && !strcmp(argv[1], "bursts") && atoll(argv[6]) > 0)
+		return send_bursts(argv + 2);
 	if (argc == 7 && !strcmp(argv[1], "udp"))
 		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
 	if (argc == 4 && !strcmp(argv[1], "pace") && atoll(argv[2]) > 0)
 		return pace(atoll(argv[2]), argv[3]);
 	if (argc == 8 && !strcmp(argv[1], "storm"))
 		return storm(argv + 2);
-	fputs("usage: transfer sink|send|udp|pace|storm ...: see transfer.c\n", stderr);
+	fputs("usage: transfer sink|send|bursts|udp|pace|storm ...: see transfer.c\n", stderr);
 	return 2;
 }

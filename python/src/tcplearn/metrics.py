@@ -266,6 +266,19 @@ METRICS = (
     Metric("delivery_ratio", (NS3,), "data packets that reached the receiver, over those sent"),
     Metric("goodput_pps", (NS3,), "data delivered in order to the application, a second"),
     Metric("goodput_mbps", (LAB,), "data delivered to the application, a second"),
+    Metric(
+        "burst_mean_ms",
+        (LAB,),
+        "mean time of a burst (`[transfer.repeat]`), from its first write until all of it is acknowledged; "
+        "those after a longer pause left out",
+    ),
+    Metric("burst_max_ms", (LAB,), "the longest of these bursts"),
+    Metric("burst_after_pause_ms", (LAB,), "mean time of the bursts after the longer pauses"),
+    Metric(
+        "cwnd_after_pause_segments",
+        (LAB,),
+        "mean congestion window that the first write after a longer pause found",
+    ),
     Metric("duration_s", (LAB,), "from the connection's beginning to its last byte"),
     Metric("timeouts", (NS3,), "retransmission timeouts with data out"),
     Metric(
@@ -352,15 +365,8 @@ def with_ratio() -> Iterator[Metric]:
 
 
 #: Of a row's identity, or of a suite or study.
-_NOT_OF_FLOWS = (
-    "samples",
-    "note",
-    "judged",
-    "series",
-    "flows",
-    "rto_miss_rate_mean",
-    "rto_miss_rate_before_mean",
-)
+_OF_A_SUITE = ("series", "flows", "rto_miss_rate_mean", "rto_miss_rate_before_mean")
+_NOT_OF_FLOWS = ("samples", "note", "judged", *_OF_A_SUITE)
 
 
 def of_replay() -> tuple[str, ...]:

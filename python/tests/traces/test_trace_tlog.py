@@ -52,6 +52,23 @@ def test_lost_records_and_damage_are_reported() -> None:
     assert log.connections[7].close is None and log.warnings
 
 
+def test_open_records_before_netns_and_after_are_read() -> None:
+    parts = a_log()
+    old = bytearray(parts[0][:128])
+    old[4:6] = len(old).to_bytes(2, "little")
+    for first, netns in (
+        (bytes(old), 0),
+        (record(tlog.OPEN, 0, estimator=b"experts", netns=4026531840), 4026531840),
+    ):
+        log = tlog.parse(first + b"".join(parts[1:]))
+        opened = log.connections[7].open
+        assert log.warnings == [] and log.connections[7].estimator == "experts"
+        assert opened["netns"] == netns and opened["reserved"] == 0
+        assert tlog.parse(b"".join(parts[1:]) + first).connections[7].open == opened
+    mixed = tlog.parse(parts[0].replace(b"\7", b"\5", 1) + bytes(old) + b"".join(parts[1:]))
+    assert [c.estimator for c in mixed.connections.values()] == ["experts", "experts"]
+
+
 def test_nothing_of_a_log_is_an_error() -> None:
     with pytest.raises(TraceError, match="no whole record"):
         tlog.parse(b"TLG1 and no more")

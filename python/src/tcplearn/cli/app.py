@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from tcplearn.cli.common import say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.lab import lab_app
+from tcplearn.cli.module import module_app
 from tcplearn.cli.papers import papers
 from tcplearn.cli.replay import replay
 from tcplearn.cli.simulate import simulate
@@ -36,6 +37,7 @@ app.add_typer(estimators_app, name="estimators")
 app.add_typer(study_app, name="study")
 app.command("simulate")(simulate)
 app.add_typer(lab_app, name="lab")
+app.add_typer(module_app, name="module")
 app.command("papers")(papers)
 
 

@@ -34,6 +34,9 @@ def _run(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=10**8, help="In place of the scenario's.")
     ] = None,
+    kernel: Annotated[
+        str, typer.Option(metavar="NAME", help="6.1 or 6.12, in place of the scenario's.", show_default=False)
+    ] = "",
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
     slurm: options.Slurm = 0,
@@ -59,6 +62,8 @@ def _run(
         outputs = Outputs(format, output)
         outputs.check()
         scenario = scenarios.load(file, profile)
+        if kernel:
+            scenario = scenarios.with_kernel(scenario, kernel)
         if seed is not None:
             scenario = scenario.model_copy(update={"runs": scenario.runs.model_copy(update={"seed": seed})})
         wanted = runs.Options(fresh, Place(jobs or 0, scheduler, slurm), out, pcap)
@@ -98,25 +103,27 @@ def _shell(file: _File, profile: _Profile = _FULL) -> Work:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise UserError("lab shell needs a terminal")
         chosen = scenario.load(file, profile)
-        machine.shell(machine.prepare(machine.cache_folder(), chosen.with_programs), chosen)
+        machine.shell(machine.prepare(machine.cache_folder(), chosen.with_programs, chosen.kernel), chosen)
 
     return work
 
 
 @lab_app.command("check")
 def _check(
-    what: Annotated[str, typer.Argument(metavar="vectors|stress", help="Which check.")] = "vectors",
+    what: Annotated[
+        str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets or kernels.")
+    ] = "vectors",
+    kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1 or 6.12.")] = "6.1",
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Of the storm.")] = 1,
 ) -> Work:
-    """Replay the golden vectors in the kernel, or storm the module with connections."""
-    if what not in ("vectors", "stress"):
-        raise typer.BadParameter(f"{what!r}: give vectors or stress")
+    """Replay the golden vectors in the kernel, storm the module with connections, or try its promises."""
+    if what not in ("vectors", "stress", "smp", "module", "packets", "kernels"):
+        raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets or kernels")
 
     def work(_: str) -> None:
-        from tcplearn.lab import check, machine
+        from tcplearn.lab import check
 
-        ready = machine.prepare(machine.cache_folder())
-        lines = check.check_vectors(ready) if what == "vectors" else check.check_stress(ready, seed)
+        lines = check.run(what, kernel, seed)
         sys.stdout.write("\n".join(lines) + "\n")
 
     return work

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The module's own checks, inside the machine: golden vectors, and a storm of connections."""
+"""The module's own checks, inside the machine: golden vectors, a storm of connections, and its promises."""
 
 from __future__ import annotations
 
@@ -11,24 +11,50 @@ from pathlib import Path
 from tcplearn.errors import FailedError
 
 from . import vectors
-from .machine import LAB, ROOT, Machine, run
+from .machine import LAB, ORDINARY, ROOT, Boot, Machine, cache_folder, prepare
+from .machine import run as run_in_guest
+from .scenario import KERNELS
+
+CHECKS = LAB / "checks"
+#: Those that need Python in the guest.
+WITH_PROGRAMS = ("module", "packets")
+_DEBUGFS_OFF = Boot(append="debugfs=off")
+#: Four processors, and what a stock kernel can be made to check.
+_SMP = Boot(append="slub_debug=FZPU page_poison=1 debug_pagealloc=on panic_on_warn=0", processors=4)
 
 
-def run_check(machine: Machine, name: str, seed: int = 1, limit_s: int = 900) -> dict[str, str]:
+def run_check(
+    machine: Machine, name: str, seed: int = 1, limit_s: int = 900, boot: Boot = ORDINARY
+) -> dict[str, str]:
     """What the guest left in /out, by file. Raise FailedError."""
     folder = Path(tempfile.mkdtemp(prefix="tcplearn-check-"))
     try:
-        files = []
+        files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if name == "vectors":
             path = folder / "vectors"
             path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
             files = [path]
-        script = (LAB / "checks" / f"{name}.sh").read_text()
-        run(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files)
+        script = (CHECKS / f"{name}.sh").read_text()
+        run_in_guest(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files, boot=boot)
         left = (p for p in (folder / "out").iterdir() if p.is_file())
         return {p.name: p.read_text(errors="replace") for p in left}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(name: str, kernel: str = "6.1", seed: int = 1) -> list[str]:
+    """Lines that say what was checked; "kernels": on each that is supported. Raise FailedError."""
+    if name == "kernels":
+        return [
+            f"{one}: {line}"
+            for one in KERNELS
+            for part in ("vectors", "module", "packets")
+            for line in run(part, one)
+        ]
+    machine = prepare(cache_folder(), name in WITH_PROGRAMS, kernel)
+    if name in ("stress", "smp"):
+        return check_stress(machine, seed, ORDINARY if name == "stress" else _SMP)
+    return {"vectors": check_vectors, "module": check_module, "packets": check_packets}[name](machine)
 
 
 def check_vectors(machine: Machine) -> list[str]:
@@ -44,9 +70,9 @@ def check_vectors(machine: Machine) -> list[str]:
     return out
 
 
-def check_stress(machine: Machine, seed: int = 1) -> list[str]:
+def check_stress(machine: Machine, seed: int = 1, boot: Boot = ORDINARY) -> list[str]:
     """Lines that say what the storm did. Raise FailedError for a warning, a leak or a stuck connection."""
-    left = run_check(machine, "stress", seed, limit_s=3600)  # minutes of an idle machine
+    left = run_check(machine, "stress", seed, limit_s=3600, boot=boot)  # minutes of an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
     problems = list(_stress_problems(left))
@@ -67,3 +93,28 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
     stuck = [line for line in left["left"].splitlines() if line.split()[3] not in ("st", "06", "0A")]
     if stuck:
         yield f"{len(stuck)} connections are stuck"
+
+
+def check_module(machine: Machine) -> list[str]:
+    """A line for each promise that was kept. Raise FailedError for those that were not."""
+    left = [run_check(machine, "module"), run_check(machine, "module", boot=_DEBUGFS_OFF)]
+    return _passed("module", "\n".join(part.get("results", "") for part in left), left)
+
+
+def check_packets(machine: Machine) -> list[str]:
+    """A line for each packet script. Raise FailedError for those that went otherwise."""
+    left = run_check(machine, "packets", limit_s=3600)
+    return _passed("packets", left.get("results", ""), [left])
+
+
+def _passed(name: str, results: str, left: list[dict[str, str]]) -> list[str]:
+    lines = [line for line in results.splitlines() if line.strip()]
+    failed = [line for line in lines if not line.endswith(" ok")]
+    failed += [
+        f"the kernel warned: {part['warnings'].splitlines()[0]}" for part in left if part["warnings"].strip()
+    ]
+    if not lines:
+        failed.append("the guest left no results")
+    if failed:
+        raise FailedError(f"{name}: " + "; ".join(failed))
+    return lines

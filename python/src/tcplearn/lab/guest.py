@@ -73,9 +73,12 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     if shell:
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
-    by = scenario.transfer.by
+    by: str = scenario.transfer.by
     if by != "send":
         lines.append(f"start_{by} {scenario.transfer.bytes}")
+    if repeat := scenario.transfer.repeat:
+        by = "bursts"
+        lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
     lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
         lines.append(

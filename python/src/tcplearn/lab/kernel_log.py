@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 #: RFC 6298, 2.1, and TCP_TIMEOUT_INIT: where the log has no RTO from before the first sample.
 FIRST_RTO_US = 1e6
-#: linux/module/connection.c, tl_rto_jiffies: the bounds of what it writes.
+#: linux/module/timer.h, tl_timer_answer: the bounds of what it writes.
 LEAST_JIFFIES, RTO_MAX_US = 2, 120e6
 
 
@@ -117,7 +117,12 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])
     jiffies = np.ceil(acks["rto_q8"] / 256 / jiffy_us)
-    return np.asarray(np.clip(jiffies * jiffy_us, LEAST_JIFFIES * jiffy_us, RTO_MAX_US), np.float64)
+    whole_us = np.clip(jiffies * jiffy_us, LEAST_JIFFIES * jiffy_us, RTO_MAX_US)
+    # more than the answer: an rto_min, or backed off
+    in_force_us = np.maximum(whole_us, acks["rto_us"])
+    if c.open["netns"] and acks["rto_us"][0] == acks["stock_rto_us"][0]:
+        in_force_us[0] = acks["rto_us"][0]  # after the handshake's sample the kernel's own
+    return np.asarray(in_force_us, np.float64)
 
 
 def replay_differences(c: tlog.Connection) -> int:

@@ -20,11 +20,13 @@ from tcplearn.output.files import cache_folder as users_cache
 
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script
-from .scenario import Scenario
+from .scenario import KERNELS, Scenario
 
 ROOT = Path(__file__).resolve().parents[4]
 LAB = ROOT / "linux" / "lab"
 PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
+#: In the image; no scenario loads those that it does not name itself.
+IMAGE_MODULES = (*KERNEL_MODULES, "tun")
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 
 
@@ -45,8 +47,27 @@ class Machine:
     versions: dict[str, str] = field(default_factory=dict)  # of its packages
 
 
-def prepare(folder: Path, programs: bool = False) -> Machine:
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """How the guest starts, where it is not as for a scenario."""
+
+    append: str = ""  # to the kernel's command line
+    processors: int = 0  # several: no virtual time, and no run repeats
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What vm.sh takes."""
+        processors = {"VM_PROCESSORS": str(self.processors)} if self.processors else {}
+        return {"VM_APPEND": self.append, **processors}
+
+
+ORDINARY = Boot()
+
+
+def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machine:
     """Image, module, programs if wanted: kept where nothing has changed. Raise UserError, FailedError."""
+    if kernel not in KERNELS:
+        raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     if not (LAB / "vm.sh").exists():
         raise UserError(f"the lab needs a checkout of tcplearn: there is no {LAB}")
     qemu = shutil.which("qemu-system-x86_64")
@@ -56,18 +77,18 @@ def prepare(folder: Path, programs: bool = False) -> Machine:
         )
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder / "lock"):
-        image = _image(folder)
+        image = _image(folder, os.environ.get("TCPLEARN_KERNEL") or KERNELS[kernel])
         built = _module(folder, image)
         more = _programs(folder, image) if programs else None
     version = subprocess.run([qemu, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    kernel = (image / "versions").read_text().split("\n", 1)[0]
+    package = (image / "versions").read_text().split("\n", 1)[0]
     fingerprint = _hash(
         version.encode(),
         *(path.read_bytes() for path in (image / "versions", LAB / "vm.sh", LAB / "guest-init")),
         *((built / name).read_bytes() for name in BUILT),
         (LAB / "guest" / "lib.sh").read_bytes(),
     )
-    machine = Machine(image, built, fingerprint, kernel.removeprefix("linux-image-"))
+    machine = Machine(image, built, fingerprint, package.removeprefix("linux-image-"))
     if more is None:
         return machine
     versions = (more / "versions").read_text()
@@ -93,12 +114,13 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _image(folder: Path) -> Path:
+def _image(folder: Path, kernel: str) -> Path:
     """Kept while its scripts, and the kernel that apt would give, are the same."""
-    image = folder / "image"
+    image = folder / (f"image-{kernel}" if kernel else "image")
+    metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
         subprocess.run(
-            ["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True, check=False
+            ["apt-cache", "depends", metapackage], capture_output=True, text=True, check=False
         ).stdout
         if shutil.which("apt-cache")
         else ""
@@ -107,19 +129,19 @@ def _image(folder: Path) -> Path:
         (LAB / "image.sh").read_bytes(),
         (LAB / "packages.sh").read_bytes(),
         (LAB / "guest-init").read_bytes(),
-        " ".join(KERNEL_MODULES).encode(),
-        (os.environ.get("TCPLEARN_KERNEL") or wanted).encode(),
+        " ".join(IMAGE_MODULES).encode(),
+        (kernel + wanted).encode(),
     )
     stamp = image / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
-        _step([LAB / "image.sh", image, *KERNEL_MODULES])
+        _step([LAB / "image.sh", image, *IMAGE_MODULES], TCPLEARN_KERNEL=kernel)
         stamp.write_text(made_of)
     return image
 
 
 def _programs(folder: Path, image: Path) -> Path:
     """Kept while its scripts and the guest are the same; apt gives no newer ones."""
-    programs = folder / "programs"
+    programs = folder / f"programs{image.name.removeprefix('image')}"
     made_of = _hash(
         (LAB / "programs.sh").read_bytes(),
         (LAB / "packages.sh").read_bytes(),
@@ -147,9 +169,15 @@ def _module(folder: Path, image: Path) -> Path:
     return built
 
 
-def _step(command: Sequence[str | Path]) -> None:
+def _step(command: Sequence[str | Path], **environment: str) -> None:
     """A script of the lab; its one line of complaint becomes ours."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise FailedError(printable(last))
@@ -177,14 +205,21 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 
 def run(
-    machine: Machine, script: str, out: Path, *, seed: int, limit_s: int, files: Sequence[Path] = ()
+    machine: Machine,
+    script: str,
+    out: Path,
+    *,
+    seed: int,
+    limit_s: int,
+    files: Sequence[Path] = (),
+    boot: Boot = ORDINARY,
 ) -> None:
     """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
     with _scenario(machine, script, files) as name:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
         done = children.run(
             children.with_parent(command, "TERM"),  # on which it ends QEMU, and removes its temporary files
-            env={**_environment(machine), "VM_TIME_LIMIT": str(limit_s)},
+            env={**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)},
         )
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["vm: no reason given"])[-1]

@@ -59,7 +59,7 @@ def run(
     pool = options.place.pool(kept.folder / "slurm")
     if progress:
         progress(0.0, "guest and module")
-    ready = machine.prepare(machine.cache_folder(), scenario.with_programs)
+    ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
     work = [_job(scenario, n, ready, pcap=options.pcap) for n in range(scenario.runs.count)]
     done = jobs.run(work, kept, pool, fresh=options.fresh, progress=progress, say=say)
     rows, folders = [], []
@@ -78,6 +78,7 @@ def _job(scenario: Scenario, run: int, ready: Machine, *, pcap: bool) -> Job:
         "seed": seed,
         "limit_s": scenario.runs.limit_s,
         "programs": scenario.with_programs,
+        "kernel": scenario.kernel,
         "fingerprint": ready.fingerprint,
     }
     key = hashlib.sha256(f"{ready.fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
@@ -86,7 +87,7 @@ def _job(scenario: Scenario, run: int, ready: Machine, *, pcap: bool) -> Job:
 
 def boot(document: Json) -> bytes:
     """What the guest of one run left, packed. Raise FailedError."""
-    ready = machine.prepare(machine.cache_folder(), document["programs"])
+    ready = machine.prepare(machine.cache_folder(), document["programs"], document["kernel"])
     if ready.fingerprint != document["fingerprint"]:
         raise FailedError(
             "this machine's guest, module or QEMU is not that of the sweep: same commit, same apt?"

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from tcplearn.errors import did_you_mean
+from tcplearn.errors import UserError, did_you_mean
 from tcplearn.scenario import check, link_trace, tree
 from tcplearn.scenario.check import Table
 
@@ -17,6 +17,8 @@ _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
 NO_ESTIMATOR, STOCK = "none", "stock"
+#: Lines of kernels that the module is tested on, and what image.sh calls them.
+KERNELS = {"6.1": "", "6.12": "6.12"}
 
 
 def _rate(value: object) -> object:
@@ -128,9 +130,24 @@ class Change(Table):
     back: Direction | None = None
 
 
+class Repeat(Table):
+    """The transfer again and again on one connection, each timed: in a rhythm, then after pauses."""
+
+    count: Annotated[int, Field(ge=1, le=100_000)] = 40
+    every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from a burst's start to the next one's
+    pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
+
+
 class Transfer(Table):
     bytes: Bytes = 16_000_000
+    repeat: Repeat | None = None  # by `send` only
     by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
+
+    @model_validator(mode="after")
+    def _repeats(self) -> Self:
+        if self.repeat and self.by != "send":
+            raise ValueError(f"repeat is for the lab's own program; {self.by} transfers once")
+        return self
 
 
 class Algorithms(Table):
@@ -168,6 +185,7 @@ class Scenario(Table):
     transfer: Transfer = Transfer()
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
+    kernel: Literal["6.1", "6.12"] = "6.1"  # of KERNELS
     programs: bool = False  # Python, curl, nginx and iperf3 in the guest, as for lab shell
 
     @property
@@ -196,6 +214,13 @@ class Scenario(Table):
                         "it can neither add nor take one away"
                     )
         return self
+
+
+def with_kernel(scenario: Scenario, kernel: str) -> Scenario:
+    """The scenario on another kernel. Raise UserError for one that is not known."""
+    if kernel not in KERNELS:
+        raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
+    return scenario.model_copy(update={"kernel": kernel})
 
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:

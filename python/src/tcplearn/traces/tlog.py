@@ -36,6 +36,8 @@ OPEN_RECORD = np.dtype(
         ("destination", "V16"),
         ("rtt_q8", "<i8"),
         ("rto_q8", "<i8"),
+        ("netns", "<u4"),
+        ("reserved", "<u4"),
     ]
 )
 ACK_RECORD = np.dtype(
@@ -71,6 +73,9 @@ CLOSE_RECORD = np.dtype(
 )
 _KINDS = {OPEN: OPEN_RECORD, ACK: ACK_RECORD, CLOSE: CLOSE_RECORD}
 _HEADER_BYTES = np.dtype(HEADER).itemsize
+#: The open record ended with `rto_q8` at first; what a record does not have is 0.
+_FIRST_OPEN_BYTES = 128
+_LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in _KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
 #: Bytes that are cut into records at once.
 _CHUNK_BYTES = 1 << 22
@@ -153,7 +158,7 @@ class _Cutter:
                 self.skipped += found - at
                 at = found
                 continue
-            if kind in offsets and size >= _KINDS[kind].itemsize:
+            if kind in offsets and size >= _LEAST_BYTES[kind]:
                 offsets[kind].append(at)
             at += size
         self._rest = b"" if final else data[at:]
@@ -194,7 +199,11 @@ def parse(data: bytes, where: str = "log") -> Log:
 def _gather(data: bytes, offsets: list[int], kind: np.dtype[Any]) -> Records:
     raw = np.frombuffer(data, np.uint8)
     index = np.array(offsets, np.int64)[:, None] + np.arange(kind.itemsize)
-    return np.ascontiguousarray(raw[index]).view(kind).reshape(-1)
+    found = np.ascontiguousarray(raw.take(index, mode="clip")).view(kind).reshape(-1)
+    if len(found) and (least := int(found["size"].min())) < kind.itemsize:
+        shown = found.view(np.uint8).reshape(-1, kind.itemsize)
+        shown[:, least:] *= np.arange(least, kind.itemsize) < found["size"][:, None]
+    return found
 
 
 @dataclass

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest, what the checks written in Python share: settings, namespaces, one line a check."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+DEBUG = Path("/sys/kernel/debug/tcplearn")
+MODULE = "/scenario/tcplearn.ko"
+
+
+def sh(command, check=True):
+    """Run it; return what it printed."""
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    if check and done.returncode:
+        raise RuntimeError(f"{command}: {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def enter(namespace):
+    """This process is in that network namespace from now on."""
+    with Path("/run/netns", namespace).open() as file:
+        if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0):
+            raise OSError(ctypes.get_errno(), f"setns {namespace}")
+
+
+def sysctl(name, value=None):
+    path = Path("/proc/sys", *name.split("."))
+    if value is None:
+        return path.read_text().strip()
+    path.write_text(f"{value}\n")
+    return str(value)
+
+
+def counters():
+    return {n: int(v) for n, v in (line.split() for line in (DEBUG / "counters").read_text().splitlines())}
+
+
+def log_folder():
+    """Of this process's namespace."""
+    return DEBUG / f"net-{Path('/proc/self/ns/net').stat().st_ino}"
+
+
+def log_bytes():
+    """What the log of this process's namespace has gathered since the last call."""
+    return b"".join(path.read_bytes() for path in sorted(log_folder().glob("log*")))
+
+
+def nstat(name):
+    """A counter of the kernel, of this process's namespace, as `nstat` names it."""
+    for file in ("snmp", "netstat"):
+        lines = Path("/proc/self/net", file).read_text().splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=True):
+            protocol, *keys = names.split()
+            for key, value in zip(keys, values.split()[1:], strict=True):
+                if protocol.rstrip(":") + key == name:
+                    return int(value)
+    raise KeyError(name)
+
+
+def expect(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def in_child(function):
+    """Run it in a process of its own; return what went wrong, or ''."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            function()
+            said = ""
+        except AssertionError as error:
+            said = str(error) or "failed"
+        except BaseException:
+            said = traceback.format_exc(limit=-3)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read().decode()
+    os.waitpid(child, 0)
+    return said
+
+
+def run_all(checks, out):
+    """A line for each: its name, and ok or what went wrong."""
+    with Path(out).open("w") as lines:
+        for name, function in checks:
+            said = " ".join(in_child(function).split())
+            print(f"{name} {said or 'ok'}", file=lines, flush=True)
+            print(f"{name} {said or 'ok'}", file=sys.stderr, flush=True)

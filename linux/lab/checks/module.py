@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: privileges, memory, counters, first samples, and failures on purpose.
+
+c0 (10.0.0.1) sends to c1 (10.0.0.2) over 30 ms. A check is a process of its own; the module is loaded
+before it and unloaded after it.
+"""
+
+import os
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+from guest import DEBUG, MODULE, counters, enter, expect, log_bytes, nstat, run_all, sh, sysctl
+from transfers import SERVER, acks, connect, load, path, records, serve, transfer, use
+
+MSG_FASTOPEN = 0x20000000
+OPEN_RECORD = 1
+
+
+def memory_kb(name):
+    time.sleep(2)  # its counters lag
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1])
+    raise KeyError(name)
+
+
+def check_rto_min_of_a_route():
+    load()
+    enter("c0")
+    serve(5101)
+    sh("/bin/ip -n c0 route add 10.0.0.2/32 dev r0 rto_min 1s")
+    try:
+        for estimator in ("tracking", "last", "jacobson", "eifel"):
+            use(estimator)
+            transfer(5101, 100_000)
+            # eifel's timer counts from the oldest segment: less its age, which is under 100 ms here
+            least = min(rto for *_, rto in acks(log_bytes()))
+            expect(
+                least >= (900_000 if estimator == "eifel" else 1_030_000), f"{estimator}: RTO of {least} us"
+            )
+    finally:
+        sh("/bin/ip -n c0 route del 10.0.0.2/32")
+    use("tracking")
+    transfer(5101, 100_000)
+    least = min(rto for *_, rto in acks(log_bytes()))
+    expect(least < 200_000, f"without rto_min the default holds tracking back: {least} us")
+
+
+def unprivileged(command):
+    """As a user of no privilege, who is root of a network namespace of its own."""
+    Path("/etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:1000:1000:nobody:/:/bin/sh\n")
+    Path("/tmp/command").write_text(command)
+    return sh("su nobody -c 'unshare -U -r -n sh /tmp/command'", check=False).strip()
+
+
+def check_an_unprivileged_namespace_sets_nothing_of_ours():
+    load()
+    for name, value in (("estimator", "last"), ("log", "1"), ("set_srtt", "1"), ("measure", "1")):
+        file = f"/proc/sys/net/tcplearn/{name}"
+        said = unprivileged(f"echo {value} 2>/dev/null >{file}; cat {file}")
+        expect(said and said != value, f"{name} is {said!r} after an unprivileged write of {value}")
+    expect(not list(DEBUG.glob("net-*")), "a log was made")
+
+
+def check_an_unprivileged_namespace_that_chooses_us_has_the_base():
+    load()
+    before = counters()
+    said = unprivileged(
+        "/bin/ip link set lo up; echo tl-cubic >/proc/sys/net/ipv4/tcp_congestion_control; "
+        "/scenario/transfer sink 5001 >/dev/null 2>&1 & sleep 0.2; "
+        "/scenario/transfer send 127.0.0.1 5001 30000 tl-cubic; kill $!"
+    )
+    expect("bytes_acked 3000" in said, f"nothing was sent: {said[-200:]}")
+    expect(counters() == before, "it had a state, or was counted")
+    # the reference of a refused choice is never given back: this one must not be refused
+    time.sleep(3)
+    sh("rmmod tcplearn")
+    load()
+
+
+def _references(module):
+    lines = Path("/proc/modules").read_text().splitlines()
+    return next(int(line.split()[2]) for line in lines if line.startswith(module + " "))
+
+
+def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
+    """tcp_set_default_congestion_control does not give it back (Linux 6.1 to 6.12): the kernel's own."""
+    lost = []
+    for module, name in (("tcp_vegas", "vegas"), ("tcplearn", "tl-vegas")):
+        if module == "tcplearn":
+            load()
+        before = _references(module)
+        unprivileged(f"echo {name} >/proc/sys/net/ipv4/tcp_congestion_control")
+        lost.append(_references(module) - before)
+    expect(lost[0] == lost[1], f"references lost: {lost[0]} of vegas, {lost[1]} of tl-vegas")
+
+
+def check_the_log_says_its_namespace_and_is_its_own():
+    load()
+    serve(5102)
+    if os.fork() == 0:
+        enter("c1")
+        use("linux")
+        os._exit(0)
+    os.wait()
+    enter("c0")
+    use("linux")
+    transfer(5102, 20_000)
+    inode = Path("/proc/self/ns/net").stat().st_ino
+    opened = records(log_bytes(), OPEN_RECORD)
+    expect(len(opened) == 1, f"{len(opened)} open records")
+    expect(struct.unpack_from("<I", opened[0], 24 + 104)[0] == inode, "another namespace in the record")
+    expect(len(list(DEBUG.glob("net-*"))) == 2, "not a folder for each namespace")
+
+
+def check_timeouts_are_counted_each_time():
+    load()
+    enter("c0")
+    serve(5103)
+    use("jacobson", log=0)
+    sysctl("net.ipv4.tcp_early_retrans", 0)
+    before, fired = nstat("TcpExtTCPTimeouts"), counters()["timeouts"]
+    s = connect(5103)
+    s.setblocking(False)
+    s.send(b"x" * 4_000_000)  # as much as the socket takes: half a second of it on this path
+    path(more="loss 100%")
+    time.sleep(4)
+    path()
+    time.sleep(8)
+    s.close()
+    kernel, ours = nstat("TcpExtTCPTimeouts") - before, counters()["timeouts"] - fired
+    expect(kernel >= 3, f"only {kernel} timeouts")
+    expect(kernel == ours, f"the kernel counts {kernel} timeouts, the module {ours}")
+
+
+def check_first_sample_of_a_fast_open_server():
+    load()
+    path(150)
+    path(150, ns="c1", device="l0")
+    if os.fork() == 0:
+        enter("c1")
+        sysctl("net.ipv4.tcp_fastopen", 3)
+        use("linux")
+        os._exit(0)
+    os.wait()
+    serve(5104, answer=4000, fast_open=True, congestion="tl-cubic")
+    enter("c0")
+    sysctl("net.ipv4.tcp_fastopen", 3)
+    for _ in range(2):  # the first one brings the cookie
+        s = socket.socket()
+        s.sendto(b"x", MSG_FASTOPEN, (SERVER, 5104))
+        got = 0
+        while got < 4000:
+            got += len(s.recv(4000))
+        s.shutdown(socket.SHUT_WR)
+        s.recv(1)
+        s.close()
+        time.sleep(1)
+    expect(nstat("TcpExtTCPFastOpenActive") == 1, "no data was accepted in the SYN")
+    enter("c1")
+    seen = acks(log_bytes())
+    expect(len(seen) > 2, f"{len(seen)} records")
+    for rtt, *_ in seen:
+        expect(rtt < 0 or 299_000 < rtt < 330_000, f"a sample of {rtt} us on a path of 300 ms")
+
+
+def check_linux_is_as_stock_from_the_handshake_on():
+    load()
+    path(150)
+    serve(5105)
+    enter("c0")
+    use("linux")
+    transfer(5105, 60_000)
+    seen = [a for a in acks(log_bytes()) if a[0] >= 0]
+    expect(len(seen) > 5, f"{len(seen)} samples")
+    for rtt, _, stock, rto in seen:
+        expect(abs(stock - rto) <= 4000, f"after {rtt} us stock's RTO is {stock} us, that of linux {rto}")
+
+
+def check_debug_memory_only_while_the_log_is_on():
+    """In hundreds of MB: some tens of free pages are the processor's own, and not counted as free."""
+    before = memory_kb("MemFree")
+    load("log_kb=400000")
+    loaded = memory_kb("MemFree")
+    expect(before - loaded < 100_000, f"loading took {before - loaded} kB")
+    enter("c0")
+    for _ in range(3):  # three would not fit
+        sysctl("net.tcplearn.log", 1)
+        on = memory_kb("MemFree")
+        expect(loaded - on > 300_000, f"the log took {loaded - on} kB of 400000")
+        sysctl("net.tcplearn.log", 0)
+        off = memory_kb("MemFree")
+        expect(loaded - off < 100_000, f"{loaded - off} kB are gone with the log off")
+
+
+def _slab_of(group, congestion, port):
+    """Bytes of kernel objects that 400 connections of a process in that group are charged for."""
+    folder = Path("/sys/fs/cgroup", group)
+    folder.mkdir()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        (folder / "cgroup.procs").write_text(str(os.getpid()))
+        kept = []
+        for _ in range(400):
+            kept.append(connect(port, congestion))
+            kept[-1].sendall(b"x" * 100)
+        time.sleep(0.3)
+        os.write(write, b"1")
+        time.sleep(60)
+        os._exit(0)
+    os.read(read, 1)
+    stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return int(stat["slab"])
+
+
+def check_connection_memory_is_charged():
+    load()
+    Path("/sys/fs/cgroup").mkdir(parents=True, exist_ok=True)
+    sh("mount -t cgroup2 none /sys/fs/cgroup", check=False)
+    Path("/sys/fs/cgroup/cgroup.subtree_control").write_text("+memory")
+    serve(5106)
+    enter("c0")
+    use("experts", log=0)
+    plain = _slab_of("plain", b"cubic", 5106)
+    ours = _slab_of("ours", b"tl-cubic", 5106)
+    expect(ours - plain > 400 * 1000, f"{ours - plain} B charged for 400 connections with 100 experts each")
+
+
+def check_the_others_stay_when_one_cannot_be_registered():
+    # a second module of ours under another name, which has tl-cubic and nothing else
+    other = Path(MODULE).read_bytes().replace(b"tcplearn", b"tcplearm")
+    other = other.replace(b"reno\0", b"xeno\0").replace(b"vegas\0", b"xegas\0")
+    Path("/tmp/tcplearm.ko").write_bytes(other)
+    sh("insmod /tmp/tcplearm.ko")
+    try:
+        expect("tl-cubic" in sysctl("net.ipv4.tcp_available_congestion_control"), "the other has no tl-cubic")
+        load()
+        names = sysctl("net.ipv4.tcp_available_congestion_control").split()
+        expect("tl-reno" in names and "tl-vegas" in names, f"there are {names}")
+        sh("rmmod tcplearn")
+        names = sysctl("net.ipv4.tcp_available_congestion_control").split()
+        expect("tl-cubic" in names and "tl-reno" not in names, f"unloaded, and there are {names}")
+    finally:
+        sh("rmmod tcplearm")
+    load()
+
+
+def check_pacing_is_no_other_timer():
+    load()
+    serve(5107)
+    enter("c0")
+    sysctl("net.ipv4.tcp_early_retrans", 0)
+    use("linux", log=0)
+    before = counters()
+    transfer(5107, 300_000, pacing=250_000)
+    now = counters()
+    armed = now["armed"] - before["armed"] - (now["armed_late"] - before["armed_late"])
+    ours = now["armed_ours"] - before["armed_ours"] - (now["armed_late_ours"] - before["armed_late_ours"])
+    expect(armed > 30, f"armed {armed} times")
+    expect(ours >= 0.99 * armed, f"{ours} of {armed} timers were ours")
+
+
+def check_nothing_is_left():
+    load()
+    serve(5108)
+    enter("c0")
+    use("tracking")
+    transfer(5108, 50_000)
+    s = connect(5108)
+    s.sendall(b"x" * 50_000)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")  # with data out
+    s.close()
+    time.sleep(3)
+    sh("rmmod tcplearn")
+    expect(not DEBUG.exists(), "the folder in debugfs stays")
+    expect(not Path("/proc/sys/net/tcplearn").exists(), "the settings stay")
+    caches = [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
+    expect(not caches, f"caches stay: {caches}")
+    load()
+
+
+CHECKS = sorted(
+    (name.removeprefix("check_"), value) for name, value in globals().items() if name.startswith("check_")
+)
+
+
+def fresh(function):
+    """The same path and no module before it; no process and no module after it."""
+
+    def run():
+        os.setpgrp()
+        path()
+        path(ns="c1", device="l0")
+        try:
+            function()
+        finally:
+            signal_rest()
+            sh("rmmod tcplearn", check=False)
+
+    return run
+
+
+def signal_rest():
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
+    for _ in range(60):  # connections of those processes: TIME_WAIT holds none
+        if "tcplearn " not in Path("/proc/modules").read_text() or _references("tcplearn") == 0:
+            return
+        time.sleep(0.5)
+
+
+def debugfs_off():
+    """The one check of a kernel that was started with debugfs=off."""
+    load()
+    serve(5109)
+    enter("c0")
+    sysctl("net.tcplearn.estimator", "tracking")
+    transfer(5109, 50_000)
+    try:
+        sysctl("net.tcplearn.log", 1)
+    except OSError:
+        return
+    raise AssertionError("the log is on without debugfs")
+
+
+if __name__ == "__main__":
+    chosen = CHECKS
+    if "debugfs=off" in Path("/proc/cmdline").read_text():
+        chosen = [("loads_without_debugfs", debugfs_off)]
+    elif only := os.environ.get("ONLY"):
+        chosen = [c for c in CHECKS if only in c[0]]
+    run_all([(name, fresh(function)) for name, function in chosen], "/out/results")
+    sys.exit(0)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: the kernel at one end of a packet script, in a network namespace of its own."""
+
+import ctypes
+import socket
+
+from guest import sh, sysctl
+from wire import ACK, KERNEL4, KERNEL6, MSS, SCRIPT4, SCRIPT6, SYN, Connection, Wire
+
+CLONE_NEWNET = 0x40000000
+
+#: Name, function, and whether the RTO's own value decides; packets.py runs them.
+SCRIPTS = []
+
+
+def script(rto=False):
+    """rto: the RTO's own value decides what is expected."""
+
+    def add(function):
+        SCRIPTS.append((function.__name__, function, rto))
+        return function
+
+    return add
+
+
+class Host:
+    """The kernel in its namespace, and the ways to a connection."""
+
+    def __init__(self, congestion, estimator):
+        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "unshare")
+        self.congestion, self.estimator, self.listeners = congestion, estimator, []
+        self.wire = Wire()
+        for command in (
+            "link set lo up",
+            f"addr add {KERNEL4}/24 dev tun0",
+            f"addr add {KERNEL6}/64 dev tun0 nodad",
+            "link set tun0 up",
+        ):
+            sh(f"/bin/ip {command}")
+        sysctl("net.ipv4.tcp_no_metrics_save", 1)
+        if congestion in ("reno", "cubic", "tl-reno", "tl-cubic"):
+            sysctl("net.ipv4.tcp_congestion_control", congestion)
+        if estimator:
+            sysctl("net.tcplearn.estimator", estimator)
+
+    def no_probes(self):
+        """Without tail loss probes."""
+        sysctl("net.ipv4.tcp_early_retrans", 0)
+
+    def opened(self, six=False, port=80):
+        """A socket that has begun to connect, and the script's end of it."""
+        s = socket.socket(socket.AF_INET6 if six else socket.AF_INET)
+        s.setblocking(False)
+        s.bind((KERNEL6 if six else KERNEL4, 0))
+        c = Connection(self.wire, s, s.getsockname()[1], port, six)
+        return c
+
+    def client(self, six=False, rtt_ms=0, timestamps=False, window=10_000, set_=()):
+        """An established connection that the kernel opened."""
+        c = self.opened(six)
+        for level, option, value in set_:
+            c.socket.setsockopt(level, option, value)
+        c.socket.connect_ex((SCRIPT6 if six else SCRIPT4, 80))
+        c.expect(SYN, seq=0)
+        c.wait(rtt_ms)
+        c.timestamps = timestamps
+        c.send(SYN | ACK, seq=0, ack=1, mss=MSS, window=window)
+        c.expect(ACK, seq=1, ack=1)
+        return c
+
+    def listener(self, port=80, backlog=5):
+        s = socket.socket()
+        s.bind((KERNEL4, port))
+        s.listen(backlog)
+        self.listeners.append(s)  # it closes when nobody has it
+        return s
+
+    def server(self):
+        """An established connection that the kernel accepted."""
+        listener = self.listener()
+        c = Connection(self.wire, None, 80, 4000)
+        c.send(SYN, seq=0, ack=0, mss=MSS)
+        c.expect(SYN | ACK, seq=0, ack=1)
+        c.send(ACK)
+        c.socket, _ = listener.accept()
+        c.socket.setblocking(False)
+        return c

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: packet scripts, each run over stock and over ours in a network namespace of its own.
+
+Under `linux` every script must pass as under stock. Under a learned estimator those must that do not turn on
+the RTO's own value; how the others differ is left in /out/differences.
+"""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from guest import in_child
+from packet_host import SCRIPTS, Host
+from wire import Unexpected
+
+STOCK = (("reno", ""), ("cubic", ""))
+AS_STOCK = (("tl-reno", "linux"), ("tl-cubic", "linux"))
+LEARNED = (("tl-cubic", "tracking"), ("tl-cubic", "conformal"), ("tl-cubic", "eifel"))
+
+#: Each adds its own to SCRIPTS.
+PARTS = ("packet_connections", "packet_timers")
+
+
+def main():
+    learned = []
+    with Path("/out/results").open("w") as results:
+        for name, function, rto in SCRIPTS:
+            for congestion, estimator in (*STOCK, *AS_STOCK, *LEARNED):
+                label = f"{name}/{congestion}" + (f"+{estimator}" if estimator else "")
+                said = " ".join(in_child(lambda f=function, a=(congestion, estimator): _run(f, a)).split())
+                if said and rto and (congestion, estimator) in LEARNED:
+                    learned.append(f"{label}: {said}")
+                    continue
+                print(label, said or "ok", file=results, flush=True)
+    Path("/out/differences").write_text("".join(f"{line}\n" for line in learned))
+
+
+def _run(function, arm):
+    try:
+        function(Host(*arm))
+    except Unexpected as error:
+        line = error.__traceback__.tb_next.tb_lineno
+        raise AssertionError(f"line {line}: {error}") from None
+    except AssertionError as error:
+        raise AssertionError(f"line {error.__traceback__.tb_next.tb_lineno}: {error}") from None
+    except OSError as error:
+        raise AssertionError(f"line {error.__traceback__.tb_next.tb_lineno}: {error}") from None
+
+
+if __name__ == "__main__":
+    for part in PARTS:
+        importlib.import_module(part)
+    if os.environ.get("ONLY"):
+        SCRIPTS[:] = [s for s in SCRIPTS if os.environ["ONLY"] in s[0]]
+    main()
+    sys.exit(0)

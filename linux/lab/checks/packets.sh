@@ -1,0 +1,13 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash source=/dev/null
+# Packet scripts: Python plays the peer over TUN, packet by packet (packet_*.py have the scripts, wire.py the peer).
+. /scenario/lib.sh
+ln -sf busybox /bin/sh
+mkdir -p /dev/net
+[ -e /dev/net/tun ] || mknod /dev/net/tun c 10 200
+kernel_modules tcp_vegas tun
+load
+python3 /scenario/packets.py
+finish
+exit 0

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and the records that they leave in the log."""
+
+import os
+import socket
+import struct
+import threading
+import time
+
+from guest import MODULE, enter, sh, sysctl
+
+SERVER = "10.0.0.2"
+TCP_FASTOPEN, SO_MAX_PACING_RATE = 23, 47
+ACK_RECORD = 2
+
+
+def path(delay_ms=15, more="", ns="c0", device="r0"):
+    netem = f"netem limit 10000 delay {delay_ms}ms {more}"
+    sh(f"/bin/ip netns exec {ns} tc qdisc change dev {device} root {netem}")
+
+
+def load(options=""):
+    sh(f"insmod {MODULE} {options}")
+
+
+def use(estimator, log=1):
+    sysctl("net.tcplearn.estimator", estimator)
+    sysctl("net.tcplearn.log", log)
+
+
+def serve(port, answer=0, fast_open=False, congestion=None):
+    """In c1, in a process of its own: reads each connection to its end, then answers so many bytes."""
+    if os.fork():
+        time.sleep(0.05)
+        return
+    enter("c1")
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if congestion:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+    if fast_open:
+        listener.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN, 16)
+    listener.bind(("0.0.0.0", port))
+    listener.listen(1000)
+    kept = []
+    while True:
+        s, _ = listener.accept()
+        kept.append(s)
+        threading.Thread(target=_take, args=(s, answer), daemon=True).start()
+
+
+def _take(s, answer):
+    if answer:
+        s.recv(1)
+        s.sendall(b"x" * answer)
+    while s.recv(1 << 16):
+        pass
+    s.close()
+
+
+def connect(port, congestion=b"tl-cubic"):
+    s = socket.socket()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion)
+    s.connect((SERVER, port))
+    return s
+
+
+def transfer(port, size, congestion=b"tl-cubic", pacing=0):
+    s = connect(port, congestion)
+    if pacing:
+        s.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, pacing)
+    s.sendall(b"x" * size)
+    s.shutdown(socket.SHUT_WR)
+    s.recv(1)
+    s.close()
+
+
+def records(data, kind):
+    """(header and fields) of the records of a kind, as log_format.h has them."""
+    found, at = [], 0
+    while at + 24 <= len(data):
+        magic, size, record_type = struct.unpack_from("<4sHB", data, at)
+        if magic != b"TLG1":
+            raise AssertionError(f"no record at byte {at} of the log")
+        if record_type == kind:
+            found.append(data[at : at + size])
+        at += size
+    return found
+
+
+def acks(data):
+    """Of each ACK record: rtt_us, last_rtt_us, stock_rto_us, rto_us."""
+    out = []
+    for r in records(data, ACK_RECORD):
+        rtt, last, _, _, stock, rto = struct.unpack_from("<iiqqII", r, 24)
+        out.append((rtt, last, stock, rto))
+    return out

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What icsk_rto holds, and when. The kernel reads it for more than the timer: idle restart of the
+ * window, its decay while the application limits the sending, delayed ACKs, FIN-WAIT-2, TIME-WAIT
+ * (docs/kernel.md has them all). So the kernel's own value is there whenever nothing is out, and the
+ * estimator's from the first segment out until the last is acknowledged. */
+#include "timer.h"
+
+/* The first segment after nothing was out is about to leave and to arm the timer. */
+void tl_timer_start(struct sock *sk, struct tl_connection *c)
+{
+	if (tcp_sk(sk)->packets_out || !c->estimator || !c->rto || c->ours)
+		return;
+	inet_csk(sk)->icsk_rto = c->rto;
+	c->ours = true;
+}
+
+/* Before segments are sent: tcp_cwnd_validate will compare the window's age with icsk_rto, ours by
+ * then, and shrink it. The age that it finds is made to be on the side of our RTO that it has of
+ * stock's; the true one is put back at the next chance, unless the kernel has set a new one. */
+void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	const struct sk_buff *next = tcp_send_head(sk);
+	u32 age, stock;
+
+	if (!c->estimator)
+		return;
+	tl_timer_settle(sk, c, TL_NEXT_EVENT);
+	if (c->stamp_held && tp->snd_cwnd_stamp == c->stamp_shown)
+		tp->snd_cwnd_stamp = c->stamp;
+	c->stamp_held = false;
+	if (c->ours && !tp->packets_out) /* what was to leave did not */
+		tl_withdraw(sk, c);
+	if (next && !next->len) /* a FIN alone is no data: no event will announce it */
+		tl_timer_start(sk, c);
+	if (!c->ours && !c->rto)
+		return;
+	age = tcp_jiffies32 - tp->snd_cwnd_stamp;
+	stock = tl_stock_rto(sk, c);
+	if (age < TL_JIFFIES_MIN && age < stock)
+		return;
+	c->stamp_held = true;
+	c->stamp = tp->snd_cwnd_stamp;
+	c->stamp_shown = tcp_jiffies32 - (age < stock ? 1 : max3(age, c->rto, inet_csk(sk)->icsk_rto));
+	tp->snd_cwnd_stamp = c->stamp_shown;
+}
+
+/* The connection leaves us: all as the kernel would have it. */
+void tl_timer_release(struct sock *sk, struct tl_connection *c)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (c->stamp_held && tp->snd_cwnd_stamp == c->stamp_shown)
+		tp->snd_cwnd_stamp = c->stamp;
+	if (c->ours && tp->packets_out) /* else closed, or disconnected: it has been reset */
+		tl_withdraw(sk, c);
+}
+
+static void tl_check_arming(const struct sock *sk, const struct tl_connection *c, enum tl_when when)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	bool ours;
+
+	switch (icsk->icsk_pending) {
+	case ICSK_TIME_RETRANS:
+		ours = (u32)icsk->icsk_timeout - c->armed_at == min_t(u32, c->armed_rto + c->pacing_delay, TCP_RTO_MAX);
+		if (!ours && (u32)icsk->icsk_timeout == c->timeout_before) {
+			tl_count(kept);
+			break;
+		}
+		tl_count(armed);
+		if (ours)
+			tl_count(armed_ours);
+		if (when != TL_SAME_ACK) {
+			tl_count(armed_late);
+			if (ours)
+				tl_count(armed_late_ours);
+		}
+		break;
+	case ICSK_TIME_LOSS_PROBE:
+		tl_count(probe);
+		break;
+	case ICSK_TIME_REO_TIMEOUT:
+		tl_count(reorder);
+		break;
+	default:
+		tl_count(idle);
+	}
+}
+
+/* At the first event after an ACK: what was armed, and the whole RTO back in its place. */
+void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	c->unchecked = false;
+	tl_check_arming(sk, c, when);
+	if (when == TL_NEXT_SAMPLE || !c->ours)
+		return;
+	if (icsk->icsk_rto != c->armed_rto)
+		tl_count(lost_rto);
+	else
+		icsk->icsk_rto = c->rto;
+}

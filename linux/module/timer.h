@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What icsk_rto holds, and when: the part that every ACK runs, within the caller. */
+#ifndef TCPLEARN_TIMER_H
+#define TCPLEARN_TIMER_H
+
+#include <net/dst.h>
+
+#include "tcplearn_module.h"
+
+#define TL_JIFFIES_MIN 2 /* the first may end at once */
+
+/* The kernel's own RTO, backed off as the connection is. */
+static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection *c)
+{
+	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), TCP_RTO_MAX);
+}
+
+/* An rto_min that somebody set, in us; 0 where it is the kernel's default, which is no floor of ours. */
+static inline u32 tl_floor_us(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	u32 rto_min = inet_csk(sk)->icsk_rto_min;
+
+	if (dst && dst_metric_locked(dst, RTAX_RTO_MIN))
+		return jiffies_to_usecs(dst_metric_rtt(dst, RTAX_RTO_MIN));
+	return rto_min == TCP_RTO_MIN ? 0 : jiffies_to_usecs(rto_min);
+}
+
+/* The estimator's answer as the RTO between ACKs. */
+static inline void tl_timer_answer(struct sock *sk, struct tl_connection *c)
+{
+	u64 us = ((u64)max_t(s64, c->answer.rto_q8, 0) + 255) >> 8;
+	u32 floor_us = tl_floor_us(sk);
+
+	if (floor_us) /* the least that stock's formula can give with it */
+		us = max_t(u64, us, (u64)(tcp_sk(sk)->srtt_us >> 3) + floor_us);
+	/* rounded up: a timer must not be early */
+	us = min_t(u64, us, (u64)TCP_RTO_MAX * (USEC_PER_SEC / HZ));
+	c->rto = c->armed_rto = max_t(u32, usecs_to_jiffies((u32)us), TL_JIFFIES_MIN);
+}
+
+/* A sample was taken: tcp_set_rto has just put the kernel's own in place. */
+static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct sk_buff *head;
+
+	c->ours = false;
+	if (!c->estimator || !c->rto) {
+		c->armed_rto = icsk->icsk_rto;
+		return;
+	}
+	if (!tcp_sk(sk)->packets_out)
+		return;
+	head = c->estimator->timer_from_head ? tcp_rtx_queue_head(sk) : NULL;
+	if (head) {
+		/* the kernel counts from the ACK; settle() puts the whole RTO back */
+		u32 age = usecs_to_jiffies(tcp_stamp_us_delta(tcp_sk(sk)->tcp_mstamp, tcp_skb_timestamp_us(head)));
+
+		c->armed_rto = c->rto > age + TL_JIFFIES_MIN ? c->rto - age : TL_JIFFIES_MIN;
+	}
+	icsk->icsk_rto = c->armed_rto;
+	c->ours = true;
+}
+
+static inline void tl_withdraw(struct sock *sk, struct tl_connection *c)
+{
+	c->rto = inet_csk(sk)->icsk_rto; /* as it was backed off */
+	inet_csk(sk)->icsk_rto = tl_stock_rto(sk, c);
+	c->ours = false;
+}
+
+/* Karn, RFC 6298 section 3: tcp_set_rto did not run, and a backed-off RTO stays. */
+static inline void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c)
+{
+	c->armed_rto = inet_csk(sk)->icsk_rto;
+	if (!c->ours)
+		return;
+	c->rto = c->armed_rto;
+	if (!tcp_sk(sk)->packets_out)
+		tl_withdraw(sk, c);
+}
+
+/* What will be looked at when this ACK has armed the timer. */
+static inline void tl_timer_expect(const struct sock *sk, struct tl_connection *c)
+{
+	c->armed_at = tcp_jiffies32;
+	c->pacing_delay = tcp_pacing_delay(sk);
+	c->timeout_before = inet_csk(sk)->icsk_timeout;
+	c->unchecked = true;
+}
+
+static inline void tl_timer_settle(struct sock *sk, struct tl_connection *c, enum tl_when when)
+{
+	if (c->unchecked)
+		tl_timer_look(sk, c, when);
+}
+
+#endif

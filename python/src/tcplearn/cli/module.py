@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn module`: the kernel module on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import typer
+
+Work = Callable[[str], None]
+module_app = typer.Typer(
+    rich_markup_mode=None, help="The kernel module on this machine: install, look, remove."
+)
+
+
+def _print(lines: list[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+@module_app.command("install")
+def _install() -> Work:
+    """Build it for every installed kernel (DKMS), and load it. Refuses in one line what cannot work."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import install
+
+        _print(install.install(install.System()))
+
+    return work
+
+
+@module_app.command("status")
+def _status() -> Work:
+    """Whether it is loaded, for which kernels it is built, and what is set."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import install
+
+        _print(install.status(install.System()))
+
+    return work
+
+
+@module_app.command("remove")
+def _remove() -> Work:
+    """Unload it and leave nothing; refused while connections use it."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import install
+
+        _print(install.remove(install.System()))
+
+    return work

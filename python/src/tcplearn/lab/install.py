@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The kernel module on this machine: built by DKMS for each installed kernel, loaded, looked at, removed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tcplearn.errors import FailedError, UserError, printable
+
+from .machine import ROOT
+
+SOURCES = ROOT / "linux" / "module"
+#: As dkms.conf's BUILD_EXCLUSIVE_KERNEL.
+SUPPORTED = re.compile(r"6\.([1-9]|1[0-2])\.")
+_SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+Run = Callable[[Sequence[str]], str]
+
+
+def _execute(command: Sequence[str]) -> str:
+    """What it printed. Raise FailedError with its last line."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
+        raise FailedError(f"{' '.join(command[:2])}: {printable(said[-1])}")
+    return done.stdout
+
+
+@dataclass
+class System:
+    """This machine; tests give another root, and a `run` that records."""
+
+    root: Path = Path("/")
+    run: Run = _execute
+    kernel: str = field(default_factory=platform.release)
+    is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
+    which: Callable[[str], str | None] = shutil.which
+
+    def text(self, path: str) -> str:
+        """A file's content, "" where there is none."""
+        try:
+            return (self.root / path).read_text().strip()
+        except OSError:
+            return ""
+
+    def sysctl(self, name: str) -> str:
+        return self.text("proc/sys/" + name.replace(".", "/"))
+
+    @property
+    def kernels(self) -> list[str]:
+        """Installed ones whose headers are there and that are supported."""
+        folders = sorted((self.root / "lib/modules").glob("*/build"))
+        return [folder.parent.name for folder in folders if SUPPORTED.match(folder.parent.name)]
+
+    @property
+    def users(self) -> int | None:
+        """References to the loaded module; None: it is not loaded."""
+        for line in self.text("proc/modules").splitlines():
+            words = line.split()
+            if words[0] == "tcplearn":
+                return int(words[2])
+        return None
+
+
+def version() -> str:
+    """Of the module's sources."""
+    found = re.search(r'^PACKAGE_VERSION="(.*)"', (SOURCES / "dkms.conf").read_text(), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _obstacles(system: System) -> Iterator[str]:
+    """Why it cannot work here."""
+    if not SOURCES.exists():
+        yield f"the module needs a checkout of tcplearn: there is no {SOURCES}"
+    if not system.is_root:
+        yield "the module is for the administrator to install: sudo tcplearn module install"
+    if not (system.root / "proc/modules").exists():
+        yield "this kernel takes no modules"
+    if system.sysctl("kernel.modules_disabled") == "1":
+        yield "this kernel takes no more modules until it is started again (kernel.modules_disabled)"
+    secure_boot = system.root / _SECURE_BOOT
+    if secure_boot.exists() and secure_boot.read_bytes()[-1:] == b"\1":
+        yield "Secure Boot is on: the kernel takes signed modules only, and this one is not signed"
+    if "[none]" not in (system.text("sys/kernel/security/lockdown") or "[none]"):
+        yield "the kernel is locked down (/sys/kernel/security/lockdown): it takes signed modules only"
+    if not SUPPORTED.match(system.kernel):
+        yield f"Linux {system.kernel} is not supported: 6.1 to 6.12 are"
+    if not (system.root / "lib/modules" / system.kernel / "build").exists():
+        yield f"the headers of {system.kernel} are missing: apt-get install linux-headers-{system.kernel}"
+    if not system.which("dkms"):
+        yield "DKMS is missing: apt-get install dkms"
+
+
+def install(system: System) -> list[str]:
+    """Build for every installed kernel, and load. Raise UserError; then nothing is left."""
+    for obstacle in _obstacles(system):
+        raise UserError(obstacle)
+    if system.users is not None:
+        raise UserError("the module is loaded: tcplearn module remove first")
+    name = f"tcplearn/{version()}"
+    _forget(system)
+    try:
+        system.run(["make", "-s", "-C", str(SOURCES), "dkms-tree", f"DESTDIR={_destination(system)}"])
+        for kernel in system.kernels:
+            system.run(["dkms", "install", name, "-k", kernel])
+        system.run(["modprobe", "tcplearn"])
+    except BaseException:
+        _forget(system)
+        raise
+    return [f"built for {', '.join(system.kernels)}, and loaded", "set: sysctl net.tcplearn.estimator=NAME"]
+
+
+def status(system: System) -> list[str]:
+    """A line for each thing that is known."""
+    users = system.users
+    lines = [f"loaded: {'no' if users is None else f'yes, {users} references'}"]
+    built = sorted((system.root / "lib/modules").glob("*/updates/dkms/tcplearn.ko*"))
+    lines.append("built for: " + (", ".join(path.parents[2].name for path in built) or "no kernel"))
+    if users is not None:
+        lines += [
+            f"{key}: {system.sysctl(key)}"
+            for key in ("net.ipv4.tcp_congestion_control", "net.tcplearn.estimator", "net.tcplearn.log")
+        ]
+    return lines
+
+
+def remove(system: System) -> list[str]:
+    """Unload it and leave nothing. Raise FailedError while connections use it."""
+    if not system.is_root:
+        raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
+    lines = []
+    if system.users is not None:
+        chosen = system.sysctl("net.ipv4.tcp_congestion_control")
+        if chosen.startswith("tl-"):
+            system.run(["sysctl", "-qw", f"net.ipv4.tcp_congestion_control={chosen.removeprefix('tl-')}"])
+            lines.append(f"new connections use {chosen.removeprefix('tl-')} again")
+        if users := system.users:
+            raise FailedError(
+                f"the module is in use ({users} references: connections, or the default of a namespace); "
+                "it can be removed when they have ended"
+            )
+        system.run(["rmmod", "tcplearn"])
+    _forget(system)
+    return [*lines, "removed"]
+
+
+def _destination(system: System) -> str:
+    return "" if system.root == Path("/") else str(system.root)
+
+
+def _forget(system: System) -> None:
+    """What DKMS has of this version, and the tree that it builds from."""
+    if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
+        system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
+    shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the module promises beside its timers, in the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcplearn.errors import FailedError, UserError
+from tcplearn.lab import check, machine
+
+
+@pytest.fixture(scope="module")
+def with_python() -> machine.Machine:
+    return machine.prepare(machine.cache_folder(), programs=True)
+
+
+def test_promises_of_the_module(with_python: machine.Machine) -> None:
+    lines = check.check_module(with_python)
+    assert len(lines) == 14 and "loads_without_debugfs ok" in lines
+
+
+def test_a_check_that_fails_is_named(with_python: machine.Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"results": "one ok\ntwo it is not so\n", "warnings": "WARNING: here\n"}
+    monkeypatch.setattr(check, "run_check", lambda *_, **__: left)
+    with pytest.raises(FailedError, match=r"packets: two it is not so; the kernel warned: WARNING: here"):
+        check.check_packets(with_python)
+
+
+@pytest.mark.full
+def test_packet_scripts(with_python: machine.Machine) -> None:
+    lines = check.check_packets(with_python)
+    names = {line.split("/", 1)[0] for line in lines}
+    assert len(names) >= 40
+    for arm in ("reno", "cubic", "tl-reno+linux", "tl-cubic+linux"):  # stock, and as stock
+        assert sum(line.endswith(f"/{arm} ok") for line in lines) == len(names)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kernel", ["6.12"])
+def test_promises_on_another_kernel(kernel: str) -> None:
+    assert check.run("vectors", kernel)[-1].startswith("all ")
+    assert len(check.run("module", kernel)) == 14
+
+
+@pytest.mark.full
+def test_storm_on_four_processors() -> None:
+    """Not repeatable to the byte: the processors' order is the host's."""
+    assert any(line.startswith("reloads 20") for line in check.run("smp"))
+
+
+def test_a_kernel_that_is_not_supported_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no kernel '5\.10'; there are 6\.1, 6\.12"):
+        machine.prepare(tmp_path, kernel="5.10")
