@@ -73,7 +73,7 @@ test: dev lint core-test core-fuzz capture-fuzz text-fuzz ns3-test
 	$(BIN)/pytest -m "not full"
 
 test-full: test
-	$(MAKE) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=300
+	$(MAKE) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=300 FUZZ_SEED=0
 	$(BIN)/pytest -m full
 
 core-test: dev
@@ -118,13 +118,15 @@ capture-fuzz: build/capture-fuzz/fuzz_capture
 # the readers that are in Python; each of them for so long
 TEXT_FUZZ_SECONDS ?= 3
 TEXT_FORMATS := csv flent kernel-log mlab numbers ping qlog ss any
+# 0: another each time
+FUZZ_SEED ?= 1
 TEXT_FUZZERS := $(addprefix text-fuzz-,$(TEXT_FORMATS))
 .PHONY: $(TEXT_FUZZERS)
 text-fuzz: $(TEXT_FUZZERS)
 $(TEXT_FUZZERS): text-fuzz-%: dev
 	@rm -rf build/text-fuzz/seeds/$* && mkdir -p build/text-fuzz/corpus/$*
 	$(BIN)/python python/tests/traces/fuzz_text.py $* --seeds build/text-fuzz/seeds/$*
-	$(BIN)/python python/tests/traces/fuzz_text.py $* -max_total_time=$(TEXT_FUZZ_SECONDS) -max_len=8192 \
+	$(BIN)/python python/tests/traces/fuzz_text.py $* -max_total_time=$(TEXT_FUZZ_SECONDS) -seed=$(FUZZ_SEED) -max_len=8192 \
 	  -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 -artifact_prefix=build/text-fuzz/$*- \
 	  build/text-fuzz/corpus/$* build/text-fuzz/seeds/$*
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+from pathlib import Path
 
 import pytest
 import wire
@@ -137,3 +138,11 @@ def test_unknown_flow(tmp_path):
     trace.release(0)
     with pytest.raises(KeyError):
         trace.flow(0)
+
+
+def test_a_tab_in_a_header_is_not_in_the_message(tmp_path: Path) -> None:
+    """The reader of CSV names the delimiter that it missed: here one that does not print."""
+    (tmp_path / "rtts.csv").write_bytes(b"t;t" + b"\t" * 24 + b'"0;t"5;=0\n')
+    with pytest.raises(TraceError) as refused:
+        list(open_trace(tmp_path / "rtts.csv").batches())
+    assert str(refused.value).isprintable()

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tcplearn.errors import printable
+
 from .base import TraceError, number, shown
 
 TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
@@ -65,7 +67,7 @@ def split_fields(line: str, delimiter: str) -> list[str]:
     try:
         return [text.strip() for text in next(csv.reader([line], delimiter=delimiter, strict=True))]
     except (csv.Error, StopIteration) as error:
-        raise ValueError(f"it is not CSV: {error}") from None
+        raise ValueError(f"it is not CSV: {printable(error)}") from None
 
 
 def _is_number(text: str) -> bool:
