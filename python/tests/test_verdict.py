@@ -13,8 +13,9 @@ import pytest
 
 from samples import ROOT
 from tcplearn import estimators
+from tcplearn.output.rows import TOTAL
 from tcplearn.replay import replay, sentences, verdict
-from tcplearn.replay.results import TOTAL, Row
+from tcplearn.replay.results import Row
 from tcplearn.replay.verdict import Verdict, Waits
 
 sys.path.append(str(Path(__file__).parent / "traces"))

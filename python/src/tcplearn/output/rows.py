@@ -20,6 +20,9 @@ from tcplearn import metrics
 
 Record = dict[str, Any]
 
+#: The flow of rows that are of all flows together.
+TOTAL = "total"
+
 #: Columns of a tidy row, in their order, and their types.
 TIDY: dict[str, type] = {
     "paper": str,
@@ -55,7 +58,7 @@ class Head:
     paper: str = ""
     scenario: str = ""
     source: str = ""  # the trace, or the folder of traces
-    flow: str = ""  # "total" for all of them together
+    flow: str = ""  # TOTAL for all of them together
     seed: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""

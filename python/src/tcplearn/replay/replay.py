@@ -14,10 +14,11 @@ from typing import Any
 from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
+from tcplearn.output.rows import TOTAL
 from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
-from tcplearn.replay.results import TOO_SHORT, TOTAL, Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import TraceOptions, open_trace
 
 #: How many flows get pictures: those with most samples.
@@ -25,8 +26,6 @@ PICTURED = 8
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
 BASELINE = "jacobson"
-#: The key of a mean RTO over that of Linux's timer, and of its interval.
-_LINUX_RATIO = f"mean_rto_{verdict.LINUX}_ratio"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
@@ -106,7 +105,7 @@ def _with_ratios(rows: list[Row]) -> list[Row]:
     for r in rows:
         ratios = {m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()} if base else {}
         if linux:
-            ratios[_LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
+            ratios[verdict.LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
         out.append(r.changed(ratios))
     return out
 
@@ -117,7 +116,7 @@ def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
         return rows
     low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
     return [
-        r.changed({f"{_LINUX_RATIO}_low": a, f"{_LINUX_RATIO}_high": b})
+        r.changed({f"{verdict.LINUX_RATIO}_low": a, f"{verdict.LINUX_RATIO}_high": b})
         for r, a, b in zip(rows, low, high, strict=True)
     ]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcplearn import metrics
-from tcplearn.output.rows import Record, head_of, plain, tidy
+from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
 
 if TYPE_CHECKING:
     from tcplearn.replay.verdict import Verdict
@@ -26,8 +26,6 @@ MISSES_LEAST = 20
 KEPT = (0.7, 1.3)
 
 
-#: The flow (and the source) of totals.
-TOTAL = "total"
 #: What a row says, its metrics apart.
 IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
 #: The metrics of a row, in their order.

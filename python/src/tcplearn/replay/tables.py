@@ -14,10 +14,10 @@ from tcplearn import metrics
 from tcplearn.errors import printable
 from tcplearn.output import numbers, table, terminal
 from tcplearn.output.numbers import counted
+from tcplearn.output.rows import TOTAL
 from tcplearn.replay import sentences, verdict
-from tcplearn.replay.results import TOTAL, Replay, Row
-
-LINUX_RATIO = f"mean_rto_{verdict.LINUX}_ratio"
+from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.verdict import LINUX_RATIO
 
 #: Of more short flows than this only the number is shown.
 SHORT_FLOWS_SHOWN = 3

@@ -10,6 +10,8 @@ from tcplearn.replay.results import Replay, Row
 
 #: What people run, and what the standard says.
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
+#: The key of a mean RTO over that of Linux's timer, and the beginning of its interval's.
+LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
 #: One needless timeout in each so many samples begun is no fault.
 SAMPLES_PER_TIMEOUT = 1000
 #: Fewer samples do not show whether a timer fires needlessly: none in 300 still allows one in 100, at 95 %.

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.errors import printable
-from tcplearn.replay.results import TOTAL, Distribution, Replay, Row, Series
+from tcplearn.output.rows import TOTAL
+from tcplearn.replay.results import Distribution, Replay, Row, Series
 from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data, misses
 from tcplearn.report.palette import Look, looks

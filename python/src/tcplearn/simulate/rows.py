@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tcplearn.metrics import NS3
-from tcplearn.output.rows import Head, tidy
+from tcplearn.output.rows import TOTAL, Head, tidy
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-#: Of rows that are of a run's flows together.
-ALL_FLOWS = "total"
 
 #: Of each metric: its column's head, digits, and what it is multiplied by.
 COLUMNS = {
@@ -45,9 +43,9 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
     """Rows of each run; with `flows` of each of its flows too. The cost differs from run to run."""
     out: list[Json] = []
     for run, result in sweep.finished():
-        parts: list[tuple[str, Mapping[str, float]]] = [(ALL_FLOWS, result["run"]["metrics"])]
+        parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]
         if cost:
-            parts.append((ALL_FLOWS, result["run"]["cost"]))
+            parts.append((TOTAL, result["run"]["cost"]))
         if flows:
             parts += [(str(flow["flow"]), flow["metrics"]) for flow in result["flows"]]
         head = Head(
