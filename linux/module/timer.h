@@ -29,14 +29,15 @@ static inline u32 tl_floor_us(struct sock *sk)
 /* The estimator's answer as the RTO between ACKs. */
 static inline void tl_timer_answer(struct sock *sk, struct tl_connection *c)
 {
-	u64 us = ((u64)max_t(s64, c->answer.rto_q8, 0) + 255) >> 8;
+	const u64 second_q8 = (u64)USEC_PER_SEC << 8;
+	u64 rto_q8 = max_t(s64, c->answer.rto_q8, 0);
 	u32 floor_us = tl_floor_us(sk);
 
-	if (floor_us) /* the least that stock's formula can give with it */
-		us = max_t(u64, us, (u64)(tcp_sk(sk)->srtt_us >> 3) + floor_us);
+	if (unlikely(floor_us)) /* the least that stock's formula can give with it */
+		rto_q8 = max_t(u64, rto_q8, ((u64)(tcp_sk(sk)->srtt_us >> 3) + floor_us) << 8);
+	rto_q8 = min_t(u64, rto_q8, TCP_RTO_MAX / HZ * second_q8);
 	/* rounded up: a timer must not be early */
-	us = min_t(u64, us, (u64)TCP_RTO_MAX * (USEC_PER_SEC / HZ));
-	c->rto = c->armed_rto = max_t(u32, usecs_to_jiffies((u32)us), TL_JIFFIES_MIN);
+	c->rto = c->armed_rto = max_t(u32, (rto_q8 * HZ + second_q8 - 1) / second_q8, TL_JIFFIES_MIN);
 }
 
 /* A sample was taken: tcp_set_rto has just put the kernel's own in place. */
@@ -46,7 +47,7 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 	const struct sk_buff *head;
 
 	c->ours = false;
-	if (!c->estimator || !c->rto) {
+	if (unlikely(!c->rto)) {
 		c->armed_rto = icsk->icsk_rto;
 		return;
 	}
