@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from samples import ROOT
 from tcplearn.lab import run, scenario
 

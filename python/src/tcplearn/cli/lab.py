@@ -115,6 +115,7 @@ def _check(
     ] = "vectors",
     kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1 or 6.12.")] = "6.1",
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Of the storm.")] = 1,
+    seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Of smp's storm.")] = 40,
 ) -> Work:
     """Replay the golden vectors in the kernel, storm the module with connections, or try its promises."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "kernels"):
@@ -123,7 +124,7 @@ def _check(
     def work(_: str) -> None:
         from tcplearn.lab import check
 
-        lines = check.run(what, kernel, seed)
+        lines = check.run(what, kernel, seed, seconds)
         sys.stdout.write("\n".join(lines) + "\n")
 
     return work

@@ -53,6 +53,7 @@ class Boot:
 
     append: str = ""  # to the kernel's command line
     processors: int = 0  # several: no virtual time, and no run repeats
+    settings: tuple[str, ...] = ()  # NAME=VALUE, in the script's environment
 
     @property
     def environment(self) -> dict[str, str]:
@@ -216,7 +217,7 @@ def run(
 ) -> None:
     """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
     with _scenario(machine, script, files) as name:
-        command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
+        command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         done = children.run(
             children.with_parent(command, "TERM"),  # on which it ends QEMU, and removes its temporary files
             env={**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)},
