@@ -38,7 +38,7 @@ def test_packet_scripts(with_python: machine.Machine) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kernel", ["6.12"])
+@pytest.mark.parametrize("kernel", ["6.12", "7.3"])
 def test_promises_on_another_kernel(kernel: str) -> None:
     assert check.run("vectors", kernel)[-1].startswith("all ")
     assert len(check.run("module", kernel)) == 14
@@ -51,5 +51,5 @@ def test_storm_on_four_processors() -> None:
 
 
 def test_a_kernel_that_is_not_supported_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no kernel '5\.10'; there are 6\.1, 6\.12"):
+    with pytest.raises(UserError, match=r"no kernel '5\.10'; there are 6\.1, 6\.12, 7\.3"):
         machine.prepare(tmp_path, kernel="5.10")

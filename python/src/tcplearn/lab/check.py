@@ -27,7 +27,8 @@ _CHARGE_SLACK_BYTES = 4 * 64 * 4096
 _DEBUGFS_OFF = Boot(append="debugfs=off")
 #: Four processors, and what a stock kernel can be made to check.
 _SMP = Boot(
-    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog", processors=4
+    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
+    processors=4,
 )
 
 
@@ -115,7 +116,9 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
         raise FailedError("smp: " + ("; ".join(problems) or "the guest ended before its time"))
     charges = [int(found[1]) for line in lines if (found := re.search(r" charged (\d+)", line))]
     if charges[-1] > charges[0] + _CHARGE_SLACK_BYTES:
-        raise FailedError(f"smp: {charges[0]} B stay charged after the first round, {charges[-1]} after the last")
+        raise FailedError(
+            f"smp: {charges[0]} B stay charged after the first round, {charges[-1]} after the last"
+        )
     return lines
 
 

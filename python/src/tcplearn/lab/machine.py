@@ -129,6 +129,7 @@ def _image(folder: Path, kernel: str) -> Path:
     made_of = _hash(
         (LAB / "image.sh").read_bytes(),
         (LAB / "packages.sh").read_bytes(),
+        (LAB / "later.sh").read_bytes(),
         (LAB / "guest-init").read_bytes(),
         " ".join(IMAGE_MODULES).encode(),
         (kernel + wanted).encode(),
@@ -157,7 +158,8 @@ def _programs(folder: Path, image: Path) -> Path:
 
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
-    sources += [LAB / "module.sh", LAB / "guest" / "transfer.c", image / "versions"]
+    sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh", "guest/transfer.c")]
+    sources.append(image / "versions")
     parts = [
         part
         for path in sorted(sources)
