@@ -13,7 +13,7 @@ from pathlib import Path
 from tcplearn.errors import FailedError
 
 from . import vectors
-from .machine import LAB, ORDINARY, ROOT, Boot, Machine, cache_folder, prepare
+from .machine import FAILING, LAB, ORDINARY, ROOT, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
 from .scenario import KERNELS
 
@@ -27,7 +27,8 @@ _CHARGE_SLACK_BYTES = 4 * 64 * 4096
 _DEBUGFS_OFF = Boot(append="debugfs=off")
 #: Four processors, and what a stock kernel can be made to check.
 _SMP = Boot(
-    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
+    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
+    "kfence.sample_interval=20 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
     processors=4,
 )
 
@@ -43,6 +44,8 @@ def run_check(
             path = folder / "vectors"
             path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
             files = [path]
+        if name == "module":
+            files.append(machine.built / FAILING)
         script = (CHECKS / f"{name}.sh").read_text()
         run_in_guest(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files, boot=boot)
         left = (p for p in (folder / "out").iterdir() if p.is_file())
