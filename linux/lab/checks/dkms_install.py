@@ -3,9 +3,9 @@
 
     PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL
 
-As root, on a machine made for it, a container or a chroot: needs dkms, and the headers of KERNEL. The running
-kernel may be another: what would load and unload the module is not run there. Prints each step, and every file
-below /usr, /etc, /var and /lib that was not there before and is afterwards.
+As root, on a machine made for it, a container or a chroot: needs dkms, and the headers of KERNEL. The
+running kernel may be another: what would load and unload the module is not run there. Prints each step, and
+every file below /usr, /etc, /var and /lib that was not there before and is afterwards.
 """
 
 import os

@@ -80,6 +80,14 @@ def check_connection_memory_is_charged():
     expect(ours - plain > 400 * 1000, f"{ours - plain} B charged for 400 connections with 100 experts each")
 
 
+def write_sizes(path):
+    """Bytes of a connection under each estimator (where no slab is merged with another's)."""
+    lines = Path("/proc/slabinfo").read_text().splitlines()
+    sizes = sorted((int(line.split()[3]), line.split()[0]) for line in lines if line.startswith("tcplearn_"))
+    expect(sizes, "no slabs of ours")
+    Path(path).write_text("".join(f"{name} {size} B\n" for size, name in sizes))
+
+
 def _states():
     """Connections that have memory of ours, under any estimator."""
     lines = Path("/proc/slabinfo").read_text().splitlines()

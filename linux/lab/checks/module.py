@@ -313,6 +313,7 @@ def debugfs_off():
     enter("c0")
     sysctl("net.tcplearn.estimator", "tracking")
     transfer(5109, 50_000)
+    memory.write_sizes("/out/memory")
     try:
         sysctl("net.tcplearn.log", 1)
     except OSError:
