@@ -2,7 +2,7 @@
 # demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
 # half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
+.PHONY: demo install install-core ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
@@ -27,6 +27,15 @@ demo: $(BIN)/tcplearn
 	@echo "report: $(CURDIR)/out/demo.html"
 
 install: $(BIN)/tcplearn ns3 $(VENV)/.lab
+
+# libtcplearn: static, shared, headers, pkg-config and CMake files. Needs a C compiler and CMake alone.
+PREFIX ?= /usr/local
+install-core:
+	cmake -S core -B build/core-install -DTCPLEARN_TESTS=OFF -DTCPLEARN_WERROR=OFF \
+	  -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
+	cmake --build build/core-install
+	DESTDIR="$(DESTDIR)" cmake --install build/core-install >/dev/null
+	@echo "libtcplearn: $(abspath $(PREFIX))"
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages
