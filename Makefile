@@ -9,7 +9,8 @@ NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-js
 BENCH_PACKAGES := libbenchmark-dev
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
-TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
+# chromium opens the reports
+TEST_PACKAGES := chromium clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
 
 PYTHON ?= python3
 VENV := .venv

@@ -8,18 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+import short_flows
 from samples import ROOT
 from tcplearn import estimators
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import replay, sentences, verdict
 from tcplearn.replay.results import Row
 from tcplearn.replay.verdict import Verdict, Waits
-
-sys.path.append(str(Path(__file__).parent / "traces"))
-import wire
 
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
@@ -136,29 +133,13 @@ def test_no_timer_suits() -> None:
     assert "add -e linux" in sentences.todo(alone, everything=False)
 
 
-def short_flows(path: Path, flows: int, rtts: int = 10) -> Path:
-    chance = np.random.default_rng(1)
-    frames = []
-    for k in range(flows):
-        w = wire.Wire(client=wire.Host("10.0.0.1", 40_000 + k), start_us=1_600_000_000_000_000 + k * 500_000)
-        now = w.handshake()
-        for i in range(rtts - 1):
-            rtt_us = int(40_000 * chance.lognormal(0, 0.1))
-            w.send(now, w.client, 1 + 100 * i, 100, ack=1)
-            w.send(now + rtt_us, w.server, 1, ack=101 + 100 * i)
-            now += rtt_us + 2000
-        frames += w.frames
-    path.write_bytes(wire.pcap(sorted(frames, key=lambda f: f[0])))
-    return path
-
-
 def run(*words: str | Path) -> str:
     command = [sys.executable, "-m", "tcplearn", "replay", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None:
-    path = short_flows(tmp_path / "short.pcap", 20)
+    path = short_flows.write(tmp_path / "short.pcap", 20)
     out = run(path)
     assert out.startswith("Which timer is best cannot be told on 200 samples")
     assert "all flows together  200 samples in 20 flows, 20 of them too short to judge alone" in out
@@ -167,9 +148,9 @@ def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None
     totals = [r for r in rows if r["flow"] == TOTAL]
     assert len(rows) == 21 * 6 and len(totals) == 6 and all(r["judged"] for r in totals)
     assert all(r["mean_rto_linux_ratio_low"] for r in totals)
-    many = run(short_flows(tmp_path / "many.pcap", 60))
+    many = run(short_flows.write(tmp_path / "many.pcap", 60))
     assert many.startswith("Best ")
-    one = run(short_flows(tmp_path / "one.pcap", 1))
+    one = run(short_flows.write(tmp_path / "one.pcap", 1))
     assert "cannot be told on 10 samples" in one and "---" not in one
 
 

@@ -49,6 +49,10 @@ class FlowPictures:
                 spec["datasets"] = {"band": data.band_rows(self.series), "lines": data.line_rows(self.series)}
             yield "time", spec
 
+    def narrow(self, kind: str) -> Spec | None:
+        """Of the picture whose names stand beside its points: the same for a phone."""
+        return charts.timer(self.rows, self.looks, width=charts.NARROW_WIDTH) if kind == "timer" else None
+
 
 def safe(text: str) -> str:
     """Letters, digits, dots and hyphens; never hidden, never long."""
