@@ -25,7 +25,6 @@ CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
 demo: $(BIN)/tcplearn
 	@mkdir -p out
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
-	@echo "report: $(CURDIR)/out/demo.html"
 
 install: $(BIN)/tcplearn ns3 $(VENV)/.lab
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +14,8 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
-from tcplearn.errors import UserError
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, where
+from tcplearn.errors import UserError, printable
 
 
 def replay(
@@ -85,13 +86,8 @@ def replay(
     quiet: o.Quiet = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
-    named = list(estimator or ())
-    if all:
-        from tcplearn.estimators import ALL
-
-        named = [*ALL, *named]
     shared = Shared(
-        estimators=tuple(dict.fromkeys(named)),
+        estimators=_compared(estimator or (), everything=all),
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
@@ -120,6 +116,20 @@ def replay(
         raise UserError("--total: a suite's rows are totals; leave it out")
     place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
     return suites.suite(suite, shared.checked, out, restart or [], match, place)
+
+
+def _compared(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
+    """Who installed an estimator wants to see it. Empty: the defaults."""
+    if named and not everything:
+        return tuple(dict.fromkeys(named))
+    from tcplearn.estimators import ALL, DEFAULTS, installed
+
+    own, problems = installed()
+    for problem in problems:
+        say(f"warning: {problem}")
+    if not own and not everything:
+        return ()
+    return tuple(dict.fromkeys((*(ALL if everything else DEFAULTS), *own, *named)))
 
 
 @dataclass(frozen=True)
@@ -159,6 +169,9 @@ def _files(
     def work(command: str) -> None:
         for path in files:
             check_readable(path)
+            if path.is_fifo() and not out.quiet:
+                say(f"{printable(path)}: a pipe: it is read until it ends")
+        warn_of_repeats(files)
         out.check(files)
 
         from tcplearn.replay import replay, tables
@@ -182,7 +195,13 @@ def _files(
         rows = [*result.rows, *(result.totals if total or tables.pooled(result) else ())]
         out.write(
             lambda console: tables.document(
-                result, console, quiet=out.quiet, total=total, everything=everything, rank=rank
+                result,
+                console,
+                quiet=out.quiet,
+                total=total,
+                everything=everything,
+                rank=rank,
+                reported=out.report is not None,
             ),
             lambda: result.tidy(rows),
             result.made_by,

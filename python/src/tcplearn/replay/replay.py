@@ -7,7 +7,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
-from tcplearn.traces import TraceOptions, open_trace
+from tcplearn.traces import TraceOptions, open_trace, read_in_part
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
@@ -136,6 +136,8 @@ class _Run:
         )
         self.total = bootstrap.Total(self.options.seed)
         self.lossy = False
+        self.part = False
+        self.alone: list[verdict.Alone] = []
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
@@ -179,6 +181,7 @@ class _Run:
                 bounds = low, high
             if self.linux is not None:
                 over_linux = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
+            self._judge_alone(rows, name, drawn, len(blocks))
         else:
             self.total.pool(blocks)
         self.out.rows += _with_linux(_with_intervals(rows, bounds), over_linux)
@@ -197,6 +200,14 @@ class _Run:
             heapq.heappush(self._pictured, entry)
         else:
             heapq.heapreplace(self._pictured, entry)
+
+    def _judge_alone(self, rows: list[Row], name: str, drawn: Floats, blocks: int) -> None:
+        def waits(base: str) -> dict[str, verdict.Interval]:
+            of = bootstrap.intervals(drawn, self.labels.index(base), bootstrap.tail_of(blocks))
+            return self._waits(of)
+
+        if found := verdict.alone(rows, name, waits):
+            self.alone.append(found)
 
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
@@ -229,13 +240,14 @@ class _Run:
             if progress:
                 progress(trace.progress, path.name)
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
+        self.part = self.part or any(map(read_in_part, trace.warnings))
         for (host, reason), flows in sides.most_common(SIDES_NAMED):
-            self.out.notes.append(f"{source}: data sent by {host} ({reason}), flows: {flows}")
+            of_many = f", flows: {flows}" if len(sides) > 1 else ""
+            self.out.notes.append(f"{source}: data sent by {host} ({reason}){of_many}")
         if len(sides) > SIDES_NAMED:
             self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
         if skipped:
-            left_out = f"{counted(skipped, 'direction')} left out: not the chosen side's"
-            self.out.notes.append(f"{source}: {left_out} (--sender both shows them)")
+            self.out.notes.append(f"{source}: {counted(skipped, 'direction')} left out (--sender both)")
 
     def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
         """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
@@ -253,7 +265,13 @@ class _Run:
                 out.totals = _with_intervals(out.totals, None if self.base is None else over[self.base])
                 out.totals = _with_linux(out.totals, None if self.linux is None else over[self.linux])
                 waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
-            out.verdict = verdict.of(out.totals, self._flows, waits)
+            if found := verdict.of(out.totals, self._flows, waits):
+                out.verdict = replace(
+                    found,
+                    alone=tuple(self.alone) if self._flows > 1 else (),
+                    part=self.part,
+                    requested=tuple(s.text for s in self.specs if "miss" in s.params),
+                )
         for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(picture)
             out.distributions += distributions

@@ -221,7 +221,11 @@ def errors(
             y=alt.Y("y:Q", title="share of samples").scale(domain=[0, 1]).axis(format="%"),
             opacity=alt.value(1) if still else alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
-            **encodings({name: looks[name] for name in seen}, columns=3, hint=None if still else _HINT),
+            **encodings(
+                {name: looks[name] for name in seen},
+                columns=2 if still else 3,
+                hint=None if still else _HINT,
+            ),
         )
         .properties(
             width=SQUARE_WIDTH,

@@ -104,6 +104,15 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
     return out
 
 
+def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
+    """Estimators whose curves are the same share one: the first's name, by that of all of them."""
+    together: dict[str, list[str]] = {}
+    for name, curve in columns.items():
+        first = next((other for other in together if columns[other] == curve), name)
+        together.setdefault(first, []).append(name)
+    return {first: ", ".join(names) for first, names in together.items()}
+
+
 def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
     return [
         {"e": estimator, "x": x, "y": y}

@@ -137,9 +137,14 @@ class Page:
         if table.legend:
             self.paragraph(table.legend, soft=True)
 
-    def glossary(self, terms: Iterable[tuple[str, str]]) -> None:
+    def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
+        """`others`: what is not on this page, folded."""
         self.section("Glossary", place="glossary", link="glossary")
-        self.body.append(defined(((prose(term), prose(meaning)) for term, meaning in terms), "glossary"))
+        shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
+        self.body.append(shown)
+        if others:
+            summary = f"{counted(len(others), 'estimator')} more, not on this page"
+            self.body.append(f"<details><summary>{summary}</summary>{folded}</details>")
 
     def html(self) -> str:
         """A whole page: what draws its pictures goes with it."""

@@ -59,7 +59,8 @@ def page(replay: Replay) -> Page:
     _others(replay, parts, look, out)
     _prediction(replay, out)
     _reading(out)
-    out.glossary(glossary.of_replay())
+    shown, others = glossary.of_estimators(look)
+    out.glossary((*glossary.of_replay(), *shown), others)
     return out
 
 
