@@ -73,9 +73,8 @@ class DelayBox : public ns3::PointToPointChannel {
   ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
   void configure(std::shared_ptr<Cloud> cloud) { cloud_ = std::move(cloud); }
-  ConnectionPath& path(std::uint16_t client_port) {
-    return paths_[client_port];
-  }  // kept until the port has its next one
+  // Kept until the port has its next connection.
+  ConnectionPath& path(std::uint16_t client_port) { return paths_.at(client_port - kFirstPort); }
 
   bool TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
                      ns3::Time transmission) override;
