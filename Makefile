@@ -9,7 +9,8 @@ NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-js
 BENCH_PACKAGES := libbenchmark-dev
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
-TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
+# chromium opens the reports; groff and mandoc read the manual pages
+TEST_PACKAGES := chromium clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,7 +25,6 @@ CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
 demo: $(BIN)/tcplearn
 	@mkdir -p out
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
-	@echo "report: $(CURDIR)/out/demo.html"
 
 install: $(BIN)/tcplearn ns3 $(VENV)/.lab man
 

@@ -52,6 +52,29 @@ class Estimator:
     ) -> tuple[_Floats, _Floats]:
         """RTT and RTO in force just before each row; a row with rtt_us < 0 gives no sample."""
 
+def startup_policies() -> list[dict[str, Any]]: ...
+
+class StartupPolicy:
+    """One of the core's startup policies with what it remembers of a place. Losses: 0 none, 1 SYN, 2 SYN-ACK,
+    3 either."""
+
+    def __init__(self, name: str, params: Mapping[str, float] = ...) -> None: ...
+    def handshake(
+        self,
+        time_us: int,
+        took_us: int,
+        loss: int,
+        resends: int,
+        iw_segments: int,
+        ssthresh_segments: int,
+    ) -> tuple[int, int]:
+        """IW and ssthresh, in segments; then the handshake is noted."""
+    def report(
+        self, time_us: int, sent_segments: int, resent_segments: int, rtt_us: int, rtt_min_us: int
+    ) -> None: ...
+    @property
+    def state_bytes(self) -> int: ...
+
 class ReplayedFlow:
     @property
     def samples(self) -> int: ...

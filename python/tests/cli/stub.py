@@ -101,7 +101,11 @@ class Engine:
         replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
         vars(replay).update(run=self.run, Options=Options)
         vars(estimators).update(
-            ALL=ALL, available=lambda: KNOWN, learned=lambda text: text not in ("last", "jacobson")
+            ALL=ALL,
+            DEFAULTS=ALL,
+            installed=lambda: ([], []),
+            available=lambda: KNOWN,
+            learned=lambda text: text not in ("last", "jacobson"),
         )
         for package, name, module in (
             (tcplearn.replay, "replay", replay),

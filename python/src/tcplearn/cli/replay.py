@@ -16,8 +16,8 @@ import typer
 from tcplearn.cli import live as lives
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
-from tcplearn.errors import UserError
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, where
+from tcplearn.errors import UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -108,13 +108,8 @@ def replay(
     quiet: o.Quiet = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
-    named = list(estimator or ())
-    if all:
-        from tcplearn.estimators import ALL
-
-        named = [*ALL, *named]
     shared = Shared(
-        estimators=tuple(dict.fromkeys(named)),
+        estimators=_compared(estimator or (), everything=all),
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
@@ -133,7 +128,7 @@ def replay(
         if not files and not live:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
         from_where = lives.sources(live, duration, files or [])
-        table = Table(total=total, everything=all, rank=rank.value, quiet=quiet)
+        table = Table(total=total, everything=all, rank=rank.value, quiet=quiet, reported=report is not None)
         return _work(from_where, lives.seconds(duration), shared, out, table, seed or 0)
     if live or duration:
         raise UserError("--live and --for: a suite is of files; leave them out")
@@ -147,6 +142,20 @@ def replay(
         raise UserError("--total: a suite's rows are totals; leave it out")
     place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
     return suites.suite(suite, shared.checked, out, restart or [], match, place)
+
+
+def _compared(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
+    """Who installed an estimator wants to see it. Empty: the defaults."""
+    if named and not everything:
+        return tuple(dict.fromkeys(named))
+    from tcplearn.estimators import ALL, DEFAULTS, installed
+
+    own, problems = installed()
+    for problem in problems:
+        say(f"warning: {problem}")
+    if not own and not everything:
+        return ()
+    return tuple(dict.fromkeys((*(ALL if everything else DEFAULTS), *own, *named)))
 
 
 @dataclass(frozen=True)
@@ -188,6 +197,7 @@ class Table:
     everything: bool
     rank: str
     quiet: bool
+    reported: bool
 
     def render(self, result: Replay, console: Console) -> RenderableType:
         from tcplearn.replay import tables
@@ -199,6 +209,7 @@ class Table:
             total=self.total,
             everything=self.everything,
             rank=self.rank,
+            reported=self.reported,
         )
 
 
@@ -214,6 +225,9 @@ def _work(
         files = [source for source in sources if isinstance(source, Path)]
         for path in files:
             check_readable(path)
+            if path.is_fifo() and not out.quiet:
+                say(f"{printable(path)}: a pipe: it is read until it ends")
+        warn_of_repeats(files)
         out.check(files)
 
         from tcplearn.replay import replay, tables

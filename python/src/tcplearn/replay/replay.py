@@ -23,7 +23,7 @@ from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
-from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace
+from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
@@ -165,6 +165,8 @@ class _Run:
         )
         self.total = bootstrap.Total(self.options.seed)
         self.lossy = False
+        self.part = False
+        self.alone: list[verdict.Alone] = []
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
@@ -208,6 +210,7 @@ class _Run:
                 bounds = low, high
             if self.linux is not None:
                 over_linux = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
+            self._judge_alone(rows, name, drawn, len(blocks))
         else:
             self.total.pool(blocks)
         self.out.rows += _with_linux(_with_intervals(rows, bounds), over_linux)
@@ -226,6 +229,14 @@ class _Run:
             heapq.heappush(self._pictured, entry)
         else:
             heapq.heapreplace(self._pictured, entry)
+
+    def _judge_alone(self, rows: list[Row], name: str, drawn: Floats, blocks: int) -> None:
+        def waits(base: str) -> dict[str, verdict.Interval]:
+            of = bootstrap.intervals(drawn, self.labels.index(base), bootstrap.tail_of(blocks))
+            return self._waits(of)
+
+        if found := verdict.alone(rows, name, waits):
+            self.alone.append(found)
 
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
@@ -256,6 +267,7 @@ class _Run:
             if live and watch:
                 watch(live, functools.partial(self._so_far, source, live, engine, unended, sides))
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
+        self.part = self.part or any(map(read_in_part, trace.warnings))
         self.out.notes += sides.notes()
 
     def _take(
@@ -285,6 +297,7 @@ class _Run:
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), self._names.copy()
+        now.alone = list(self.alone)
         now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))
         now.out.series, now.out.distributions = [], []
         sides = copy.deepcopy(sides)
@@ -311,7 +324,13 @@ class _Run:
                 out.totals = _with_intervals(out.totals, None if self.base is None else over[self.base])
                 out.totals = _with_linux(out.totals, None if self.linux is None else over[self.linux])
                 waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
-            out.verdict = verdict.of(out.totals, self._flows, waits)
+            if found := verdict.of(out.totals, self._flows, waits):
+                out.verdict = replace(
+                    found,
+                    alone=tuple(self.alone) if self._flows > 1 else (),
+                    part=self.part,
+                    requested=tuple(s.text for s in self.specs if "miss" in s.params),
+                )
         for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(picture)
             out.distributions += distributions

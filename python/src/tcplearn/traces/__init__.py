@@ -11,7 +11,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .base import ByteStream, FlowInfo, Interface, Reason, Trace, TraceError, TraceFile, TraceOptions, shown
+from .base import (
+    ByteStream,
+    FlowInfo,
+    Interface,
+    Reason,
+    Trace,
+    TraceError,
+    TraceFile,
+    TraceOptions,
+    read_in_part,
+    shown,
+)
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
@@ -44,6 +55,7 @@ __all__ = [
     "TraceError",
     "TraceOptions",
     "open_trace",
+    "read_in_part",
 ]
 
 _PCAP_MAGIC = (

@@ -16,6 +16,7 @@ from tcplearn.errors import printable
 from .schema import Columns
 
 __all__ = [
+    "READ_IN_PART",
     "ByteStream",
     "FlowInfo",
     "Interface",
@@ -25,8 +26,19 @@ __all__ = [
     "TraceFile",
     "TraceOptions",
     "number",
+    "read_in_part",
     "shown",
 ]
+
+#: How a warning begins that says where reading ended (the captures' is `Reader::finish` in reader.cpp).
+READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
+#: How one ends that says what was left out at the end.
+_LAST_IN_PART = "the last one, is cut: left out"
+
+
+def read_in_part(warning: str) -> bool:
+    """Whether a trace's warning says that its end could not be read."""
+    return warning.startswith(READ_IN_PART) or warning.endswith(_LAST_IN_PART)
 
 
 class Reason:
