@@ -110,7 +110,10 @@ def test_few_samples_tell_nothing() -> None:
     assert "Next: capture for longer" in sentences.todo(few, everything=False)
     assert len(sentences.of(decided(row("a", 0, 100, samples=12)))) == 1
     some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
-    assert "a fires needlessly never, Linux never; so few samples still allow once in 200." in said(some)
+    assert (
+        "In 600 samples a and Linux never fire needlessly; so few samples still allow once in 200."
+        in said(some)
+    )
     assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
 
 
