@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
@@ -19,7 +23,7 @@ from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
-from tcplearn.traces import TraceOptions, open_trace, read_in_part
+from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
@@ -29,6 +33,10 @@ BASELINE = "jacobson"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
+#: Called several times a second while something live is read, with its trace, which it may stop, and with
+#: what gives the result so far, None while there is none.
+Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
+Source = Path | Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,27 @@ def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
         r.changed({f"{verdict.LINUX_RATIO}_low": a, f"{verdict.LINUX_RATIO}_high": b})
         for r, a, b in zip(rows, low, high, strict=True)
     ]
+
+
+@dataclass
+class Sides:
+    """Who sent the data of a source."""
+
+    source: str
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows, by host and why it is the sender
+    skipped: int = 0  # flows of the other side
+
+    def notes(self) -> list[str]:
+        out = [
+            f"{self.source}: data sent by {host} ({reason}), flows: {flows}"
+            for (host, reason), flows in self.sent.most_common(SIDES_NAMED)
+        ]
+        if len(self.sent) > SIDES_NAMED:
+            out.append(f"{self.source}: and {len(self.sent) - SIDES_NAMED} more senders")
+        if self.skipped:
+            left_out = f"{counted(self.skipped, 'direction')} left out: not the chosen side's"
+            out.append(f"{self.source}: {left_out} (--sender both shows them)")
+        return out
 
 
 class _Run:
@@ -216,38 +245,68 @@ class _Run:
             if len(e)
         ]
 
-    def add(self, path: Path, progress: Progress | None) -> None:
+    def add(self, path: Source, progress: Progress | None, watch: Watch | None) -> None:
         engine = self._engine()
         source = printable(path)
         of = self.options
         trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
-        skipped = 0
-        sides: Counter[tuple[str, str]] = Counter()
+        sides = Sides(source)
+        live = trace if isinstance(trace, CaptureTrace) and trace.live and watch else None
+        unended: set[int] = set()
         for batch in trace.batches(BATCH_ROWS):
             engine.feed(batch)
+            if live:
+                unended.update(np.unique(batch["flow"]).tolist())
             for flow in batch["ended"].tolist():
-                info = trace.flow(flow)
                 done = engine.finish(flow)
+                self._take(source, trace, flow, done, sides, lossy="losses" in batch)
                 trace.release(flow)
-                if self.options.flow not in info["name"]:
-                    continue
-                if not info["chosen"]:
-                    skipped += done is not None and done.samples > 0
-                    continue
-                self._finish_flow(source, info["name"], done, lossy="losses" in batch)
-                if trace.kind == "capture" and done is not None and done.samples:
-                    sides[_host(info["name"]), info["near_reason"]] += 1
+                unended.discard(flow)
             if progress:
-                progress(trace.progress, path.name)
+                progress(trace.progress, str(path).rpartition("/")[2])
+            if live and watch:
+                watch(live, functools.partial(self._so_far, source, live, engine, unended, sides))
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
         self.part = self.part or any(map(read_in_part, trace.warnings))
-        for (host, reason), flows in sides.most_common(SIDES_NAMED):
-            of_many = f", flows: {flows}" if len(sides) > 1 else ""
-            self.out.notes.append(f"{source}: data sent by {host} ({reason}){of_many}")
-        if len(sides) > SIDES_NAMED:
-            self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
-        if skipped:
-            self.out.notes.append(f"{source}: {counted(skipped, 'direction')} left out (--sender both)")
+        self.out.notes += sides.notes()
+
+    def _take(
+        self,
+        source: str,
+        trace: Trace,
+        flow: int,
+        replayed: _native.ReplayedFlow | None,
+        sides: Sides,
+        *,
+        lossy: bool,
+    ) -> None:
+        info = trace.flow(flow)
+        if self.options.flow not in info["name"]:
+            return
+        if not info["chosen"]:
+            sides.skipped += replayed is not None and replayed.samples > 0
+            return
+        self._finish_flow(source, info["name"], replayed, lossy=lossy)
+        if trace.kind == "capture" and replayed is not None and replayed.samples:
+            sides.sent[_host(info["name"]), info["near_reason"]] += 1
+
+    def _so_far(
+        self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
+    ) -> Replay | None:
+        """What there would be, were this the end of the trace; all goes on."""
+        now = copy.copy(self)
+        now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
+        now._pictured, now._names = list(self._pictured), self._names.copy()
+        now.alone = list(self.alone)
+        now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))
+        now.out.series, now.out.distributions = [], []
+        sides = copy.deepcopy(sides)
+        for flow in sorted(unended):
+            now._take(source, trace, flow, engine.so_far(flow), sides, lossy=True)
+        if not now.out.rows:
+            return None
+        now.out.notes += sides.notes()
+        return now.result()
 
     def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
         """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
@@ -290,11 +349,17 @@ class _Run:
         return out
 
 
-def run(paths: list[Path], options: Options | None = None, progress: Progress | None = None) -> Replay:
-    """Replays every file. Raises UserError or TraceError with one line that says what to do."""
+def run(
+    paths: Sequence[Source],
+    options: Options | None = None,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> Replay:
+    """Replays every file, and what passes an interface. Raises UserError or TraceError with one line that
+    says what to do."""
     this = _Run(options or Options())
     for path in paths:
-        this.add(path, progress)
+        this.add(path, progress, watch)
     if not this.out.rows:
         files = ", ".join(map(str, paths))
         if this.options.flow:

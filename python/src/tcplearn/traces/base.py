@@ -19,6 +19,7 @@ __all__ = [
     "READ_IN_PART",
     "ByteStream",
     "FlowInfo",
+    "Interface",
     "Reason",
     "Trace",
     "TraceError",
@@ -99,6 +100,16 @@ class TraceFile:
     def title(self) -> str:
         """What a flow without a name of its own is called."""
         return self.name.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A network interface: what passes it from now on, until the trace is stopped."""
+
+    name: str
 
     def __str__(self) -> str:
         return self.name
