@@ -23,6 +23,7 @@ import suite_traces
 import twin
 from tcplearn import estimators, metrics
 from tcplearn.cli import main
+from tcplearn.output.numbers import fine_ratio
 from tcplearn.output.rows import TIDY
 from tcplearn.replay import flows, replay
 from tcplearn.replay.results import Row
@@ -204,7 +205,7 @@ def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFi
     assert main(["replay", "--suite", str(traces), *words(), "--all"]) == 0
     out = capsys.readouterr().out
     for row in rows:
-        assert f"{row['error_ratio']:.3f}" in out
+        assert fine_ratio(row["error_ratio"]) in out
     assert "Prediction, 3 series of 500 samples or more" in out
     assert "Shorter series: 1 of fewer than 500 samples" in out
     assert "make the intervals rough" in out
