@@ -186,7 +186,7 @@ def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None
     path = short_flows.write(tmp_path / "short.pcap", 20)
     out = run(path)
     assert out.startswith("Which timer is best cannot be told on 200 samples")
-    assert "all flows together  200 samples in 20 flows, 20 of them too short to judge alone" in out
+    assert "all flows together  200 samples in 20 flows, each too short to judge alone" in out
     assert all(f"\n{name} " in out for name in estimators.DEFAULTS)
     rows = json.loads(run(path, "--format", "json"))
     totals = [r for r in rows if r["flow"] == TOTAL]

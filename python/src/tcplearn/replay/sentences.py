@@ -116,7 +116,7 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
     """How long the timer takes to notice a loss, and whether the difference from Linux's is chance."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
-    out = f"Its mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
+    out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
         return f"{out}."
     first = beside[0]
