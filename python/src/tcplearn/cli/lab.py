@@ -73,7 +73,7 @@ def _run(
         with progress_bar(quiet) as progress:
             finished = runs.run(scenario, wanted, progress, say)
         outputs.write(
-            lambda console: table.document(finished.rows, console),
+            lambda console: table.document(finished.rows, console, scenario.title),
             lambda: finished.rows,
             provenance.made_by(),
         )

@@ -225,4 +225,4 @@ def with_kernel(scenario: Scenario, kernel: str) -> Scenario:
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
     """A scenario, with a profile's values laid over it. Raise UserError: file, key, what is allowed."""
-    return check.checked(Scenario, tree.read(path, profile), path)
+    return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)
