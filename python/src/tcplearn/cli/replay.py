@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
+from tcplearn.cli.common import Outputs, Work, check_readable, print_, progress_bar, say, where
 from tcplearn.errors import UserError
+
+if TYPE_CHECKING:
+    from tcplearn.output.rows import Record
+    from tcplearn.replay.results import Replay, Row
 
 
 def replay(
@@ -161,33 +166,52 @@ def _files(
             check_readable(path)
         out.check(files)
 
+        from tcplearn.output import rows as kinds
         from tcplearn.replay import replay, tables
-        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT, Replay
+        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT, tidied
 
         options = replay.Options(**shared.checked(TOO_SHORT), seed=seed)
-        with progress_bar(out.quiet) as progress:
-            result: Replay = replay.run(list(files), options, progress)
-            result.made_by["command"] = command  # quoted as a shell wants it
-            if out.report or out.pictures:
-                from tcplearn import report as reports
 
-                if out.report:
-                    progress and progress(1.0, "writing the report")
-                    reports.write_html(result, out.report)
-                if out.pictures:
-                    progress and progress(1.0, "drawing pictures")
-                    reports.write_pictures(result, out.pictures)
-        for warning in result.warnings:
-            say(f"warning: {warning}")
-        rows = [*result.rows, *(result.totals if total or tables.pooled(result) else ())]
-        out.write(
-            lambda console: tables.document(
-                result, console, quiet=out.quiet, total=total, everything=everything, rank=rank
-            ),
-            lambda: result.tidy(rows),
-            result.made_by,
-            wide=[row.record() for row in rows],
-            columns=(*IDENTITY, *KEYS),
-        )
+        def run(sink: replay.Sink | None = None) -> Replay:
+            with progress_bar(out.quiet) as progress:
+                result = replay.run(list(files), options, progress, sink, all_rows=False)
+                result.made_by["command"] = command  # quoted as a shell wants it
+                _draw(result, out, progress)
+            for warning in result.warnings:
+                say(f"warning: {warning}")
+            return result
+
+        if out.format is o.FormatName.table:
+            result = run()
+            print_(
+                lambda console: tables.document(
+                    result, console, quiet=out.quiet, total=total, everything=everything, rank=rank
+                ),
+                out.output,
+            )
+            return
+        made_by = {**replay.made_by(options), "command": command}
+        tidy = out.format is o.FormatName.parquet
+
+        def records(rows: Iterable[Row]) -> Iterable[Record]:
+            return tidied(rows, made_by) if tidy else kinds.stamped((r.record() for r in rows), made_by)
+
+        with out.rows(made_by, [*IDENTITY, *KEYS, *(k for k in kinds.STAMP if k in made_by)]) as add:
+            result = run(lambda rows: add(records(rows)))
+            if total or tables.pooled(result):
+                add(result.tidy(result.totals) if tidy else records(result.totals))
 
     return work
+
+
+def _draw(result: Replay, out: Outputs, progress: Callable[[float, str], None] | None) -> None:
+    if not (out.report or out.pictures):
+        return
+    from tcplearn import report as reports
+
+    if out.report:
+        progress and progress(1.0, "writing the report")
+        reports.write_html(result, out.report)
+    if out.pictures:
+        progress and progress(1.0, "drawing pictures")
+        reports.write_pictures(result, out.pictures)

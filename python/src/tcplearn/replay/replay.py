@@ -6,7 +6,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,16 @@ from tcplearn.traces import TraceOptions, open_trace
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
+#: Of flows too short to be judged, those of each file whose rows are kept when not all are.
+SHORT_KEPT = 4
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
 BASELINE = "jacobson"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
+#: Takes the rows of one flow.
+Sink = Callable[[list[Row]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +125,37 @@ def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
     ]
 
 
+def made_by(options: Options) -> dict[str, str]:
+    """Raises UserError where an estimator is not known or refuses a parameter."""
+    return _made_by(options, _engine(options).labels)
+
+
+def _made_by(options: Options, labels: Sequence[str]) -> dict[str, str]:
+    return provenance.made_by(
+        estimators=" ".join(labels),
+        arithmetic=options.arithmetic,
+        sender=options.sender,
+        every_ack=str(options.every_ack).lower(),
+        min_rto_us=str(options.min_rto_us),
+        min_samples=str(options.min_samples),
+        flow=options.flow,
+        seed=str(options.seed),
+    )
+
+
+def _engine(options: Options) -> Engine:
+    specs = estimators.compared(options.estimators, options.miss)
+    return Engine(specs, options.arithmetic, options.min_rto_us)
+
+
 class _Run:
     """One call of `run`: what it has gathered so far."""
 
-    def __init__(self, options: Options) -> None:
-        specs = estimators.compared(options.estimators, options.miss)
-        self.options = options
-        self.specs = specs
-        self.labels = self._engine().labels
+    def __init__(self, options: Options, sink: Sink | None, *, all_rows: bool) -> None:
+        self.options, self.sink, self.all_rows = options, sink, all_rows
+        self.labels = _engine(options).labels
         self.requested = {label: estimators.miss_rate(label) for label in self.labels}
-        self.totals = _native.ReplayTotals(len(specs))
+        self.totals = _native.ReplayTotals(len(self.labels))
         self.base, self.linux = (
             self.labels.index(name) if name in self.labels else None for name in (BASELINE, verdict.LINUX)
         )
@@ -139,10 +164,8 @@ class _Run:
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
-        self._names: Counter[tuple[str, str]] = Counter()
-
-    def _engine(self) -> Engine:
-        return Engine(self.specs, self.options.arithmetic, self.options.min_rto_us)
+        self._short_kept: Counter[str] = Counter()
+        self._times: dict[int, int] = {}  # that a source and name came, by their hash: names are many
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
         """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
@@ -160,39 +183,59 @@ class _Run:
             rows.append(Row(source, name, label, arithmetic, samples, judged, note, values))
         return _with_ratios(rows)
 
-    def _finish_flow(self, source: str, name: str, flow: Any, *, lossy: bool) -> None:
-        if flow is None or flow.samples == 0:
-            return
+    def _finish_flow(self, source: str, name: str, flow: _native.ReplayedFlow, *, lossy: bool) -> None:
         self._flows += 1
-        self._names[source, name] += 1
-        if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
-            name = f"{name} #{again}"
-        rows = self._rows(source, name, flow, lossy=lossy)
+        name = self._numbered(source, name)
         self.lossy = self.lossy or lossy
-        blocks, bounds, over_linux = flow.blocks(), None, None
-        if flow.samples >= self.options.min_samples:
-            rows = _with_regret(rows, flow.hindsight())
-            rng = bootstrap.of_data(self.options.seed, blocks)
-            low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
-            self.total.add(drawn, len(blocks))
-            if self.base is not None:
-                bounds = low, high
-            if self.linux is not None:
-                over_linux = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
-        else:
-            self.total.pool(blocks)
-        self.out.rows += _with_linux(_with_intervals(rows, bounds), over_linux)
         self.totals.add(flow)
+        blocks = flow.blocks()
         if flow.samples < self.options.min_samples:
+            self.total.pool(blocks)
+            self._short(source, name, flow, lossy=lossy)
             return
+        rows = self._judged(self._rows(source, name, flow, lossy=lossy), flow, blocks)
+        self.out.rows += rows
+        if self.sink:
+            self.sink(rows)
+        self._picture(source, name, flow)
+
+    def _numbered(self, source: str, name: str) -> str:
+        """The ports may be used again, or a file named twice."""
+        key = hash((source, name))
+        again = self._times[key] = self._times.get(key, 0) + 1
+        return name if again == 1 else f"{name} #{again}"
+
+    def _short(self, source: str, name: str, flow: _native.ReplayedFlow, *, lossy: bool) -> None:
+        keep = self.all_rows or self._short_kept[source] < SHORT_KEPT
+        if keep or self.sink:
+            rows = self._rows(source, name, flow, lossy=lossy)
+            if self.sink:
+                self.sink(rows)
+        if keep:
+            self._short_kept[source] += 1
+            self.out.rows += rows
+        else:
+            self.out.unlisted.add(flow.samples)
+
+    def _judged(self, rows: list[Row], flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
+        """With what many samples allow to say."""
+        rows = _with_regret(rows, flow.hindsight())
+        rng = bootstrap.of_data(self.options.seed, blocks)
+        low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
+        self.total.add(drawn, len(blocks))
+        if self.base is not None:
+            rows = _with_intervals(rows, (low, high))
+        if self.linux is not None:
+            over = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
+            rows = _with_linux(rows, over)
+        return rows
+
+    def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
+        """Of the flows with most samples, the first of those with as many."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
-        entry = (
-            flow.samples,
-            -self._flows,
-            series(source, name, self.labels, flow),
-            self._cdf(source, name, flow),
-        )
+        drawn = series(source, name, self.labels, flow)
+        entry = (flow.samples, -self._flows, drawn, self._cdf(source, name, flow))
         if len(self._pictured) < PICTURED:
             heapq.heappush(self._pictured, entry)
         else:
@@ -206,7 +249,7 @@ class _Run:
         ]
 
     def add(self, path: Path, progress: Progress | None) -> None:
-        engine = self._engine()
+        engine = _engine(self.options)
         source = printable(path)
         of = self.options
         trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
@@ -223,8 +266,10 @@ class _Run:
                 if not info["chosen"]:
                     skipped += done is not None and done.samples > 0
                     continue
+                if done is None or done.samples == 0:
+                    continue
                 self._finish_flow(source, info["name"], done, lossy="losses" in batch)
-                if trace.kind == "capture" and done is not None and done.samples:
+                if trace.kind == "capture":
                     sides[_host(info["name"]), info["near_reason"]] += 1
             if progress:
                 progress(trace.progress, path.name)
@@ -259,22 +304,22 @@ class _Run:
             out.distributions += distributions
         if self._flows > 1:
             out.distributions += self._cdf(TOTAL, TOTAL, self.totals)
-        out.made_by = provenance.made_by(
-            estimators=" ".join(self.labels),
-            arithmetic=self.options.arithmetic,
-            sender=self.options.sender,
-            every_ack=str(self.options.every_ack).lower(),
-            min_rto_us=str(self.options.min_rto_us),
-            min_samples=str(self.options.min_samples),
-            flow=self.options.flow,
-            seed=str(self.options.seed),
-        )
+        out.made_by = _made_by(self.options, self.labels)
         return out
 
 
-def run(paths: list[Path], options: Options | None = None, progress: Progress | None = None) -> Replay:
-    """Replays every file. Raises UserError or TraceError with one line that says what to do."""
-    this = _Run(options or Options())
+def run(
+    paths: list[Path],
+    options: Options | None = None,
+    progress: Progress | None = None,
+    sink: Sink | None = None,
+    *,
+    all_rows: bool = True,
+) -> Replay:
+    """Replays every file. `sink`: takes the rows of each flow as it ends; without `all_rows`, rows of flows
+    too short to be judged are not kept but for the first few. Raises UserError or TraceError with one line
+    that says what to do."""
+    this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress)
     if not this.out.rows:
