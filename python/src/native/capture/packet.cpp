@@ -252,6 +252,7 @@ bool link_type_supported(int link_type) {
 
 Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, std::size_t wire, Packet& out) {
   const View v{data, captured, wire < captured ? captured : wire};
+  out.forget_options();
   switch (link_type) {
     case DLT_EN10MB:
       return decode_at(14, 12, v, out);

@@ -25,6 +25,16 @@ class ByteSource {
   // 0 at the end, or where the data cannot be read further: damage() tells which.
   std::size_t read(void* to, std::size_t size);
 
+  // What read() would give next without another read of the file, and without gzip; none may be there.
+  const std::uint8_t* ahead() const { return in_; }
+  std::size_t ahead_bytes() const { return gzip_ ? 0 : size_in_; }
+  // Takes of it what was looked at.
+  void skip(std::size_t size) {
+    in_ += size;
+    size_in_ -= size;
+    consumed_ += size;
+  }
+
   const std::string& damage() const { return damage_; }
   bool empty() const { return size_in_ == 0 && !gzip_; }
   std::uint64_t consumed() const { return consumed_; }  // of the file as it lies there

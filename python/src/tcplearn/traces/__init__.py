@@ -5,40 +5,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions, shown
 from .capture import CaptureTrace
-from .csv import CsvTrace
-from .flent import FlentTrace
-from .lines import encoding_of
-from .mlab import MlabTrace, looks_like_mlab
-from .ping import PingTrace, looks_like_ping
-from .plain import NumbersTrace, looks_like_numbers
-from .qlog import QlogTrace, looks_like_qlog
 from .schema import COLUMNS, Columns
-from .ss import SsTrace, looks_like_ss
-from .tlog import MAGIC as _TLOG_MAGIC
-from .tlog import TlogTrace
 
 __all__ = [
     "COLUMNS",
-    "CaptureTrace",
     "Columns",
-    "CsvTrace",
-    "FlentTrace",
     "FlowInfo",
-    "MlabTrace",
-    "NumbersTrace",
-    "PingTrace",
-    "QlogTrace",
     "Reason",
-    "SsTrace",
-    "TlogTrace",
     "Trace",
     "TraceError",
     "TraceOptions",
@@ -54,8 +32,6 @@ _PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
-#: "[1700000000.5] 64 bytes from ..." is no JSON.
-_STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 #: What a format is found by.
 _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
@@ -73,6 +49,9 @@ def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = N
 
 def _spooled(path: Path, options: TraceOptions | None) -> Trace:
     """Copy what comes through a pipe ("-" is standard input): readers look at its beginning twice."""
+    import shutil
+    import tempfile
+
     # nameless from the beginning, so that nothing stays behind however this ends
     with tempfile.TemporaryFile(prefix="tcplearn-") as copy, contextlib.ExitStack() as stack:
         source = sys.stdin.buffer if str(path) == "-" else stack.enter_context(path.open("rb"))
@@ -100,22 +79,8 @@ def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
             raise TraceError(f"{file}: packed with {program}; unpack it first (gzip is read as it is)")
     if head.startswith(_PCAP_MAGIC):
         return CaptureTrace(file, options)
-    if head.startswith(_TLOG_MAGIC):
-        return TlogTrace(file)
-    text = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
-    if looks_like_qlog(text):
-        return QlogTrace(file, options)
-    words = head[:_HEAD_BYTES].decode(encoding_of(head), "replace")
-    if text.lstrip().startswith((b"{", b"[")) and not _STAMPED.match(text):
-        return MlabTrace(file) if looks_like_mlab(text) else FlentTrace(file)
-    if looks_like_ping(words):
-        return PingTrace(file, options)
-    if looks_like_ss(words):
-        return SsTrace(file)
-    if looks_like_numbers(words):
-        return NumbersTrace(file, options)
-    if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
-        raise TraceError(
-            f"{file}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-        )
-    return CsvTrace(file, options)
+    from . import formats  # what reading a capture can do without
+
+    if any(magic.startswith(head) for magic in _PCAP_MAGIC):
+        raise TraceError(f"{file}: {formats.NO_TRACE}")
+    return formats.open_other(file, head, options)
