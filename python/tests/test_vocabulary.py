@@ -8,7 +8,7 @@ import pytest
 
 import samples
 from tcplearn import _native, estimators, metrics, metrics_page
-from tcplearn.replay import bootstrap, replay
+from tcplearn.replay import bootstrap, replay, row_values
 from tcplearn.replay.results import IDENTITY, KEYS
 from tcplearn.report import glossary
 
@@ -23,7 +23,7 @@ def test_the_page_has_the_table_of_today() -> None:
 
 def test_a_metric_that_the_engine_gives_is_in_the_row() -> None:
     given = {"mean_rto_us": 1500.0, "bias_us": None, "misses": 1, "misses_before": 0, "timed": 4, "losses": 7}
-    assert replay._values(given) == {
+    assert row_values.values_of(given) == {
         "mean_rto_ms": 1.5,
         "bias_ms": None,
         "rto_miss_rate": 0.25,
@@ -55,7 +55,9 @@ def test_every_ratio_with_an_interval_has_a_sum_in_the_engine() -> None:
 
 
 def test_the_glossary_has_every_estimator_and_every_column() -> None:
-    terms = dict(glossary.of_replay())
+    shown, others = glossary.of_estimators(["last", "experts/fitted:n=50"])
+    assert {name for name, _ in shown} == {"last", "experts/fitted"}
+    terms = dict([*glossary.of_replay(), *shown, *others])
     for info in estimators.available():
         assert terms[info.name]
     for metric in metrics.METRICS:

@@ -16,6 +16,7 @@
 #define TCPLEARN_WRAP_H
 
 #include "estimators.h"
+#include "startup.h"
 
 #ifndef TL_NO_F64
 #include "arithmetic/double.h"
@@ -25,6 +26,7 @@
 
 #include "arithmetic/fixed.h"
 #include "estimators/wrap.h"
+#include "startup/wrap.h"
 #include "arithmetic/end.h"
 
 #endif

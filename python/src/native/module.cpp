@@ -6,5 +6,6 @@ NB_MODULE(_native, m) {
   tcplearn::bind_columns(m);
   tcplearn::bind_core(m);
   tcplearn::bind_replay(m);
+  tcplearn::bind_startup(m);
   tcplearn::bind_capture(m);
 }

@@ -90,9 +90,10 @@ class Engine:
         paths: list[Path],
         options: Options,
         progress: Callable[[float, str], None] | None,
-        sink: Callable[[list[Any]], None] | None,
+        _watch: object = None,
+        sink: Callable[[list[Any]], None] | None = None,
         *,
-        all_rows: bool,
+        all_rows: bool = True,
     ) -> Any:
         assert not all_rows
         self.calls.append((paths, options))
@@ -109,7 +110,11 @@ class Engine:
         replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
         vars(replay).update(run=self.run, Options=Options, made_by=lambda _: self.made().made_by)
         vars(estimators).update(
-            ALL=ALL, available=lambda: KNOWN, learned=lambda text: text not in ("last", "jacobson")
+            ALL=ALL,
+            DEFAULTS=ALL,
+            installed=lambda: ([], []),
+            available=lambda: KNOWN,
+            learned=lambda text: text not in ("last", "jacobson"),
         )
         for package, name, module in (
             (tcplearn.replay, "replay", replay),

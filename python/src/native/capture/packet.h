@@ -76,8 +76,8 @@ enum class Decoded : std::uint8_t {
 // The link types decode() knows, as libpcap's DLT_ values.
 bool link_type_supported(int link_type);
 
-// Reads `captured` bytes and never beyond them; `wire` is the frame's length before it was cut. All of `out`
-// is written where it is TCP, but for the SACK blocks beyond sack_count.
+// Reads `captured` bytes and never beyond them; `wire` is the frame's length before it was cut. Where it is
+// TCP all of `out` is written but for what forget_options() has cleared.
 Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, std::size_t wire, Packet& out);
 
 }  // namespace tcplearn

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "error.h"
-#include "packet.h"
+#include "pcap_frame.h"
 
 namespace tcplearn {
 namespace {
@@ -24,20 +24,12 @@ struct RecordHeader {
   std::uint32_t seconds, fraction, captured, wire;
 };
 
-// Far beyond any real capture and far below what overflows in microseconds.
-constexpr std::int64_t kLargestSecond = 1'000'000'000'000;
 // What libpcap may take for a negative number is for it to judge.
-constexpr std::uint32_t kLargestSecond32 = 0x7fffffff;
-
-std::string link_type_name(int link_type) {
-  const char* name = pcap_datalink_val_to_name(link_type);
-  return name != nullptr ? name : "number " + std::to_string(link_type);
-}
+constexpr std::uint32_t kLargestSecond = 0x7fffffff;
 
 }  // namespace
 
-PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
-    : source_(std::move(source)), name_(name) {
+PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name) : source_(std::move(source)) {
   if (source_->empty()) {
     throw TraceError(name + ": " + (source_->damage().empty() ? "the file is empty" : source_->damage()));
   }
@@ -46,6 +38,12 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
   if (file == nullptr) throw TraceError(name + ": no memory to read it");
   see_if_direct();
   if (direct_) std::setvbuf(file, nullptr, _IONBF, 0);  // libpcap takes no more than it wants
+  // what waits here is known of nowhere else: of something live, nothing may
+  if (source_->live()) {
+    std::setvbuf(file, nullptr, _IONBF, 0);
+    const std::uint8_t* magic = source_->seen(4);
+    blocks_ = magic != nullptr && std::memcmp(magic, "\x0a\x0d\x0d\x0a", 4) == 0;
+  }
   char message[PCAP_ERRBUF_SIZE] = "";
   handle_ = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, message);
   if (handle_ == nullptr) {
@@ -64,38 +62,37 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
   }
   link_type_ = pcap_datalink(handle_);
   most_captured_ = static_cast<std::uint32_t>(std::max(pcap_snapshot(handle_), 0));
-  if (!link_type_supported(link_type_)) {
-    const std::string type = link_type_name(link_type_);
+  try {
+    check_link_type(link_type_, name);
+  } catch (const TraceError&) {
     pcap_close(handle_);
-    throw TraceError(
-        name + ": link type " + type +
-        " is not supported; capture on an Ethernet, loopback or tunnel interface, or with -i any");
+    throw;
   }
 }
 
 PcapFile::~PcapFile() { pcap_close(handle_); }
 
 void PcapFile::see_if_direct() {
-  if (source_->ahead_bytes() < kFileHeaderBytes) return;
+  if (source_->live() || source_->here_bytes() < kFileHeaderBytes) return;
   std::uint32_t magic = 0;
   std::uint16_t version[2] = {};
-  std::memcpy(&magic, source_->ahead(), sizeof magic);
-  std::memcpy(version, source_->ahead() + sizeof magic, sizeof version);
+  std::memcpy(&magic, source_->seen(0), sizeof magic);
+  std::memcpy(version, source_->seen(0) + sizeof magic, sizeof version);
   nanoseconds_ = magic == kNanoseconds;
   direct_ = (nanoseconds_ || magic == kMicroseconds) && version[0] == 2 && version[1] == 4;
 }
 
 bool PcapFile::next_direct(Frame& out) {
-  const std::size_t bytes = source_->ahead_bytes();
+  const std::size_t bytes = source_->here_bytes();
   if (bytes < sizeof(RecordHeader)) return false;
   RecordHeader header;
-  std::memcpy(&header, source_->ahead(), sizeof header);
+  std::memcpy(&header, source_->seen(0), sizeof header);
   const std::uint32_t second = nanoseconds_ ? 1'000'000'000 : 1'000'000;
   if (header.captured > most_captured_ || header.captured > bytes - sizeof header) return false;
-  if (header.seconds > kLargestSecond32 || header.fraction >= second) return false;
+  if (header.seconds > kLargestSecond || header.fraction >= second) return false;
   out.time_us = std::int64_t{header.seconds} * 1'000'000 +
                 (nanoseconds_ ? (std::int64_t{header.fraction} + 500) / 1000 : header.fraction);
-  out.data = source_->ahead() + sizeof header;
+  out.data = source_->seen(0) + sizeof header;
   out.captured = header.captured;
   out.wire = header.wire;
   source_->skip(sizeof header + header.captured);
@@ -103,7 +100,22 @@ bool PcapFile::next_direct(Frame& out) {
   return true;
 }
 
-bool PcapFile::next_by_libpcap(Frame& out) {
+bool PcapFile::complete() {
+  constexpr std::size_t kHeaderBytes = 16;
+  if (!source_->ahead(kHeaderBytes, kWaitMs)) return false;
+  const std::uint8_t* at = source_->seen(kHeaderBytes);
+  if (at == nullptr) return true;  // the end
+  const std::uint8_t* length = at + (blocks_ ? 4 : 8);
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, length, sizeof bytes);
+  if (pcap_is_swapped(handle_) != 0) bytes = __builtin_bswap32(bytes);
+  const std::size_t whole = std::size_t{bytes} + (blocks_ ? 0 : kHeaderBytes);
+  return whole > ByteSource::kMostAhead || source_->ahead(whole, kWaitMs);
+}
+
+Got PcapFile::next(Frame& out) {
+  if (direct_ && next_direct(out)) return Got::kFrame;
+  if (source_->live() && !complete()) return Got::kNothingYet;
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;
   const int status = pcap_next_ex(handle_, &header, &data);
@@ -114,20 +126,12 @@ bool PcapFile::next_by_libpcap(Frame& out) {
       const std::string text = pcap_geterr(handle_);
       damage_ = text.find("truncated") == std::string::npos ? text : "the file ends inside a packet";
     }
-    return false;
+    return Got::kEnd;
   }
   ++frames_;
-  const std::int64_t seconds = header->ts.tv_sec;
-  const std::int64_t nanoseconds = header->ts.tv_usec;  // as requested when opening
-  if (seconds < 0 || seconds > kLargestSecond || nanoseconds < 0 || nanoseconds > 1'000'000'000) {
-    damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
-    return false;
-  }
-  out.time_us = seconds * 1'000'000 + (nanoseconds + 500) / 1000;
-  out.data = data;
-  out.captured = header->caplen;
-  out.wire = header->len;
-  return true;
+  if (frame_of(*header, data, true, out)) return Got::kFrame;  // nanoseconds: as requested when opening
+  damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
+  return Got::kEnd;
 }
 
 }  // namespace tcplearn

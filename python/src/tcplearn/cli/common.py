@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tcplearn.output.rows import Record
     from tcplearn.replay.trace_jobs import Where
 
+_PAGES = (".html", ".htm")
+
 #: A command parses and hands back its work, which runs outside of typer: its own handling of
 #: broken pipes, interrupts and errors of the system must not come before ours.
 #: Its argument is the command line, for the record in what it writes.
@@ -29,9 +31,13 @@ Add = Callable[[Iterable["Record"]], None]
 
 def check_readable(path: Path) -> None:
     name = printable(path)
-    if str(path) == "-":  # standard input
+    if str(path) == "-":
+        if sys.stdin.isatty():
+            raise UserError("-: standard input is a terminal; send a trace into it, or name a file")
         return
     try:
+        if path.is_char_device():
+            raise UserError(f"{name}: is a device, which may have no end; name a file")
         if path.is_dir():
             raise UserError(f"{name}: is a directory; name the captures in it")
         if not path.exists() or path.is_file():  # a pipe has one beginning, and it is not for this check
@@ -56,6 +62,12 @@ def _is_terminal(output: Path | None) -> bool:
             return file.isatty()
     except OSError:
         return False
+
+
+def warn_of_repeats(paths: Sequence[Path]) -> None:
+    for i, path in enumerate(paths):
+        if any(_same(path, other) for other in paths[:i]):
+            say(f"warning: {printable(path)}: named twice, so it counts twice")
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -86,8 +98,17 @@ class Outputs:
                 if path.is_file() and _same(path, source):
                     raise UserError(f"{printable(path)}: is what is read; write to another file")
             _files().check_writable(path)
+        if self.report and self.report.suffix.lower() not in _PAGES and not self.report.is_char_device():
+            raise UserError(f"--report {printable(self.report)}: a page of HTML; name it report.html")
         if self.pictures:
             _files().make_directory(self.pictures)
+
+    def announce(self) -> None:
+        """Where the report and pictures are, once they are written."""
+        if not self.quiet:
+            for what, path in (("report", self.report), ("pictures", self.pictures)):
+                if path:
+                    print(f"{what}: {printable(path)}", file=sys.stderr, flush=True)
 
     def write(
         self,
@@ -102,14 +123,14 @@ class Outputs:
 
         if self.format is FormatName.table:
             print_(render, self.output)
-            return
-        if wide is None or self.format is FormatName.parquet:
+        elif wide is None or self.format is FormatName.parquet:
             with self.rows(made_by, list(kinds.TIDY)) as add:
                 add(tidy())
-            return
-        names = [*(key for row in wide for key in row), *(k for k in kinds.STAMP if k in made_by)]
-        with self.rows(made_by, names) as add:
-            add(kinds.stamped(wide, made_by))
+        else:
+            stamp = [k for k in kinds.STAMP if k in made_by]
+            with self.rows(made_by, [*(key for row in wide for key in row), *stamp]) as add:
+                add(kinds.stamped(wide, made_by))
+        self.announce()
 
     @contextlib.contextmanager
     def rows(

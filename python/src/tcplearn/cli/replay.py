@@ -3,19 +3,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tcplearn.cli import live as lives
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, print_, progress_bar, say, where
-from tcplearn.errors import UserError
+from tcplearn.cli.common import (
+    Outputs,
+    Work,
+    check_readable,
+    print_,
+    progress_bar,
+    say,
+    warn_of_repeats,
+    where,
+)
+from tcplearn.errors import UserError, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from tcplearn.output.rows import Record
+    from tcplearn.replay.results import Replay, Row
+    from tcplearn.traces import Interface
 
 if TYPE_CHECKING:
     from tcplearn.output.rows import Record
@@ -56,6 +74,20 @@ def replay(
     ] = False,
     report: o.Report = None,
     pictures: o.Pictures = None,
+    live: Annotated[
+        str,
+        typer.Option(
+            metavar="IFACE",
+            help="Capture from this network interface (any: all) until Ctrl-C; the table refreshes.",
+            show_default=False,
+        ),
+    ] = "",
+    duration: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="Live: end after so long, as 30s or 5m.", show_default=False
+        ),
+    ] = "",
     suite: Annotated[
         Path | None,
         typer.Option(
@@ -90,13 +122,8 @@ def replay(
     quiet: o.Quiet = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
-    named = list(estimator or ())
-    if all:
-        from tcplearn.estimators import ALL
-
-        named = [*ALL, *named]
     shared = Shared(
-        estimators=tuple(dict.fromkeys(named)),
+        estimators=_compared(estimator or (), everything=all),
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
@@ -112,9 +139,13 @@ def replay(
             raise UserError(
                 "--restart, --match, --jobs, --scheduler, --slurm and --fresh are of a suite; add --suite DIR"
             )
-        if not files:
+        if not files and not live:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
-        return _files(files, shared, out, seed or 0, total=total, everything=all, rank=rank.value)
+        from_where = lives.sources(live, duration, files or [])
+        table = Table(total=total, everything=all, rank=rank.value, quiet=quiet, reported=report is not None)
+        return _work(from_where, lives.seconds(duration), shared, out, table, seed or 0)
+    if live or duration:
+        raise UserError("--live and --for: a suite is of files; leave them out")
     if seed is not None:
         raise UserError("--seed: a suite's intervals are drawn over series, always alike; leave it out")
     if files:
@@ -125,6 +156,20 @@ def replay(
         raise UserError("--total: a suite's rows are totals; leave it out")
     place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
     return suites.suite(suite, shared.checked, out, restart or [], match, place)
+
+
+def _compared(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
+    """Who installed an estimator wants to see it. Empty: the defaults."""
+    if named and not everything:
+        return tuple(dict.fromkeys(named))
+    from tcplearn.estimators import ALL, DEFAULTS, installed
+
+    own, problems = installed()
+    for problem in problems:
+        say(f"warning: {problem}")
+    if not own and not everything:
+        return ()
+    return tuple(dict.fromkeys((*(ALL if everything else DEFAULTS), *own, *named)))
 
 
 @dataclass(frozen=True)
@@ -158,12 +203,45 @@ class Shared:
         }
 
 
-def _files(
-    files: list[Path], shared: Shared, out: Outputs, seed: int, *, total: bool, everything: bool, rank: str
+@dataclass(frozen=True)
+class Table:
+    """How the table is to look, as options say."""
+
+    total: bool
+    everything: bool
+    rank: str
+    quiet: bool
+    reported: bool
+
+    def render(self, result: Replay, console: Console) -> RenderableType:
+        from tcplearn.replay import tables
+
+        return tables.document(
+            result,
+            console,
+            quiet=self.quiet,
+            total=self.total,
+            everything=self.everything,
+            rank=self.rank,
+            reported=self.reported,
+        )
+
+
+def _work(
+    sources: Sequence[Path | Interface],
+    duration_s: float,
+    shared: Shared,
+    out: Outputs,
+    table: Table,
+    seed: int,
 ) -> Work:
     def work(command: str) -> None:
+        files = [source for source in sources if isinstance(source, Path)]
         for path in files:
             check_readable(path)
+            if path.is_fifo() and not out.quiet:
+                say(f"{printable(path)}: a pipe: it is read until it ends")
+        warn_of_repeats(files)
         out.check(files)
 
         from tcplearn.output import rows as kinds
@@ -171,10 +249,14 @@ def _files(
         from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT, tidied
 
         options = replay.Options(**shared.checked(TOO_SHORT), seed=seed)
+        live = lives.any_live(sources)
+        grows = live and lives.on_terminal(out)
 
         def run(sink: replay.Sink | None = None) -> Replay:
-            with progress_bar(out.quiet) as progress:
-                result = replay.run(list(files), options, progress, sink, all_rows=False)
+            with progress_bar(out.quiet or grows) as progress:
+                watch = lives.Watch(duration_s, table.render if grows else None, progress) if live else None
+                with watch.at_work() if watch else contextlib.nullcontext():
+                    result = replay.run(sources, options, progress, watch, sink, all_rows=False)
                 result.made_by["command"] = command  # quoted as a shell wants it
                 _draw(result, out, progress)
             for warning in result.warnings:
@@ -183,12 +265,8 @@ def _files(
 
         if out.format is o.FormatName.table:
             result = run()
-            print_(
-                lambda console: tables.document(
-                    result, console, quiet=out.quiet, total=total, everything=everything, rank=rank
-                ),
-                out.output,
-            )
+            print_(lambda console: table.render(result, console), out.output)
+            out.announce()
             return
         made_by = {**replay.made_by(options), "command": command}
         tidy = out.format is o.FormatName.parquet
@@ -198,8 +276,9 @@ def _files(
 
         with out.rows(made_by, [*IDENTITY, *KEYS, *(k for k in kinds.STAMP if k in made_by)]) as add:
             result = run(lambda rows: add(records(rows)))
-            if total or tables.pooled(result):
+            if table.total or tables.pooled(result):
                 add(result.tidy(result.totals) if tidy else records(result.totals))
+        out.announce()
 
     return work
 

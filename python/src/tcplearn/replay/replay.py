@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tcplearn import _native, estimators, metrics, provenance
+import numpy as np
+
+from tcplearn import _native, estimators, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import TOTAL
-from tcplearn.replay import bootstrap, verdict
+from tcplearn.replay import bootstrap, row_values, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
-from tcplearn.traces import TraceOptions, open_trace
+from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
@@ -27,12 +31,16 @@ PICTURED = 8
 SHORT_KEPT = 4
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
-BASELINE = "jacobson"
+
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
 #: Takes the rows of one flow.
 Sink = Callable[[list[Row]], None]
+#: Called several times a second while something live is read, with its trace, which it may stop, and with
+#: what gives the result so far, None while there is none.
+Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
+Source = Path | Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,75 +62,25 @@ def _host(flow_name: str) -> str:
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
-def _rate(count: int, of: int) -> float | None:
-    return count / of if of else None
+@dataclass
+class Sides:
+    """Who sent the data of a source."""
 
+    source: str
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows, by host and why it is the sender
+    skipped: int = 0  # flows of the other side
 
-def _ratio(value: float | None, base: float | None) -> float | None:
-    return None if value is None or not base else value / base
-
-
-#: Each metric with the engine's name of it, were it in microseconds there.
-_IN_US = tuple((metric, f"{metrics.without_unit(metric.key)}_us") for metric in metrics.METRICS)
-
-
-def _values(measured: Mapping[str, Any]) -> dict[str, float | None]:
-    """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
-    out: dict[str, float | None] = {}
-    for metric, us in _IN_US:
-        if metric.share_of:
-            out[metric.key] = _rate(*(measured[counter] for counter in metric.share_of))
-        elif us in measured and metric.unit == "ms":
-            out[metric.key] = None if measured[us] is None else measured[us] / 1000
-        elif metric.key in measured:
-            out[metric.key] = measured[metric.key]
-    return out
-
-
-Bounds = tuple[Floats, Floats]
-
-
-def _with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Low and high beside each ratio there is; nothing where either end is not bounded."""
-    if bounds is None:
-        return rows
-    out = []
-    for row, low, high in zip(rows, *bounds, strict=True):
-        ends: dict[str, float | None] = {}
-        for name, a, b in zip(bootstrap.RATIOS, low.tolist(), high.tolist(), strict=True):
-            known = row[name] is not None
-            ends[f"{name}_low"] = a if known and math.isfinite(a) else None
-            ends[f"{name}_high"] = b if known and math.isfinite(b) else None
-        out.append(row.changed(ends))
-    return out
-
-
-def _with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """`hindsight`: errors of the best in hindsight, as `best_ewma_us`."""
-    best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
-    return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
-
-
-def _with_ratios(rows: list[Row]) -> list[Row]:
-    base, linux = (next((r for r in rows if r.estimator == n), None) for n in (BASELINE, verdict.LINUX))
-    out = []
-    for r in rows:
-        ratios = {m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()} if base else {}
-        if linux:
-            ratios[verdict.LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
-        out.append(r.changed(ratios))
-    return out
-
-
-def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """The interval of each mean RTO over that of Linux's timer."""
-    if bounds is None:
-        return rows
-    low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
-    return [
-        r.changed({f"{verdict.LINUX_RATIO}_low": a, f"{verdict.LINUX_RATIO}_high": b})
-        for r, a, b in zip(rows, low, high, strict=True)
-    ]
+    def notes(self) -> list[str]:
+        out = [
+            f"{self.source}: data sent by {host} ({reason}), flows: {flows}"
+            for (host, reason), flows in self.sent.most_common(SIDES_NAMED)
+        ]
+        if len(self.sent) > SIDES_NAMED:
+            out.append(f"{self.source}: and {len(self.sent) - SIDES_NAMED} more senders")
+        if self.skipped:
+            left_out = f"{counted(self.skipped, 'direction')} left out: not the chosen side's"
+            out.append(f"{self.source}: {left_out} (--sender both shows them)")
+        return out
 
 
 def made_by(options: Options) -> dict[str, str]:
@@ -153,14 +111,18 @@ class _Run:
 
     def __init__(self, options: Options, sink: Sink | None, *, all_rows: bool) -> None:
         self.options, self.sink, self.all_rows = options, sink, all_rows
+        self.specs = estimators.compared(options.estimators, options.miss)
         self.labels = _engine(options).labels
         self.requested = {label: estimators.miss_rate(label) for label in self.labels}
         self.totals = _native.ReplayTotals(len(self.labels))
         self.base, self.linux = (
-            self.labels.index(name) if name in self.labels else None for name in (BASELINE, verdict.LINUX)
+            self.labels.index(name) if name in self.labels else None
+            for name in (row_values.BASELINE, verdict.LINUX)
         )
         self.total = bootstrap.Total(self.options.seed)
         self.lossy = False
+        self.part = False
+        self.alone: list[verdict.Alone] = []
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
@@ -174,14 +136,14 @@ class _Run:
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
         rows = []
         for label, measured in zip(self.labels, of.metrics(), strict=True):
-            values = _values(measured)
+            values = row_values.values_of(measured)
             values["rto_miss_rate_requested"] = self.requested[label]
             values["mean_flight_segments"] = of.flight_segments
             if not lossy:
                 values["losses"] = None
             arithmetic = self.options.arithmetic
             rows.append(Row(source, name, label, arithmetic, samples, judged, note, values))
-        return _with_ratios(rows)
+        return row_values.with_ratios(rows)
 
     def _finish_flow(self, source: str, name: str, flow: _native.ReplayedFlow, *, lossy: bool) -> None:
         self._flows += 1
@@ -193,7 +155,7 @@ class _Run:
             self.total.pool(blocks)
             self._short(source, name, flow, lossy=lossy)
             return
-        rows = self._judged(self._rows(source, name, flow, lossy=lossy), flow, blocks)
+        rows = self._judged(self._rows(source, name, flow, lossy=lossy), name, flow, blocks)
         self.out.rows += rows
         if self.sink:
             self.sink(rows)
@@ -217,17 +179,18 @@ class _Run:
         else:
             self.out.unlisted.add(flow.samples)
 
-    def _judged(self, rows: list[Row], flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
+    def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
         """With what many samples allow to say."""
-        rows = _with_regret(rows, flow.hindsight())
+        rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
         self.total.add(drawn, len(blocks))
+        self._judge_alone(rows, name, drawn, len(blocks))
         if self.base is not None:
-            rows = _with_intervals(rows, (low, high))
+            rows = row_values.with_intervals(rows, (low, high))
         if self.linux is not None:
             over = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
-            rows = _with_linux(rows, over)
+            rows = row_values.with_linux(rows, over)
         return rows
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
@@ -241,6 +204,14 @@ class _Run:
         else:
             heapq.heapreplace(self._pictured, entry)
 
+    def _judge_alone(self, rows: list[Row], name: str, drawn: Floats, blocks: int) -> None:
+        def waits(base: str) -> dict[str, verdict.Interval]:
+            of = bootstrap.intervals(drawn, self.labels.index(base), bootstrap.tail_of(blocks))
+            return self._waits(of)
+
+        if found := verdict.alone(rows, name, waits):
+            self.alone.append(found)
+
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
             Distribution(source, name, label, p, e / 1e3)
@@ -248,41 +219,74 @@ class _Run:
             if len(e)
         ]
 
-    def add(self, path: Path, progress: Progress | None) -> None:
+    def add(self, path: Source, progress: Progress | None, watch: Watch | None) -> None:
         engine = _engine(self.options)
         source = printable(path)
         of = self.options
         trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
-        skipped = 0
-        sides: Counter[tuple[str, str]] = Counter()
+        sides = Sides(source)
+        live = trace if isinstance(trace, CaptureTrace) and trace.live and watch else None
+        unended: set[int] = set()
         for batch in trace.batches(BATCH_ROWS):
             engine.feed(batch)
+            if live:
+                unended.update(np.unique(batch["flow"]).tolist())
             for flow in batch["ended"].tolist():
-                info = trace.flow(flow)
                 done = engine.finish(flow)
+                self._take(source, trace, flow, done, sides, lossy="losses" in batch)
                 trace.release(flow)
-                if self.options.flow not in info["name"]:
-                    continue
-                if not info["chosen"]:
-                    skipped += done is not None and done.samples > 0
-                    continue
-                if done is None or done.samples == 0:
-                    continue
-                self._finish_flow(source, info["name"], done, lossy="losses" in batch)
-                if trace.kind == "capture":
-                    sides[_host(info["name"]), info["near_reason"]] += 1
+                unended.discard(flow)
             if progress:
-                progress(trace.progress, path.name)
+                progress(trace.progress, str(path).rpartition("/")[2])
+            if live and watch:
+                watch(live, functools.partial(self._so_far, source, live, engine, unended, sides))
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
-        for (host, reason), flows in sides.most_common(SIDES_NAMED):
-            self.out.notes.append(f"{source}: data sent by {host} ({reason}), flows: {flows}")
-        if len(sides) > SIDES_NAMED:
-            self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
-        if skipped:
-            left_out = f"{counted(skipped, 'direction')} left out: not the chosen side's"
-            self.out.notes.append(f"{source}: {left_out} (--sender both shows them)")
+        self.part = self.part or any(map(read_in_part, trace.warnings))
+        self.out.notes += sides.notes()
 
-    def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
+    def _take(
+        self,
+        source: str,
+        trace: Trace,
+        flow: int,
+        replayed: _native.ReplayedFlow | None,
+        sides: Sides,
+        *,
+        lossy: bool,
+    ) -> None:
+        info = trace.flow(flow)
+        if self.options.flow not in info["name"]:
+            return
+        if not info["chosen"]:
+            sides.skipped += replayed is not None and replayed.samples > 0
+            return
+        if replayed is None or replayed.samples == 0:
+            return
+        self._finish_flow(source, info["name"], replayed, lossy=lossy)
+        if trace.kind == "capture":
+            sides.sent[_host(info["name"]), info["near_reason"]] += 1
+
+    def _so_far(
+        self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
+    ) -> Replay | None:
+        """What there would be, were this the end of the trace; all goes on."""
+        now = copy.copy(self)
+        now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
+        now._pictured, now._times = list(self._pictured), self._times.copy()
+        now._short_kept, now.sink = self._short_kept.copy(), None
+        now.alone = list(self.alone)
+        now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))
+        now.out.unlisted = replace(self.out.unlisted)
+        now.out.series, now.out.distributions = [], []
+        sides = copy.deepcopy(sides)
+        for flow in sorted(unended):
+            now._take(source, trace, flow, engine.so_far(flow), sides, lossy=True)
+        if not now.out.rows:
+            return None
+        now.out.notes += sides.notes()
+        return now.result()
+
+    def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
         """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
@@ -295,10 +299,20 @@ class _Run:
             waits: dict[str, dict[str, verdict.Interval]] = {}
             if out.totals[0].judged:
                 over = self.total.intervals(*range(len(self.labels)))
-                out.totals = _with_intervals(out.totals, None if self.base is None else over[self.base])
-                out.totals = _with_linux(out.totals, None if self.linux is None else over[self.linux])
+                out.totals = row_values.with_intervals(
+                    out.totals, None if self.base is None else over[self.base]
+                )
+                out.totals = row_values.with_linux(
+                    out.totals, None if self.linux is None else over[self.linux]
+                )
                 waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
-            out.verdict = verdict.of(out.totals, self._flows, waits)
+            if found := verdict.of(out.totals, self._flows, waits):
+                out.verdict = replace(
+                    found,
+                    alone=tuple(self.alone) if self._flows > 1 else (),
+                    part=self.part,
+                    requested=tuple(s.text for s in self.specs if "miss" in s.params),
+                )
         for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(picture)
             out.distributions += distributions
@@ -309,19 +323,20 @@ class _Run:
 
 
 def run(
-    paths: list[Path],
+    paths: Sequence[Source],
     options: Options | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
     sink: Sink | None = None,
     *,
     all_rows: bool = True,
 ) -> Replay:
-    """Replays every file. `sink`: takes the rows of each flow as it ends; without `all_rows`, rows of flows
-    too short to be judged are not kept but for the first few. Raises UserError or TraceError with one line
-    that says what to do."""
+    """Replays every file, and what passes an interface. `sink`: takes the rows of each flow as it ends;
+    without `all_rows`, rows of flows too short to be judged are not kept but for the first few. Raises
+    UserError or TraceError with one line that says what to do."""
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
-        this.add(path, progress)
+        this.add(path, progress, watch)
     if not this.out.rows:
         files = ", ".join(map(str, paths))
         if this.options.flow:
