@@ -33,6 +33,17 @@ COLUMNS = {
     "timeouts": ("timeouts", 0, 1),
     "spurious_timeouts": ("spurious", 1, 1),
 }
+#: The same of web connections.
+WEB_COLUMNS = {
+    "connections": ("connec-\ntions", 0, 1),
+    "connections_syn_ack_lost": ("lost a\nSYN-ACK", 0, 1),
+    "mean_response_syn_ack_lost_rtts": ("response\nRTTs", 2, 1),
+    "mean_response_whole_syn_ack_lost_ms": ("whole\nms", 0, 1),
+    "mean_response_studied_rtts": ("all\nRTTs", 2, 1),
+    "link_loss_share": ("lost\n%", 2, 100),
+    "link_utilisation": ("link used\n%", 1, 100),
+    "connections_unfinished": ("unfinished", 0, 1),
+}
 
 
 def parameters(run: Run) -> Json:
@@ -76,23 +87,30 @@ def document(sweep: Sweep, console: Console) -> RenderableType:
         where = "  ".join(f"{k}={v}" for k, v in parameters(run).items())
         block = blocks.setdefault(f"{run.document.name}  {where}", {})
         block.setdefault(run.algorithm, []).append(result["run"]["metrics"])
-    columns = [Column("algorithm", words=True)]
-    columns += [Column(head, label=head.replace("\n", ", ")) for head, _, _ in COLUMNS.values()]
-    tables = []
+    tables, is_web = [], False
     for title, algorithms in blocks.items():
+        is_web = any("connections" in seed for seeds in algorithms.values() for seed in seeds)
+        shown = WEB_COLUMNS if is_web else COLUMNS
+        columns = [Column("algorithm", words=True)]
+        columns += [Column(head, label=head.replace("\n", ", ")) for head, _, _ in shown.values()]
         rows = [
-            [Cell(algorithm), *(Cell(_cell(seeds, metric, confidence)) for metric in COLUMNS)]
+            [
+                Cell(algorithm),
+                *(Cell(_cell(seeds, metric, look, confidence)) for metric, look in shown.items()),
+            ]
             for algorithm, seeds in algorithms.items()
         ]
         tables.append(Table(columns, rows, title=f"{title}  {sum(map(len, algorithms.values()))} runs"))
     if tables:
         over = f"±: {confidence:.0%} interval of the mean over the seeds"
-        tables[-1].legend = f"{over}; again: sent more than once."
+        tables[-1].legend = over + ("." if is_web else "; again: sent more than once.")
     return terminal.alike(tables, console)
 
 
-def _cell(seeds: Sequence[Mapping[str, float]], metric: str, confidence: float) -> str:
-    _, digits, scale = COLUMNS[metric]
+def _cell(
+    seeds: Sequence[Mapping[str, float]], metric: str, look: tuple[str, int, int], confidence: float
+) -> str:
+    _, digits, scale = look
     values = [m[metric] * scale for m in seeds if metric in m]
     if not values:
         return "-"
