@@ -103,8 +103,9 @@ def test_refused_in_one_line(
     line: str, expected: str, fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bad.toml"
-    file.write_text(f'extends = "{PAPER / "levels.toml"}"\nname = "T"\n[scenario]\n{line}\n')
-    assert main(["simulate", str(file), "--profile", "smoke", "--out", str(tmp_path / "o")]) == 2
+    profile = f"[profiles.t]\nscenario = {{ {line} }}\n[[profiles.t.grids]]\nseeds = 1\n"
+    file.write_text(f'extends = "{PAPER / "levels.toml"}"\nname = "T"\n{profile}')
+    assert main(["simulate", str(file), "--profile", "t", "--out", str(tmp_path / "o")]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and expected in lines[0]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Progress
-from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.output import files as written
 from tcplearn.papers import Request
 from tcplearn.papers.tambuwal2018 import figures, page
 from tcplearn.papers.tambuwal2018.cells import LEVELS, MIXES, cells
@@ -26,13 +26,13 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     if not levels:
         names = printable(folder / "*.toml")
         raise UserError(f"no runs of profile {profile}; first: tcplearn simulate {names} --profile {profile}")
-    make_directory(out / "figures")
+    written.make_directory(out / "figures")
     drawn = []
     for name, title, svg in figures.draw(levels, mixes, folder):
-        write_atomically(out / "figures" / name, svg)
+        written.write_atomically(out / "figures" / name, svg)
         drawn.append((name, title))
     counts = (done + more, planned + more_planned)
     text = page.page(levels, mixes, counts, drawn, folder, request.command, profile, request.notes(PAGE))
-    write_atomically(out / f"{PAGE}.md", text)
+    written.write_atomically(out / f"{PAGE}.md", text)
     about = f"{counts[0]} of {counts[1]} runs of profile {profile}, {len(drawn)} figures"
     return f"{about}: {printable(out / f'{PAGE}.md')}"
