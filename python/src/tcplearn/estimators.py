@@ -185,6 +185,23 @@ def _user_info(name: str) -> Info:
     return Info(name, summary, params, core=False, learned=bool(getattr(factory, "learned", True)))
 
 
+def installed() -> tuple[list[str], list[str]]:
+    """The user's own estimators that can be made without parameters, and what is wrong with the others."""
+    names, problems = [], []
+    for name in _users():
+        if name in _core():
+            continue
+        try:
+            create(name)
+        except UserError as error:
+            problems.append(str(error))
+        except Exception as error:
+            problems.append(f"estimator '{name}' raised {type(error).__name__}: {error}")
+        else:
+            names.append(name)
+    return names, problems
+
+
 def learned(text: str) -> bool:
     """Whether an estimator learns; a name that is not known is taken to."""
     name = text.partition(":")[0]

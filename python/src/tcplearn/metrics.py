@@ -128,7 +128,7 @@ METRICS = (
         rank=96,
         ratio=50,
         percent=True,
-        short="samples above the RTO at their sending, %",
+        short="above the RTO at the sending, %",
         share_of=("misses", "timed"),
     ),
     Metric(
@@ -139,7 +139,7 @@ METRICS = (
         name="miss before",
         rank=88,
         percent=True,
-        short="above the RTO just before the sample, which a chosen rate is about, %",
+        short="above the RTO just before, as requested, %",
         share_of=("misses_before", "timed"),
     ),
     Metric(
@@ -148,8 +148,8 @@ METRICS = (
         "timeouts although the original of the oldest segment out arrived (RFC 6298, section 5, runs the "
         "timer). In ns-3 those that were, seen at the receiver; in replay and in the lab's log those that "
         "the timer would have had on the trace's own clock",
-        heading="spurious\ntimeouts",
-        name="spurious",
+        heading="needless\ntimeouts",
+        name="needless",
         rank=99,
         short="with nothing lost",
     ),
@@ -181,7 +181,6 @@ METRICS = (
         heading="\n× linux",
         name="× linux",
         rank=97,
-        short="RTO over linux's",
     ),
     Metric("mean_rto_linux_ratio_low", (REPLAY,), "low end of its 95 % interval"),
     Metric("mean_rto_linux_ratio_high", (REPLAY,), "high end of its 95 % interval"),

@@ -9,41 +9,43 @@ from typing import TYPE_CHECKING, Any
 
 from tcplearn.metrics import NS3
 from tcplearn.output.rows import TOTAL, Head, tidy
+from tcplearn.output.runs_table import Shown
 from tcplearn.simulate.interval import mean_interval
+from tcplearn.simulate.models import Web
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from tcplearn.output.table import Cell
     from tcplearn.simulate.scenario import Run
     from tcplearn.simulate.sweep import Sweep
 
 Json = dict[str, Any]
 
 
-#: Of each metric: its column's head, digits, and what it is multiplied by.
-COLUMNS = {
-    "mean_abs_error_ticks": ("error\nticks", 3, 1),
-    "mean_abs_error_ms": ("error\nms", 1, 1),
-    "at_send_error_ms": ("at send\nms", 1, 1),
-    "mean_rtt_ms": ("RTT\nms", 0, 1),
-    "retransmitted_share": ("again\n%", 2, 100),
-    "delivery_ratio": ("delivered\n%", 1, 100),
-    "mean_cwnd_bytes": ("cwnd\nB", 0, 1),
-    "goodput_pps": ("goodput\npackets/s", 2, 1),
-    "timeouts": ("timeouts", 0, 1),
-    "spurious_timeouts": ("spurious", 1, 1),
-}
-#: The same of web connections.
-WEB_COLUMNS = {
-    "connections": ("connec-\ntions", 0, 1),
-    "connections_syn_ack_lost": ("lost a\nSYN-ACK", 0, 1),
-    "mean_response_syn_ack_lost_rtts": ("response\nRTTs", 2, 1),
-    "mean_response_whole_syn_ack_lost_ms": ("whole\nms", 0, 1),
-    "mean_response_studied_rtts": ("all\nRTTs", 2, 1),
-    "link_loss_share": ("lost\n%", 2, 100),
-    "link_utilisation": ("link used\n%", 1, 100),
-    "connections_unfinished": ("unfinished", 0, 1),
-}
+COLUMNS = (
+    Shown("mean_abs_error_ticks", "error", 3, keep=80),
+    Shown("mean_abs_error_ms", "error", 1, keep=95),
+    Shown("at_send_error_ms", "at send", 1, keep=40),
+    Shown("mean_rtt_ms", "mean RTT", 0, keep=60),
+    Shown("timeouts", "timeouts", 0, keep=90),
+    Shown("spurious_timeouts", "spurious", 1, keep=85),
+    Shown("retransmitted_share", "resent", 2, keep=70, percent=True),
+    Shown("delivery_ratio", "delivered", 1, keep=20, percent=True),
+    Shown("mean_cwnd_bytes", "mean cwnd", 0, keep=30),
+    Shown("goodput_pps", "goodput", 2, keep=75),
+)
+#: Of web connections.
+WEB_COLUMNS = (
+    Shown("connections", "begun", 0, keep=60),
+    Shown("connections_syn_ack_lost", "SYN-ACK lost", 0, keep=90),
+    Shown("mean_response_syn_ack_lost_rtts", "response", 2, keep=95),
+    Shown("mean_response_whole_syn_ack_lost_ms", "whole", 0, keep=85),
+    Shown("mean_response_studied_rtts", "all", 2, keep=70),
+    Shown("link_loss_share", "lost", 2, keep=80, percent=True),
+    Shown("link_utilisation", "link used", 1, keep=50, percent=True),
+    Shown("connections_unfinished", "unfinished", 0, keep=40),
+)
 
 
 def parameters(run: Run) -> Json:
@@ -78,41 +80,51 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 def document(sweep: Sweep, console: Console) -> RenderableType:
     """A block for each load, variant and timing; mean and half interval over the seeds."""
     from tcplearn.output import terminal
-    from tcplearn.output.table import Cell, Column, Table
+    from tcplearn.output.table import Column, Table, text
 
     blocks: dict[str, dict[str, list[Mapping[str, float]]]] = {}
-    confidence = 0.9
+    last: Run | None = None
     for run, result in sweep.finished():
-        confidence = run.document.confidence
-        where = "  ".join(f"{k}={v}" for k, v in parameters(run).items())
-        block = blocks.setdefault(f"{run.document.name}  {where}", {})
-        block.setdefault(run.algorithm, []).append(result["run"]["metrics"])
-    tables, is_web = [], False
+        last = run
+        blocks.setdefault(_title(run), {}).setdefault(run.algorithm, []).append(result["run"]["metrics"])
+    if last is None:
+        return ""
+    confidence = last.document.confidence
+    is_web = isinstance(last.scenario.load, Web)
+    chosen = WEB_COLUMNS if is_web else COLUMNS
+    columns = [Column("algorithm", words=True), Column("runs"), *(shown.column for shown in chosen)]
+    tables = []
     for title, algorithms in blocks.items():
-        is_web = any("connections" in seed for seeds in algorithms.values() for seed in seeds)
-        shown = WEB_COLUMNS if is_web else COLUMNS
-        columns = [Column("algorithm", words=True)]
-        columns += [Column(head, label=head.replace("\n", ", ")) for head, _, _ in shown.values()]
         rows = [
-            [
-                Cell(algorithm),
-                *(Cell(_cell(seeds, metric, look, confidence)) for metric, look in shown.items()),
-            ]
+            [text(algorithm), text(str(len(seeds))), *(_cell(shown, seeds, confidence) for shown in chosen)]
             for algorithm, seeds in algorithms.items()
         ]
-        tables.append(Table(columns, rows, title=f"{title}  {sum(map(len, algorithms.values()))} runs"))
-    if tables:
-        over = f"±: {confidence:.0%} interval of the mean over the seeds"
-        tables[-1].legend = over + ("." if is_web else "; again: sent more than once.")
+        tables.append(Table(columns, rows, title=title))
+    tables[-1].legend = (WEB_LEGEND if is_web else LEGEND).format(
+        confidence=confidence, tick_ms=last.scenario.tick_ms
+    )
     return terminal.alike(tables, console)
 
 
-def _cell(
-    seeds: Sequence[Mapping[str, float]], metric: str, look: tuple[str, int, int], confidence: float
-) -> str:
-    _, digits, scale = look
-    values = [m[metric] * scale for m in seeds if metric in m]
-    if not values:
-        return "-"
-    mean, half = mean_interval(values, confidence)
-    return f"{mean:.{digits}f}" if half is None else f"{mean:.{digits}f} ±{half:.{digits}f}"
+LEGEND = (
+    "Means over the runs, ± half their {confidence:.0%} interval; of all flows of a run. error: "
+    "|prediction - sample|, a tick is {tick_ms:g} ms; at send: of the prediction when the segment was sent; "
+    "spurious: timeouts with nothing lost; resent, delivered: of the data packets sent."
+)
+WEB_LEGEND = (
+    "Means over the runs, ± half their {confidence:.0%} interval. response: of a connection that lost a SYN-ACK, in "
+    "round trips, the initial timer left out; whole: with it; all: of every connection; lost: at the bottleneck."
+)
+
+
+def _title(run: Run) -> str:
+    of_file = run.document
+    where = ", ".join(f"{key} {value}" for key, value in parameters(run).items())
+    name = f"{of_file.paper}, " if of_file.paper else ""
+    named = f": {of_file.title}" if of_file.title else ""
+    return f"{name}scenario {of_file.name}{named}, simulated in ns-3; {where}"
+
+
+def _cell(shown: Shown, seeds: Sequence[Mapping[str, float]], confidence: float) -> Cell:
+    values = [metrics[shown.metric] for metrics in seeds if shown.metric in metrics]
+    return shown.cell(*mean_interval(values, confidence)) if values else shown.cell(None)
