@@ -66,6 +66,44 @@ void quantiles(const std::string& folder, bool write) {
   if (write) std::ofstream(folder + "/drawn.csv") << kept;
 }
 
+// vectors/expected/startup through this host's class.
+void vectors(const std::string& folder, const std::string& name, const std::string& file) {
+  std::ifstream expected(folder + "/expected/startup/" + file + ".csv");
+  std::string line;
+  std::size_t compared = 0;
+  std::getline(expected, line);
+  while (expected) {
+    std::istringstream head(line);
+    std::string word, series;
+    std::getline(head, word, ',');
+    std::getline(head, series, ',');
+    tcplearn::StartupSpec spec{name, {}};
+    while (std::getline(head, word, ',')) {
+      const std::size_t at = word.find('=');
+      spec.params.emplace_back(word.substr(0, at), std::stod(word.substr(at + 1)));
+    }
+    tcplearn::Startup startup(spec);
+    std::ifstream events(folder + "/handshakes/" + series + ".csv");
+    for (std::string event; std::getline(events, event);) {
+      std::istringstream fields(event.substr(event.find(',') + 1));
+      std::vector<std::int64_t> v;
+      while (std::getline(fields, word, ',')) v.push_back(std::stoll(word));
+      const auto count = [&v](std::size_t i) { return static_cast<std::uint32_t>(v.at(i)); };
+      if (event[0] == 'r') {
+        startup.report({v[0], count(1), count(2), v[3], v[4]});
+        continue;
+      }
+      const tl_startup_window out = startup.windows({v[0], v[1], count(2), count(3), count(4), count(5)});
+      std::getline(expected, line);
+      check(line == std::to_string(out.iw_segments) + "," + std::to_string(out.ssthresh_segments),
+            name + ", " + series + ": " + line);
+      ++compared;
+    }
+    std::getline(expected, line);
+  }
+  check(compared > 100, name + ": " + std::to_string(compared) + " answers");
+}
+
 json document(const std::string& startup, double syn_ack_loss) {
   return json::parse(R"({"seed": 3, "duration_s": 1000, "tick_s": 0.5, "cwnd_bin_s": 20,
     "topology": {"kind": "delaybox", "pairs": 2, "edge_mbps": 1000, "rate_mbps": 10, "delay_ms": 3,
@@ -125,6 +163,11 @@ void steps(const std::string& startup, double of_two_segments, double of_three_s
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
+  for (std::size_t i = 0; i < tl_startup_count(); ++i) {
+    std::string file = tl_startup_at(i)->name;
+    if (const std::size_t slash = file.find('/'); slash != std::string::npos) file.replace(slash, 1, "--");
+    vectors(std::string(argv[1]) + "/vectors", tl_startup_at(i)->name, file);
+  }
   quantiles(std::string(argv[1]) + "/papers/tambuwal2018", argc > 2);
   steps("standard", 3, 3);
   steps("tsl/3-16", 2, 2);

@@ -112,8 +112,9 @@ LEGEND = (
     "spurious: timeouts with nothing lost; resent, delivered: of the data packets sent."
 )
 WEB_LEGEND = (
-    "Means over the runs, ± half their {confidence:.0%} interval. response: of a connection that lost a SYN-ACK, in "
-    "round trips, the initial timer left out; whole: with it; all: of every connection; lost: at the bottleneck."
+    "Means over the runs, ± half their {confidence:.0%} interval. response: of a connection that lost a "
+    "SYN-ACK, in round trips, the initial timer left out; whole: with it; all: of every connection; lost: at "
+    "the bottleneck."
 )
 
 
