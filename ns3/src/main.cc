@@ -3,7 +3,6 @@
 // tcplearn-ns3 --with-parent RUN.json: the same, and it dies with the process that started it.
 // tcplearn-ns3 --version: what a run depends on beside its file.
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include <csignal>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cost.h"
 #include "flow.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -20,21 +20,6 @@
 
 namespace tcplearn {
 namespace {
-
-double cpu_seconds() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double peak_mib() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 void poll_queue(const Network& network, Moments& bytes) {
   bytes.add(network.queued_bytes());
