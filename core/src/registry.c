@@ -4,15 +4,11 @@
 #include "tcplearn/tcplearn.h"
 #include "tcplearn/wrap.h"
 
+#include "params_table.h"
+
 #define TL_TABLE(id, label, list, state, timer, origin, summary, about) \
 	static const struct tl_param table_##id[] = { list(TL_INFO) };
 TL_ESTIMATORS(TL_TABLE)
-
-/* In double, before any conversion: what rounds to a bound is not within it. */
-static int tl_allowed(const struct tl_param *table, size_t count, size_t index, double value)
-{
-	return index < count && value >= table[index].low && value <= table[index].high;
-}
 
 static struct tl_sample tl_sample_of_row(const struct tl_columns *c, size_t k)
 {

@@ -6,21 +6,9 @@
 #ifndef TCPLEARN_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_REGISTRY_ARITHMETIC_H
 
-#define TL_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* clang-format off */
 #define TL_LIBRARY(id, label, list, state, timer, origin, summary, about) \
-	static int TL(set_##id)(void *params, size_t index, double x) \
-	{ \
-		if (!tl_allowed(table_##id, TL_COUNT_OF(table_##id), index, x)) \
-			return -1; \
-		return TL(wrap_set_##id)(params, (uint32_t)index, ratio_from_double(x)); \
-	} \
-	static double TL(get_##id)(const void *params, size_t index) \
-	{ \
-		return ratio_to_double(TL(wrap_get_##id)(params, (uint32_t)index)); \
-	} \
-	static size_t TL(state_bytes_##id)(const void *params) { return TL(wrap_state_bytes_##id)(params); } \
+	TL_LIBRARY_PARAMS(id) \
 	static void TL(query_##id)(const void *s, struct tl_prediction *out) \
 	{ \
 		struct TL(prediction) p; \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What every estimator shares, once for each arithmetic. */
+/* What every algorithm shares, once for each arithmetic: of its header. */
 
 struct TL(prediction) {
 	num_t rtt; /* of the next sample; 0 before the first, but for estimators with a prior */

@@ -22,3 +22,8 @@
 #define ratio_to_whole(r)   ((int64_t)((r) + 0.5)) /* 0.29 s given as 0.29 * 1e6 is 290000 */
 #define ratio_from_whole(n) ((double)(n))
 /* clang-format on */
+
+#ifndef TCPLEARN_COMMON_F64
+#define TCPLEARN_COMMON_F64
+#include "../common.h"
+#endif

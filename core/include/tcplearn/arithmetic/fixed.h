@@ -22,3 +22,8 @@
 #define ratio_to_whole(r)   tl_fix_shr((r), 30)
 #define ratio_from_whole(n) ((int64_t)(n) * ((int64_t)1 << 30))
 /* clang-format on */
+
+#ifndef TCPLEARN_COMMON_FIX
+#define TCPLEARN_COMMON_FIX
+#include "../common.h"
+#endif

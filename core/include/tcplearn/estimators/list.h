@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Every estimator and preset: a new one is its header and its line here, and no other file names it.
  * Included by estimators.h, once for each arithmetic. */
-#include "../common.h"
 
 #include "last.h"
 #include "jacobson.h"
