@@ -15,13 +15,22 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "flow_record.h"
+#include "loss_judge.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "rtt_estimator.h"
 
 namespace tcplearn {
+
+// What is done about the cause of a loss.
+struct LossSettings {
+  LossSpec classifier;
+  bool acts = false;  // keeps the window where it says random; otherwise it is only listened to
+};
 
 struct SocketSettings {
   EstimatorSpec estimator;
@@ -31,7 +40,9 @@ struct SocketSettings {
   std::int64_t quantum_us = 0;
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
-  std::uint32_t cwnd_max_bytes = 0;  // 0: none
+  std::uint32_t cwnd_max_bytes = 0;       // 0: none
+  std::optional<LossSettings> loss;       // of flows that are measured
+  std::string beside_congestion_control;  // of those beside them; "": the same
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
@@ -72,6 +83,9 @@ class TcpSocket : public ns3::TcpSocketBase {
   void take_sample(const Sent& sent);
   void measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us);
   void rearm(ns3::Time wait);
+  void judge_losses();
+  void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
+  SenderState sender_state() const;
 
   std::shared_ptr<const SocketSettings> m_settings;
   std::shared_ptr<Recorder> m_recorder;
@@ -80,6 +94,8 @@ class TcpSocket : public ns3::TcpSocketBase {
   tl_sampler m_sampler{};
   std::deque<Sent> m_sent;
   bool m_backed_off = false;
+  std::int64_t m_raw_rtt_us = 0;  // of the ACK that is being taken; 0: it gave none
+  std::unique_ptr<LossJudge> m_judge;
 };
 
 // One on each node: node->AggregateObject(factory). Sockets come from Socket::CreateSocket with its type.

@@ -78,7 +78,8 @@ def earlier() -> tuple[dict[str, str], ...]:
 
 
 def simulate(document: Json) -> Json:
-    """One run: {"flows": [...], "run": {...}} as the program wrote it. Raises FailedError."""
+    """One run: {"flows": [...], "run": {...}} as the program wrote it, and "losses" where the scenario asks for
+    its fast retransmits. Raises FailedError."""
     with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
         file = Path(folder) / "run.json"
         file.write_text(json.dumps(document))
@@ -92,6 +93,7 @@ def simulate(document: Json) -> Json:
         raise FailedError(f"{how}: {last}")
     try:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        return {"flows": [x for x in lines if x["kind"] == "flow"], "run": lines[-1]}
+        losses = {"losses": x for x in lines if x["kind"] == "losses"}
+        return {"flows": [x for x in lines if x["kind"] == "flow"], **losses, "run": lines[-1]}
     except (ValueError, IndexError, KeyError) as error:
         raise FailedError("what it wrote is not its report") from error

@@ -60,7 +60,9 @@ def _title(run: Run) -> str:
 def _document(run: Run) -> Json:
     tree = run.scenario.model_dump()
     tree["tick_s"] = tree.pop("tick_ms") / 1000
-    tree["load"] = {"flows": 0, "every_s": 0, **tree["load"]}
+    tree["load"] = {"flows": 0, "packets": [0, 0], "every_s": 0, **tree["load"]}
+    if tree["loss"] is None:
+        tree.pop("loss")
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
     sampling, _, quantum = run.timing.partition("/")
