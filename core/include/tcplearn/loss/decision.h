@@ -11,7 +11,7 @@ struct TL(loss_decision) {
 TL_FN void TL(loss_decide)(struct TL(loss_decision) *out, ratio_t congestion, ratio_t threshold)
 {
 	out->congestion = congestion;
-	out->cause = congestion >= threshold ? TL_LOSS_CONGESTION : TL_LOSS_RANDOM;
+	out->cause = congestion >= threshold ? (uint32_t)TL_LOSS_CONGESTION : (uint32_t)TL_LOSS_RANDOM;
 }
 
 /* A rule without a probability: 0 or 1. */

@@ -21,6 +21,6 @@ TL_FN void TL(loss_oracle_judge)(const struct TL(loss_oracle) *s, const ratio_t 
 				 const struct tl_loss_moment *at, struct TL(loss_decision) *out)
 {
 	(void)f;
-	TL(loss_decide_rule)(out, (at->truth <= TL_LOSS_RANDOM ? at->truth : s->params.otherwise) ==
+	TL(loss_decide_rule)(out, (at->truth <= (uint32_t)TL_LOSS_RANDOM ? at->truth : s->params.otherwise) ==
 					  TL_LOSS_CONGESTION);
 }

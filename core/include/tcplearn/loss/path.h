@@ -43,9 +43,12 @@ TL_FN uint32_t TL(loss_count)(uint32_t n)
 	return n == 0 ? 1 : n < TL_FLIGHT_MAX ? n : TL_FLIGHT_MAX;
 }
 
+/* n + more, at most 2^32 - 2: one more is still a count */
 TL_FN uint32_t TL(loss_add)(uint32_t n, uint32_t more)
 {
-	return n > 0xfffffffeu - more ? 0xfffffffeu : n + more;
+	uint64_t sum = (uint64_t)n + more;
+
+	return sum < 0xfffffffeu ? (uint32_t)sum : 0xfffffffeu;
 }
 
 /* a / b, and 0 where b is 0 or less. */
