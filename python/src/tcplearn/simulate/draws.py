@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Scenarios drawn at random, each by its seed alone: `[grid.draw]` says from what each key is drawn.
 
-    "topology.rate_mbps" = { log = [1.0, 50.0] }      evenly on a logarithmic scale
-    "load.udp_share" = { even = [0.05, 0.6] }
-    "load.beside" = { of = [0, 1, 2] }                one of these, each as likely as it is listed
-    "topology.loss_rate" = { any = [{ of = [0.0] }, { log = [1e-4, 0.03] }] }
-    together = { any = [{ "load.udp" = ... }, ...] }  one of some sets of keys, instead of a key
+"topology.rate_mbps" = { log = [1.0, 50.0] }      evenly on a logarithmic scale
+"load.udp_share" = { even = [0.05, 0.6] }
+"load.beside" = { of = [0, 1, 2] }                one of these, each as likely as it is listed
+"topology.loss_rate" = { any = [{ of = [0.0] }, { log = [1e-4, 0.03] }] }
+together = { any = [{ "load.udp" = ... }, ...] }  one of some sets of keys, instead of a key
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOGETHER = "together"
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Dotted keys of a scenario with their values. The order of the keys does not matter. Raises UserError."""
+    """Dotted keys of a scenario with their values. In any order of keys. Raises UserError."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Each fast retransmit of a sweep as a row: the scenario, the features, the decision, and who dropped the packet."""
+"""Each fast retransmit of a sweep as a row: scenario, features, decision, and who dropped the packet."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 
 def of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """`truth` is congestion where a queue dropped a packet of the window. Rows of one `scenario`, a network with its
-    seed, are to be held out together. A recovery without any drop was spurious."""
+    """`truth` is congestion where a queue dropped a packet of the window. Rows of one `scenario`, a network with
+    its seed, are to be held out together. A recovery without any drop was spurious."""
     import polars as pl
 
     parts = []

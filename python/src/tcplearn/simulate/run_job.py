@@ -22,6 +22,9 @@ from tcplearn.simulate.scenario import Run
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
 STOCK = "ns3"
 
+#: Classifiers of losses that read trained weights.
+WITH_WEIGHTS = ("mlp", "adaptive")
+
 Json = dict[str, Any]
 
 
@@ -35,6 +38,8 @@ def job(run: Run, cost: float) -> Job:
     topology = known["topology"]
     if topology.get("trace"):
         topology["trace"] = hashlib.sha256(Path(topology["trace"]).read_bytes()).hexdigest()
+    if run.scenario.loss and run.scenario.loss.classifier.startswith(WITH_WEIGHTS):
+        known["weights"] = engine.weights()
     key = _key(known, engine.identity())
     earlier = tuple(_key(_as_then(known, was), was["identity"]) for was in engine.earlier())
     return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
