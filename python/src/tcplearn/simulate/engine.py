@@ -57,7 +57,7 @@ def build() -> None:
 
 @cache
 def identity() -> str:
-    """A hash of all the sources that every run depends on; of the program itself where TCPLEARN_NS3 names one."""
+    """A hash of all the sources that every run depends on; where TCPLEARN_NS3 names a program, of that."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
@@ -71,7 +71,7 @@ def identity() -> str:
 
 @cache
 def weights() -> str:
-    """A hash of the trained weights, on which only runs with a learned classifier of losses depend. They are in
+    """A hash of the trained weights, on which runs with a learned classifier of losses depend. They are in
     the program itself where TCPLEARN_NS3 names one."""
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
@@ -88,8 +88,8 @@ def earlier() -> tuple[dict[str, str], ...]:
 
 
 def simulate(document: Json) -> Json:
-    """One run: {"flows": [...], "run": {...}} as the program wrote it, and "losses" where fast retransmits are
-    to be reported. Raises FailedError."""
+    """One run: {"flows": [...], "run": {...}} as the program wrote it, and "losses" where any are
+    reported. Raises FailedError."""
     with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
         file = Path(folder) / "run.json"
         file.write_text(json.dumps(document))

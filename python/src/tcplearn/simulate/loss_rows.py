@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 
 def of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """`truth` is congestion where a queue dropped a packet of the window. Rows of one `scenario`, a network with
-    its seed, are to be held out together. A recovery without any drop was spurious."""
+    """`truth` is congestion where a queue dropped a packet of the window. Rows of one `scenario`, a network
+    with its seed, are to be held out together. A recovery without any drop was spurious."""
     import polars as pl
 
     parts = []
