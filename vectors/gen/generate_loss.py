@@ -10,7 +10,7 @@ import math
 import sys
 from pathlib import Path
 
-from loss_reference import CLASSIFIERS, Float, Connection, Whole
+from loss_reference import CLASSIFIERS, Connection, Float, Whole
 from loss_series import ALL, Ack
 
 HERE = Path(__file__).resolve().parent.parent
@@ -45,7 +45,9 @@ def features_text():
     lines = []
     for series in ALL:
         lines.append(f"case,{series}")
-        for whole, real in zip(played(series, Connection(Whole())), played(series, Connection(Float())), strict=True):
+        for whole, real in zip(
+            played(series, Connection(Whole())), played(series, Connection(Float())), strict=True
+        ):
             lines += [f"{name},{whole[name]},{real[name]!r}" for name in whole]
     return "\n".join(lines) + "\n"
 
@@ -67,7 +69,8 @@ def close_line(a, b):
     """Alike; another libm may round the last digit of a double otherwise."""
     x, y = a.split(","), b.split(",")
     return x[:-1] == y[:-1] and (
-        x[-1] == y[-1] or (x[0] != "case" and math.isclose(float(x[-1]), float(y[-1]), rel_tol=1e-13, abs_tol=1e-13))
+        x[-1] == y[-1]
+        or (x[0] != "case" and math.isclose(float(x[-1]), float(y[-1]), rel_tol=1e-13, abs_tol=1e-13))
     )
 
 

@@ -72,8 +72,8 @@ class Whole:
         return times(a, r)
 
     def log2(self, x):
-        """Of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13), s = (m - 1) / (m + 1);
-        m is cut."""
+        """Of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13),
+        s = (m - 1) / (m + 1); m is cut."""
         x = max(x, 1)
         e = x.bit_length() - 31
         m = x >> e if e > 0 else x << -e
@@ -196,7 +196,9 @@ class Connection:
         if not self.rtts:
             return found
         assert list(found) == list(BOUNDS)
-        return {k: min(max(v, self.n.number(BOUNDS[k][0])), self.n.number(BOUNDS[k][1])) for k, v in found.items()}
+        return {
+            k: min(max(v, self.n.number(BOUNDS[k][0])), self.n.number(BOUNDS[k][1])) for k, v in found.items()
+        }
 
     def unclipped(self, at):
         n, p, cwnd = self.n, count(at.flight), count(at.cwnd)
@@ -300,7 +302,9 @@ def perceptron_whole(net, features):
     for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True):
         total = (weight(bias) << 24) + sum(weight(w) * x for w, x in zip(weights, z, strict=True))
         units.append(over(logistic(total), 64))
-    out = (weight(net["output_bias"]) << 24) + sum(weight(w) * h for w, h in zip(net["output"], units, strict=True))
+    out = (weight(net["output_bias"]) << 24) + sum(
+        weight(w) * h for w, h in zip(net["output"], units, strict=True)
+    )
     return logistic(out)
 
 
@@ -401,7 +405,8 @@ class Adaptive(Mlp):
 
 MLP = {"model": 0, "threshold": 0.5}
 ADAPTIVE = {
-    "model": 0, "threshold": 0.5, "lowest": 0.05, "highest": 0.7, "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3
+    "model": 0, "threshold": 0.5, "lowest": 0.05, "highest": 0.7,
+    "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
 }  # fmt: skip
 SRTT = FEATURES.index("rtt_min_to_srtt")
 # name: (class, defaults, variants on every series)

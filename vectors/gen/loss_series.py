@@ -36,7 +36,7 @@ def recovery(at, *after):
 
 
 def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
-    """A sender over a queue: its window grows by one a round trip, and is halved by both kinds of loss but for
+    """A sender over a queue: its window grows by one a round trip, and both kinds of loss halve it but for
     the recoveries that `keeps` numbers."""
     r = random.Random(seed)
     now, cwnd, ssthresh, seen = 1_000_000, 10, 1 << 31, 0
@@ -47,7 +47,11 @@ def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
         gap_us = max(rtt_us // cwnd, 1)
         for k in range(cwnd):
             now += max(0, gap_us + r.randrange(-gap_us // 2, gap_us // 2 + 1))
-            yield Ack(now, 0 if r.random() < 0.1 else rtt_us + r.randrange(0, base_us // 10 + 1), r.choice((1, 1, 2)))
+            yield Ack(
+                now,
+                0 if r.random() < 0.1 else rtt_us + r.randrange(0, base_us // 10 + 1),
+                r.choice((1, 1, 2)),
+            )
             if (full or lost) and k == cwnd // 2:
                 for _ in range(3):
                     now += gap_us
@@ -71,7 +75,9 @@ def tiny():
         yield Ack(now, r.randrange(1, 50), r.choice((0, 1, 4_294_967_295 if k > 280 else 3)), int(k % 7 == 0))
         if k % 23 == 22:
             counts = (0, 1, 7, 1 << 20, (1 << 20) + 1, (1 << 32) - 1)
-            yield from recovery(Moment(now + r.choice((0, 9)), r.choice(counts), r.choice(counts), r.choice(counts)))
+            yield from recovery(
+                Moment(now + r.choice((0, 9)), r.choice(counts), r.choice(counts), r.choice(counts))
+            )
 
 
 def large():
@@ -80,7 +86,9 @@ def large():
     now = -(1 << 61)
     for k in range(160):
         now += r.choice((1_000_000, 1 << 31, 1 << 33, 1 << 50, -5_000_000))
-        yield Ack(now, r.choice((1, 1 << 20, 4_000_000_000, 1 << 32, (1 << 32) + 1, 1 << 62)), 1, int(k % 5 == 0))
+        yield Ack(
+            now, r.choice((1, 1 << 20, 4_000_000_000, 1 << 32, (1 << 32) + 1, 1 << 62)), 1, int(k % 5 == 0)
+        )
         if k % 11 == 10:
             yield from recovery(Moment(now, 1 + k, 1 + k, 2 + k), TIMEOUT if k % 2 else ENDED)
 

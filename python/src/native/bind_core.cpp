@@ -15,39 +15,17 @@ namespace tcplearn {
 
 namespace {
 
-nb::object describe_param(const tl_estimator* e, const void* params, std::size_t i) {
-  const tl_param& p = e->params[i];
-  nb::dict d;
-  d["key"] = p.key;
-  d["low"] = p.low;
-  d["high"] = p.high;
-  d["default"] = e->get(params, i);
-  d["text"] = p.text;
-  d["whole"] = p.type != TL_PARAM_RATIO;
-  nb::list choices;
-  if (p.choices) {
-    std::istringstream names(p.choices);
-    for (std::string name; std::getline(names, name, '|');) choices.append(name);
-  }
-  d["choices"] = choices;
-  return d;
-}
-
 nb::list estimators() {
   nb::list out;
   for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
     const tl_estimator* e = tl_estimator_at(i, TL_F64);
-    std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
-    e->defaults(params.data());
     nb::dict d;
     d["name"] = e->name;
     d["summary"] = e->summary;
     d["about"] = e->about;
     d["learned"] = e->learned != 0;
     d["timer_from_head"] = e->timer == TL_TIMER_FROM_HEAD;
-    nb::list list;
-    for (std::size_t k = 0; k < e->param_count; ++k) list.append(describe_param(e, params.data(), k));
-    d["params"] = list;
+    d["params"] = describe_params(e);
     out.append(d);
   }
   return out;
@@ -108,27 +86,35 @@ class Stepper {
 
 }  // namespace
 
+nb::object describe_param(const tl_param& p, double value) {
+  nb::dict d;
+  d["key"] = p.key;
+  d["low"] = p.low;
+  d["high"] = p.high;
+  d["default"] = value;
+  d["text"] = p.text;
+  d["whole"] = p.type != TL_PARAM_RATIO;
+  nb::list choices;
+  if (p.choices) {
+    std::istringstream names(p.choices);
+    for (std::string name; std::getline(names, name, '|');) choices.append(name);
+  }
+  d["choices"] = choices;
+  return d;
+}
+
+tl_arithmetic arithmetic_of(const std::string& name) {
+  if (name != "double" && name != "fixed")
+    throw std::invalid_argument("arithmetic '" + name + "': it is double or fixed");
+  return name == "fixed" ? TL_FIX : TL_F64;
+}
+
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params) {
-  if (arithmetic != "double" && arithmetic != "fixed")
-    throw std::invalid_argument("arithmetic '" + arithmetic + "': it is double or fixed");
   Chosen c;
-  c.estimator = tl_estimator_find(name.c_str(), arithmetic == "fixed" ? TL_FIX : TL_F64);
+  c.estimator = tl_estimator_find(name.c_str(), arithmetic_of(arithmetic));
   if (!c.estimator) throw std::invalid_argument("no estimator '" + name + "'");
-  c.params.resize(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
-  c.estimator->defaults(c.params.data());
-  for (const auto& [key, value] : params) {
-    std::size_t i = 0;
-    while (i < c.estimator->param_count && key != c.estimator->params[i].key) ++i;
-    if (i == c.estimator->param_count)
-      throw std::invalid_argument("estimator '" + name + "' has no parameter '" + key + "'");
-    const tl_param& p = c.estimator->params[i];
-    if (c.estimator->set(c.params.data(), i, value) != 0) {
-      std::ostringstream line;
-      line << name << ": " << key << " = " << value << ": allowed is " << p.low << " to " << p.high;
-      throw std::invalid_argument(line.str());
-    }
-  }
+  c.params = params_of(c.estimator, "estimator", params);
   c.state_words = (c.estimator->state_bytes(c.params.data()) + 7) / 8;
   return c;
 }

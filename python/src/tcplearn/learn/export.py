@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h: `python -m tcplearn.learn.export --write`;
-with --check, whether the header is what the files give."""
+"""core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h:
+`python -m tcplearn.learn.export --write`; with --check, whether the header is what the files give."""
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tcplearn import losses
 from tcplearn.errors import UserError
 from tcplearn.learn import model as models
 from tcplearn.learn.model import Model
@@ -21,8 +21,8 @@ NAMES = ("wide", "hwang2018")
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Made by python -m tcplearn.learn.export of core/models/. Weights have 24 fractional bits, a unit's bias is first;
- * means and gains have 30. In functions: a table is in the object once, and only where it is used. */
+/* Made by python -m tcplearn.learn.export of core/models/. Weights have 24 fractional bits, a unit's bias is
+ * first; means and gains have 30. In functions: a table is in the object once, and only where it is used. */
 #ifndef TCPLEARN_LOSS_MLP_MODELS_H
 #define TCPLEARN_LOSS_MLP_MODELS_H
 
@@ -67,12 +67,6 @@ TL_FN void tl_mlp_{name}(struct tl_mlp *out)
 """
 
 
-def features() -> tuple[str, ...]:
-    """Names of the core's features, in its order."""
-    source = (CORE / "include" / "tcplearn" / "loss" / "feature_list.h").read_text()
-    return tuple(re.findall(r"^\tX\((\w+), ", source, re.MULTILINE))
-
-
 def _rows(values: Iterable[object]) -> str:
     lines = textwrap.wrap(", ".join(map(str, values)) + ",", 95)
     return "\n".join(f"\t\t{line}" for line in lines)
@@ -110,7 +104,7 @@ def header(trained: Sequence[Model]) -> str:
     return (
         _TOP
         + f"\nenum tl_mlp_choice {{ {enum} }};\n"
-        + f"#define TL_MLP_MODEL_NAMES \"{'|'.join(m.name for m in trained)}\"\n"
+        + f'#define TL_MLP_MODEL_NAMES "{"|".join(m.name for m in trained)}"\n'
         + f"#define TL_MLP_MODEL_COUNT {len(trained)}\n"
         + "".join(map(_function, trained))
         + "\nTL_FN void tl_mlp_model(uint32_t model, struct tl_mlp *out)\n{\n"
@@ -119,7 +113,7 @@ def header(trained: Sequence[Model]) -> str:
 
 
 def shipped() -> list[Model]:
-    return [models.read(CORE / "models" / f"loss_{name}.json", features()) for name in NAMES]
+    return [models.read(CORE / "models" / f"loss_{name}.json", losses.features()) for name in NAMES]
 
 
 def main(arguments: Sequence[str]) -> int:

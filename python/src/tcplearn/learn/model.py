@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A perceptron of the core as JSON: read with every range checked, written so that it reads the same again.
 
-The core holds weights with 24 fractional bits and scales with 30; a model file holds those numbers exactly, so
-that the file, the header made of it and both arithmetics are one model."""
+The core holds weights with 24 fractional bits and scales with 30; a model file holds those numbers exactly:
+the file, the header made of it and both arithmetics are one model."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def from_document(document: object, where: str, features: Sequence[str]) -> Mode
         raise reader.error("inputs has to be a list of features")
     unknown = [f for f in inputs if f not in features]
     if unknown or len(set(inputs)) != len(inputs):
-        raise reader.error(f"no such feature: {printable(unknown[0])}" if unknown else "an input is there twice")
+        raise reader.error(f"no feature {printable(unknown[0])}" if unknown else "an input is there twice")
     if not isinstance(units, list) or not 1 <= len(units) <= HIDDEN_MAX:
         raise reader.error(f"hidden has to be a list of 1 to {HIDDEN_MAX} units")
     gain = reader.numbers("gain", reader.document["gain"], len(inputs), GAIN_MAX, SCALE_BITS)
