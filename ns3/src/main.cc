@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "run.h"
+#include "web_run.h"
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
@@ -26,7 +27,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    tcplearn::run(tcplearn::read_scenario(argv[1]), std::cout);
+    const tcplearn::Scenario scenario = tcplearn::read_scenario(argv[1]);
+    (scenario.load.kind == "web" ? tcplearn::run_web : tcplearn::run)(scenario, std::cout);
   } catch (const std::exception& error) {
     std::cerr << "tcplearn-ns3: " << error.what() << '\n';
     return 2;

@@ -140,6 +140,10 @@ class Engine:
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
 
+    def so_far(self, flow: int) -> _native.ReplayedFlow | None:
+        """As `finish` would give it; the flow goes on."""
+        return self._native.so_far(flow)
+
     def finish(self, flow: int) -> _native.ReplayedFlow | None:
         """Takes a flow out; None where it had no row."""
         self._users.finish(flow)

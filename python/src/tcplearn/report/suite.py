@@ -97,7 +97,8 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
         elif table.title.startswith("Shorter"):
             out.section("Shorter series", "Apart: here every estimator is still learning its path.")
         out.table(table, look)
-    out.glossary(glossary.of_suite(_TERMS))
+    shown, others = glossary.of_estimators(look)
+    out.glossary((*glossary.of_suite(_TERMS), *shown), others)
     return out
 
 
