@@ -59,6 +59,7 @@ ns3-test: ns3
 $(VENV)/.packages: python/requirements.txt
 	tools/system-packages $(BUILD_PACKAGES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Python packages and the native part: a few minutes the first time"
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
 	@touch $@
 

@@ -110,7 +110,10 @@ def test_few_samples_tell_nothing() -> None:
     assert "Next: capture for longer" in sentences.todo(few, everything=False)
     assert len(sentences.of(decided(row("a", 0, 100, samples=12)))) == 1
     some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
-    assert "a fires needlessly never, Linux never; so few samples still allow once in 200." in said(some)
+    assert (
+        "In 600 samples a and Linux never fire needlessly; so few samples still allow once in 200."
+        in said(some)
+    )
     assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
 
 
@@ -183,7 +186,7 @@ def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None
     path = short_flows.write(tmp_path / "short.pcap", 20)
     out = run(path)
     assert out.startswith("Which timer is best cannot be told on 200 samples")
-    assert "all flows together  200 samples in 20 flows, 20 of them too short to judge alone" in out
+    assert "all flows together  200 samples in 20 flows, each too short to judge alone" in out
     assert all(f"\n{name} " in out for name in estimators.DEFAULTS)
     rows = json.loads(run(path, "--format", "json"))
     totals = [r for r in rows if r["flow"] == TOTAL]

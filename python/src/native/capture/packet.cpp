@@ -31,7 +31,6 @@ std::uint64_t be64(const std::uint8_t* p) {
 }
 
 constexpr std::uint8_t kProtocolTcp = 6;
-
 // Tunnels in tunnels: more than anyone builds, and few enough for the stack.
 constexpr int kMostTunnels = 4;
 
@@ -282,8 +281,8 @@ Decoded decode_ether_type(std::uint16_t type, View v, Packet& out, int tunnels) 
 Decoded decode_wifi(View v, Packet& out) {
   if (v.captured < 24) return Decoded::kShort;
   const std::uint8_t control = v.data[0], flags = v.data[1];
-  if ((control & 0x0c) != 0x08 || (control & 0x40) != 0) return Decoded::kOther;  // no data, or none in it
-  if ((flags & 0x40) != 0) return Decoded::kOther;                                // encrypted
+  // no data frame, none with data in it, or encrypted
+  if ((control & 0x0c) != 0x08 || (control & 0x40) != 0 || (flags & 0x40) != 0) return Decoded::kOther;
   const bool four_addresses = (flags & 3) == 3, qos = (control & 0x80) != 0;
   const std::size_t header =
       24 + (four_addresses ? 6u : 0u) + (qos ? 2u : 0u) + (qos && (flags & 0x80) ? 4u : 0u);

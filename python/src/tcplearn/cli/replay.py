@@ -141,7 +141,7 @@ def replay(
     if total:
         raise UserError("--total: a suite's rows are totals; leave it out")
     place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
-    return suites.suite(suite, shared.checked, out, restart or [], match, place)
+    return suites.suite(suite, shared.checked, out, restart or [], match, place, everything=all)
 
 
 def _compared(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:

@@ -27,7 +27,8 @@ _CHARGE_SLACK_BYTES = 4 * 64 * 4096
 _DEBUGFS_OFF = Boot(append="debugfs=off")
 #: Four processors, and what a stock kernel can be made to check.
 _SMP = Boot(
-    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
+    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
+    "rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
     processors=4,
 )
 

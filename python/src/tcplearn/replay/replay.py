@@ -139,14 +139,14 @@ class Sides:
 
     def notes(self) -> list[str]:
         out = [
-            f"{self.source}: data sent by {host} ({reason}), flows: {flows}"
+            f"{self.source}: data sent by {host} ({reason})"
+            + (f", flows: {flows}" if len(self.sent) > 1 else "")
             for (host, reason), flows in self.sent.most_common(SIDES_NAMED)
         ]
         if len(self.sent) > SIDES_NAMED:
             out.append(f"{self.source}: and {len(self.sent) - SIDES_NAMED} more senders")
         if self.skipped:
-            left_out = f"{counted(self.skipped, 'direction')} left out: not the chosen side's"
-            out.append(f"{self.source}: {left_out} (--sender both shows them)")
+            out.append(f"{self.source}: {counted(self.skipped, 'direction')} left out (--sender both)")
         return out
 
 

@@ -101,11 +101,13 @@ def _best(verdict: Verdict, lead: Row) -> str:
 
 def _fired(verdict: Verdict, lead: Row) -> str:
     by_times: dict[int, list[str]] = {}
-    for b in verdict.beside:
-        by_times.setdefault(needless(b.row), []).append(_named(b.row))
-    beside = "".join(f", {_listed(names)} {_times(times)}" for times, names in by_times.items())
-    samples = counted(verdict.samples, "sample")
-    text = f"In {samples} {_named(lead)} fires needlessly {_times(needless(lead))}{beside}"
+    for row in (lead, *(b.row for b in verdict.beside)):
+        by_times.setdefault(needless(row), []).append(_named(row))
+    (times, names), *others = by_times.items()
+    fires = "fires" if len(names) == 1 else "fire"
+    how = f"never {fires} needlessly" if times == 0 else f"{fires} needlessly {_times(times)}"
+    beside = "".join(f", {_listed(names)} {_times(times)}" for times, names in others)
+    text = f"In {counted(verdict.samples, 'sample')} {_listed(names)} {how}{beside}"
     if needless(lead) == 0 and verdict.samples < _SAID_BELOW:
         text += f"; so few samples still allow once in {verdict.samples // _NONE_ALLOWS:,}"
     return f"{text}."
@@ -114,7 +116,7 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
     """How long the timer takes to notice a loss, and whether the difference from Linux's is chance."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
-    out = f"Its mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
+    out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
         return f"{out}."
     first = beside[0]

@@ -187,7 +187,8 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
     if flows:
         text.append(f" in {counted(flows, 'flow')}", style="not bold")
     if short:
-        text.append(f", {short:,} of them too short to judge alone", style="dim not bold")
+        which = "each" if short == flows > 1 else f"{short:,} of them"
+        text.append(f", {which} too short to judge alone", style="dim not bold")
     for note in dict.fromkeys(printable(r.note) for r in rows if r.note):
         text.append(f"  {note}", style="dim not bold")
     return text

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tcplearn.replay.results import Replay, Row
 
@@ -52,6 +52,10 @@ class Alone:
     def refuses(self, estimator: str) -> bool:
         """Whether that timer fires needlessly too often here."""
         return self.needless[estimator] > self.allowed
+
+    def agreeing(self, estimator: str) -> Alone:
+        """The same with that timer among the best."""
+        return replace(self, best=tuple(dict.fromkeys((*self.best, estimator))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,12 +103,19 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
             head += part
         if head.startswith(_PCAP_MAGIC):
             return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
+        if head.startswith(b"\0"):  # /dev/zero has no end
+            raise _no_trace(name)
         # nameless from the beginning, so that nothing stays behind however this ends
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
         copy.write(head)
         shutil.copyfileobj(source, copy)
         copy.flush()
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
+
+
+def _no_trace(name: object) -> TraceError:
+    text = f"{name}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
+    return TraceError(text)
 
 
 def _open(file: TraceFile, options: TraceOptions) -> Trace:
@@ -141,7 +148,5 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
     if looks_like_numbers(words):
         return NumbersTrace(file, options)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
-        raise TraceError(
-            f"{file}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-        )
+        raise _no_trace(file)
     return CsvTrace(file, options)
