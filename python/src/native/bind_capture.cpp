@@ -34,6 +34,13 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
   columns["losses"] = losses;
+  if (batch.events.wanted) {
+    nb::dict events;
+#define TCPLEARN_X(type, name, unknown, meaning) events[#name] = to_numpy(std::move(batch.events.name));
+    TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+    columns["events"] = events;
+  }
   columns["ended"] = to_numpy(std::move(batch.ended));
   return columns;
 }
@@ -73,7 +80,7 @@ void bind_capture(nb::module_& m) {
       .def(
           "__init__",
           [](CaptureReader* self, nb::handle path, const std::string& name, const std::string& sender,
-             bool every_ack, double idle_s) {
+             bool every_ack, double idle_s, bool events) {
             // a file's name is bytes, and need not be text
             PyObject* encoded = nullptr;
             if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
@@ -81,12 +88,13 @@ void bind_capture(nb::module_& m) {
             ReaderOptions options;
             options.sender = sender;
             options.every_ack = every_ack;
+            options.events = events;
             if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
             options.idle_us = static_cast<std::int64_t>(idle_s * 1e6);
             new (self) CaptureReader(file.c_str(), name.empty() ? file.c_str() : name, options);
           },
           nb::arg("path"), nb::arg("name") = "", nb::kw_only(), nb::arg("sender") = "auto",
-          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0)
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false)
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
            nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")

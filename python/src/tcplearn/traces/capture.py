@@ -25,6 +25,7 @@ class CaptureTrace:
             sender=options.sender,
             every_ack=options.every_ack,
             idle_s=options.idle_s,
+            events=options.events,
         )
 
     @property
