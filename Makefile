@@ -2,14 +2,15 @@
 # demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
 # half an hour.
 .DELETE_ON_ERROR:
-.PHONY: demo install ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
+.PHONY: demo install install-core man ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
 BENCH_PACKAGES := libbenchmark-dev
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
-TEST_PACKAGES := clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck
+# chromium opens the reports; groff and mandoc read the manual pages
+TEST_PACKAGES := chromium clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,9 +25,22 @@ CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
 demo: $(BIN)/tcplearn
 	@mkdir -p out
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
-	@echo "report: $(CURDIR)/out/demo.html"
 
-install: $(BIN)/tcplearn ns3 $(VENV)/.lab
+install: $(BIN)/tcplearn ns3 $(VENV)/.lab man
+
+# where `man tcplearn-replay` finds them once $(BIN) is in PATH
+MANDIR ?= $(VENV)/share/man
+man: $(BIN)/tcplearn
+	$(BIN)/python -m tcplearn.cli.man $(MANDIR)/man1
+
+# libtcplearn: static, shared, headers, pkg-config and CMake files. Needs a C compiler and CMake alone.
+PREFIX ?= /usr/local
+install-core:
+	cmake -S core -B build/core-install -DTCPLEARN_TESTS=OFF -DTCPLEARN_WERROR=OFF \
+	  -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
+	cmake --build build/core-install
+	DESTDIR="$(DESTDIR)" cmake --install build/core-install >/dev/null
+	@echo "libtcplearn: $(abspath $(PREFIX))"
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages
@@ -45,6 +59,7 @@ ns3-test: ns3
 $(VENV)/.packages: python/requirements.txt
 	tools/system-packages $(BUILD_PACKAGES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Python packages and the native part: a few minutes the first time"
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
 	@touch $@
 

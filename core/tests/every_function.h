@@ -71,4 +71,24 @@ TL_LOSS_CLASSIFIERS(TOUCH_LOSS_F64)
 TL_LOSS_PRESETS(TOUCH_F64_PRESET)
 #endif
 
+#define TOUCH_STARTUP(id, label, list, history, summary, about) \
+	uint32_t touch_##id(void *state, void *params, const struct tl_handshake *in, \
+			    const struct tl_startup_report *report); \
+	uint32_t touch_##id(void *state, void *params, const struct tl_handshake *in, \
+			    const struct tl_startup_report *report) \
+	{ \
+		struct tl_startup_window out; \
+		tl_wrap_defaults_##id##_fix(params); \
+		if (tl_wrap_set_##id##_fix(params, 0, tl_wrap_get_##id##_fix(params, in->loss))) \
+			return tl_wrap_state_bytes_##id##_fix(params); \
+		tl_wrap_init_##id##_fix(state, params); \
+		tl_wrap_report_##id##_fix(state, report); \
+		tl_wrap_note_##id##_fix(state, in); \
+		tl_wrap_decide_##id##_fix(state, in, &out); \
+		return out.iw_segments + out.ssthresh_segments; \
+	}
+
+TL_STARTUP_POLICIES(TOUCH_STARTUP)
+TL_STARTUP_PRESETS(TOUCH_FIX_PRESET)
+
 #endif

@@ -6,7 +6,8 @@
 #   image.sh DIR [MODULE...]
 #
 # TCPLEARN_KERNEL chooses the kernel: empty for Debian's own, 6.12 for another
-# of its lines, or the name of a package linux-image-*. The modules (with what they depend on) come on top of the ones below. The
+# of its lines, 7.3 for one of the next Debian's (later.sh), or the name of a
+# package linux-image-*. The modules (with what they depend on) come on top of the ones below. The
 # guest runs guest-init as process 1; vm.sh adds the scenario at each boot.
 # The same packages give the same bytes: names are sorted, times and inode
 # numbers are fixed.
@@ -23,6 +24,8 @@ modules=(veth sch_netem "$@")
 
 # shellcheck source=linux/lab/packages.sh
 . "$here/packages.sh"
+# shellcheck source=linux/lab/later.sh
+. "$here/later.sh"
 debian_12
 
 exec 9>"$dir/lock"
@@ -30,7 +33,13 @@ flock 9
 
 # A metapackage names the kernel of the day.
 kernel=${TCPLEARN_KERNEL:-}
-if [[ $kernel != linux-image-* ]]; then
+parts=()
+if is_later "$kernel"; then
+	later_apt "$dir" fresh
+	release=$(later_release "$kernel")
+	[ -n "$release" ] || die "the next Debian has no kernel $kernel (any more)"
+	kernel=linux-image-$release parts=("linux-base-$release" "linux-binary-$release" "linux-modules-$release")
+elif [[ $kernel != linux-image-* ]]; then
 	metapackage=linux-image-${kernel:+$kernel-}cloud-amd64
 	kernel=$(apt-cache depends "$metapackage" 2>/dev/null |
 		sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
@@ -39,7 +48,7 @@ fi
 release=${kernel#linux-image-}
 
 programs=(tc ip ss tcpdump socat)
-packages=("$kernel" busybox-static iproute2 tcpdump socat libc6
+packages=(busybox-static iproute2 tcpdump socat libc6
 	# what iproute2, tcpdump and socat load; a missing one is reported below
 	libbpf1 libbsd0 libcap2 libdb5.3 libdbus-1-3 libelf1 libgcrypt20
 	libgpg-error0 liblz4-1 liblzma5 libmd0 libmnl0 libnsl2 libpcap0.8
@@ -52,7 +61,16 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
 root=$work/root
-unpack "$dir" "$root" "$work/versions" "${packages[@]}"
+unpack "$dir" "$root" "$work/versions" "$kernel" "${parts[@]}"
+unset APT_CONFIG
+unpack "$dir" "$root" "$work/versions-2" "${packages[@]}"
+cat "$work/versions-2" >>"$work/versions"
+# where the next Debian has them
+if [ ${#parts[@]} -gt 0 ]; then
+	mkdir -p "$root/lib/modules" "$root/boot"
+	mv "$root/usr/lib/modules/$release" "$root/lib/modules/"
+	mv "$root/lib/modules/$release/vmlinuz" "$root/boot/vmlinuz-$release"
+fi
 
 guest=$work/guest
 mkdir -p "$guest"/{bin,dev,etc,lib64,out,proc,run,scenario,sys,tmp,usr/lib,lib/modules/"$release"}

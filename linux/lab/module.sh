@@ -13,7 +13,12 @@ umask 022
 
 die() { echo "module: $*" >&2; exit 1; }
 [ $# = 2 ] || { echo "usage: module.sh IMAGE_DIR OUT_DIR" >&2; exit 2; }
-root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+# shellcheck source=linux/lab/packages.sh
+. "$here/packages.sh"
+# shellcheck source=linux/lab/later.sh
+. "$here/later.sh"
 mkdir -p "$2"
 image=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
 for program in gcc-12 make strip; do
@@ -28,8 +33,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
-headers=$image/headers-$release-$version
-if [ ! -d "$headers" ]; then
+if is_later "$release"; then
+	headers=
+else
+	headers=$image/headers-$release-$version
+fi
+if [ -n "$headers" ] && [ ! -d "$headers" ]; then
 	mkdir -p "$image/packages"
 	# one for each release since 6.12, before that one for each line
 	kbuild=linux-kbuild-${release%-cloud-amd64}
@@ -49,8 +58,14 @@ fi
 cp -r "$root/linux/module" "$work/module"
 mkdir -p "$work/module/include"
 cp -r "$root/core/include/tcplearn" "$work/module/include/"
-# without BTF, which would need pahole
-make -s -C "$work/module" "KDIR=$headers/usr/src/linux-headers-$release" CONFIG_DEBUG_INFO_BTF_MODULES= >"$out/build.log" 2>&1 ||
+build() { # without BTF, which would need pahole
+	if [ -z "$headers" ]; then
+		later_build "$image" "$release" "$version" "$work/module"
+	else
+		make -s -C "$work/module" "KDIR=$headers/usr/src/linux-headers-$release" CONFIG_DEBUG_INFO_BTF_MODULES=
+	fi
+}
+build >"$out/build.log" 2>&1 ||
 	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
 strip -g -R .note.gnu.build-id "$work/module"/*.ko
 gcc-12 -O2 -static -Wl,--build-id=none -o "$work/transfer" "$root/linux/lab/guest/transfer.c" 2>"$out/transfer.log" ||

@@ -10,7 +10,8 @@
 # the guest's kernel draws. VM_TIME_LIMIT (seconds of this machine, 900) ends a
 # run that hangs. VM_APPEND is added to the kernel's command line. VM_PROCESSORS=N
 # gives the guest so many, and takes its virtual time away: such a run does not
-# repeat, and measures nothing.
+# repeat, and measures nothing. VM_ACCEL=kvm makes it fast where /dev/kvm is of
+# use (nested in another virtual machine it may be slower than without).
 set -euo pipefail
 export LC_ALL=C
 umask 022
@@ -67,7 +68,7 @@ memory_mb=512
 # shellcheck disable=SC2054  # the commas are QEMU's
 machine=(-accel tcg -icount "shift=1,sleep=off$record")
 # shellcheck disable=SC2054
-[ -z "${VM_PROCESSORS:-}" ] || machine=(-accel tcg,thread=multi -smp "$VM_PROCESSORS")
+[ -z "${VM_PROCESSORS:-}" ] || machine=(-accel "${VM_ACCEL:-tcg,thread=multi}" -smp "$VM_PROCESSORS")
 # shellcheck disable=SC2054
 qemu=(qemu-system-x86_64
 	"${machine[@]}" -cpu max -M pc -m "$memory_mb" -seed "$seed"

@@ -120,6 +120,23 @@ static void tl_cong_avoid(struct sock *sk, const struct tcp_congestion_ops *base
 	base->cong_avoid(sk, ack, acked);
 }
 
+#ifdef TL_TX_START_APART
+static void tl_tx_start(struct sock *sk, const struct tcp_congestion_ops *base)
+{
+	struct tl_connection *c = tl_connection(sk);
+
+	if (c)
+		tl_timer_start(sk, c);
+	if (base->cwnd_event_tx_start)
+		base->cwnd_event_tx_start(sk);
+}
+#define TL_TX_START(name, index) \
+	static void tl_##name##_tx_start(struct sock *sk) \
+	{ \
+		tl_tx_start(sk, bases[index]); \
+	}
+#define TL_TAKE_TX_START(name) ops->cwnd_event_tx_start = tl_##name##_tx_start
+#else
 static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base, enum tcp_ca_event event)
 {
 	struct tl_connection *c = tl_connection(sk);
@@ -129,6 +146,13 @@ static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base
 	if (base->cwnd_event)
 		base->cwnd_event(sk, event);
 }
+#define TL_TX_START(name, index) \
+	static void tl_##name##_cwnd_event(struct sock *sk, enum tcp_ca_event event) \
+	{ \
+		tl_cwnd_event(sk, bases[index], event); \
+	}
+#define TL_TAKE_TX_START(name) ops->cwnd_event = tl_##name##_cwnd_event
+#endif
 
 /* tcp_enter_loss comes here each time, in recovery too and before the doubling; tcp_simple_retransmit
  * (a smaller MTU) with the timer still pending. */
@@ -178,10 +202,7 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	{ \
 		tl_cong_avoid(sk, bases[index], ack, acked); \
 	} \
-	static void tl_##name##_cwnd_event(struct sock *sk, enum tcp_ca_event event) \
-	{ \
-		tl_cwnd_event(sk, bases[index], event); \
-	} \
+	TL_TX_START(name, index) \
 	static void tl_##name##_set_state(struct sock *sk, u8 state) \
 	{ \
 		tl_set_state(sk, bases[index], state); \
@@ -196,7 +217,7 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 		ops->release = tl_##name##_release; \
 		ops->pkts_acked = tl_##name##_pkts_acked; \
 		ops->cong_avoid = tl_##name##_cong_avoid; \
-		ops->cwnd_event = tl_##name##_cwnd_event; \
+		TL_TAKE_TX_START(name); \
 		ops->set_state = tl_##name##_set_state; \
 		ops->min_tso_segs = tl_##name##_min_tso_segs; \
 	}

@@ -128,8 +128,7 @@ static __always_inline void tl_update(const struct sock *sk, struct tl_connectio
 		.flight_segments = tp->packets_out + acked_segments,
 	};
 
-	c->estimator->update(c->state, &in);
-	c->estimator->query(c->state, &c->answer);
+	c->estimator->update(c->state, &in, &c->answer);
 }
 
 /* What the kernel's estimator got from the handshake, before there was a connection here. */
@@ -197,16 +196,19 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 		tl_count(samples);
 		if (rtt_us != sample->rtt_us)
 			tl_count(samples_differ);
-		if (c->estimator && rtt_us >= 0) {
-			tl_update(sk, c, rtt_us, sample->pkts_acked);
-			tl_timer_answer(sk, c);
-			if (c->sets_srtt)
-				tp->srtt_us = clamp_t(s64, c->answer.rtt_q8 >> 5, 1, U32_MAX >> 1);
-		} else if (!c->estimator) {
+		if (c->estimator) {
+			if (likely(rtt_us >= 0)) {
+				tl_update(sk, c, rtt_us, sample->pkts_acked);
+				tl_timer_answer(sk, c);
+				if (c->sets_srtt)
+					tp->srtt_us = clamp_t(s64, c->answer.rtt_q8 >> 5, 1, U32_MAX >> 1);
+			}
+			tl_timer_sampled(sk, c);
+		} else {
 			c->answer.rtt_q8 = (s64)tp->srtt_us << 5;
 			c->answer.rto_q8 = (s64)jiffies_to_usecs(c->stock_rto) << 8;
+			c->armed_rto = c->stock_rto;
 		}
-		tl_timer_sampled(sk, c);
 		c->srtt_before = tp->srtt_us;
 	} else {
 		tl_count(no_sample);

@@ -21,13 +21,18 @@
 		tl_wrap_query_##id##_fix(s, &p); \
 		answer->rtt_q8 = p.rtt; \
 		answer->rto_q8 = p.rto; \
+	} \
+	static void id##_update(void *s, const struct tl_sample *sample, struct tl_answer *answer) \
+	{ \
+		tl_wrap_update_##id##_fix(s, sample); \
+		id##_query(s, answer); \
 	}
 TL_ESTIMATORS(TL_LAYER)
 
 #define TL_ENTRY(id, label, defaults) \
 	{ label, (int)tl_timer_of_##id == TL_TIMER_FROM_HEAD, id##_keys, ARRAY_SIZE(id##_keys), defaults, \
 	  tl_wrap_set_##id##_fix, tl_wrap_state_bytes_##id##_fix, tl_wrap_init_##id##_fix, \
-	  tl_wrap_update_##id##_fix, id##_query },
+	  id##_update, id##_query },
 #define TL_ESTIMATOR_ENTRY(id, label, list, state, timer, origin, summary, about) \
 	TL_ENTRY(id, label, tl_wrap_defaults_##id##_fix)
 #define TL_PRESET_ENTRY(id, preset, label, summary) \

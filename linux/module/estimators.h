@@ -25,7 +25,7 @@ struct tl_kernel_estimator {
 	int (*set)(void *params, u32 index, s64 q30); /* any type, with 30 fractional bits */
 	u32 (*state_bytes)(const void *params);
 	void (*init)(void *state, const void *params);
-	void (*update)(void *state, const struct tl_sample *sample);
+	void (*update)(void *state, const struct tl_sample *sample, struct tl_answer *answer); /* which is query's */
 	void (*query)(const void *state, struct tl_answer *answer);
 };
 

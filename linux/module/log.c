@@ -3,7 +3,6 @@
  * net-INODE with a relay: log0, log1 ... one for each CPU. Off, it takes no memory. */
 #include <linux/debugfs.h>
 #include <linux/module.h>
-#include <linux/relay.h>
 #include <linux/seq_file.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
@@ -33,7 +32,7 @@ static int tl_log_remove(struct dentry *file)
 }
 
 /* A full buffer keeps what it has: the new record is dropped, and counted. */
-static int tl_log_next(struct rchan_buf *buf, void *next, void *last, size_t padding)
+TL_SUBBUF_START(tl_log_next, buf)
 {
 	if (!relay_buf_full(buf))
 		return 1;

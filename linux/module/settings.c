@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* net.tcplearn.*: for each network namespace, read when a connection starts. */
 #include <linux/slab.h>
-#include <linux/sysctl.h>
-#include <linux/version.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
 #include "tcplearn_module.h"
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
-#define register_net_sysctl_sz(net, path, table, count) register_net_sysctl(net, path, table)
-#endif
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
-typedef struct ctl_table tl_ctl_table;
-#else
-typedef const struct ctl_table tl_ctl_table;
-#endif
 
 struct tl_net {
 	struct tl_settings settings;

@@ -7,6 +7,7 @@
 #include <net/tcp.h>
 
 #include "estimators.h"
+#include "kernel_versions.h"
 #include "log_format.h"
 
 /* "stock" stands beside the core's estimators: it writes nothing and logs what the kernel does. */

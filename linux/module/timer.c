@@ -59,12 +59,13 @@ void tl_timer_release(struct sock *sk, struct tl_connection *c)
 static void tl_check_arming(const struct sock *sk, const struct tl_connection *c, enum tl_when when)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
+	u32 timeout = tl_timeout(sk);
 	bool ours;
 
 	switch (icsk->icsk_pending) {
 	case ICSK_TIME_RETRANS:
-		ours = (u32)icsk->icsk_timeout - c->armed_at == min_t(u32, c->armed_rto + c->pacing_delay, TCP_RTO_MAX);
-		if (!ours && (u32)icsk->icsk_timeout == c->timeout_before) {
+		ours = timeout - c->armed_at == min_t(u32, c->armed_rto + c->pacing_delay, tl_rto_max(sk));
+		if (!ours && timeout == c->timeout_before) {
 			tl_count(kept);
 			break;
 		}

@@ -12,7 +12,7 @@
 /* The kernel's own RTO, backed off as the connection is. */
 static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection *c)
 {
-	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), TCP_RTO_MAX);
+	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), tl_rto_max(sk));
 }
 
 /* An rto_min that somebody set, in us; 0 where it is the kernel's default, which is no floor of ours. */
@@ -29,14 +29,16 @@ static inline u32 tl_floor_us(struct sock *sk)
 /* The estimator's answer as the RTO between ACKs. */
 static inline void tl_timer_answer(struct sock *sk, struct tl_connection *c)
 {
-	u64 us = ((u64)max_t(s64, c->answer.rto_q8, 0) + 255) >> 8;
-	u32 floor_us = tl_floor_us(sk);
+	const u64 second_q8 = (u64)USEC_PER_SEC << 8;
+	u64 rto_q8 = max_t(s64, c->answer.rto_q8, 0);
+	u32 floor_us = tl_floor_us(sk), rto;
 
-	if (floor_us) /* the least that stock's formula can give with it */
-		us = max_t(u64, us, (u64)(tcp_sk(sk)->srtt_us >> 3) + floor_us);
+	if (unlikely(floor_us)) /* the least that stock's formula can give with it */
+		rto_q8 = max_t(u64, rto_q8, ((u64)(tcp_sk(sk)->srtt_us >> 3) + floor_us) << 8);
+	rto_q8 = min_t(u64, rto_q8, TCP_RTO_MAX / HZ * second_q8);
 	/* rounded up: a timer must not be early */
-	us = min_t(u64, us, (u64)TCP_RTO_MAX * (USEC_PER_SEC / HZ));
-	c->rto = c->armed_rto = max_t(u32, usecs_to_jiffies((u32)us), TL_JIFFIES_MIN);
+	rto = (rto_q8 * HZ + second_q8 - 1) / second_q8;
+	c->rto = c->armed_rto = clamp_t(u32, rto, TL_JIFFIES_MIN, tl_rto_max(sk));
 }
 
 /* A sample was taken: tcp_set_rto has just put the kernel's own in place. */
@@ -46,7 +48,7 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 	const struct sk_buff *head;
 
 	c->ours = false;
-	if (!c->estimator || !c->rto) {
+	if (unlikely(!c->rto)) {
 		c->armed_rto = icsk->icsk_rto;
 		return;
 	}
@@ -86,7 +88,7 @@ static inline void tl_timer_expect(const struct sock *sk, struct tl_connection *
 {
 	c->armed_at = tcp_jiffies32;
 	c->pacing_delay = tcp_pacing_delay(sk);
-	c->timeout_before = inet_csk(sk)->icsk_timeout;
+	c->timeout_before = tl_timeout(sk);
 	c->unchecked = true;
 }
 

@@ -58,7 +58,7 @@ static int tl_begin(void)
 /* "case" lines come before the answers: the state is made when the first answer comes */
 static int tl_answer(s64 rtt, s64 rto)
 {
-	struct tl_answer a;
+	struct tl_answer a, updated;
 	u32 k;
 
 	if (!subject)
@@ -76,10 +76,12 @@ static int tl_answer(s64 rtt, s64 rto)
 				return -EINVAL;
 			in.time_us += shift;
 			in.sent_us += shift;
-			subject->update(state, &in);
+			subject->update(state, &in, &updated);
 		}
 	}
 	subject->query(state, &a);
+	if (at && (updated.rtt_q8 != a.rtt_q8 || updated.rto_q8 != a.rto_q8))
+		return -EINVAL;
 	tl_score()->answers++;
 	if (a.rtt_q8 != rtt || a.rto_q8 != rto) {
 		if (!wrong[0])

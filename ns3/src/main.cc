@@ -16,6 +16,7 @@
 #include "ns3/simulator.h"
 #include "report.h"
 #include "scenario.h"
+#include "web_run.h"
 
 namespace tcplearn {
 namespace {
@@ -89,7 +90,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    tcplearn::run(tcplearn::read_scenario(argv[1]), std::cout);
+    const tcplearn::Scenario scenario = tcplearn::read_scenario(argv[1]);
+    (scenario.load.kind == "web" ? tcplearn::run_web : tcplearn::run)(scenario, std::cout);
   } catch (const std::exception& error) {
     std::cerr << "tcplearn-ns3: " << error.what() << '\n';
     return 2;

@@ -60,6 +60,36 @@ Dumbbell read_dumbbell(const json& j) {
   return d;
 }
 
+Cloudbox read_cloudbox(const json& j) {
+  Cloudbox c{};
+  take(j, "pairs", c.pairs);
+  take(j, "edge_mbps", c.edge_mbps);
+  take(j, "rate_mbps", c.rate_mbps);
+  take(j, "delay_ms", c.delay_ms);
+  take(j, "queue_packets", c.queue_packets);
+  take(j, "server_mbps", c.server_mbps);
+  take(j, "loss", c.loss);
+  take(j, "syn_ack_loss", c.syn_ack_loss);
+  return c;
+}
+
+Web read_web(const json& j) {
+  Web w{};
+  take(j, "level", w.level);
+  take(j, "connections", w.connections);
+  take(j, "warmup_s", w.warmup_s);
+  take(j, "drain_s", w.drain_s);
+  take(j, "persistent", w.persistent);
+  take(j, "response_max_bytes", w.response_max_bytes);
+  take(j, "startup_share", w.startup_share);
+  const json& startup = j.at("startup");
+  take(startup, "name", w.startup.name);
+  for (const auto& [key, value] : startup.at("params").items())
+    w.startup.params.emplace_back(key, value.get<double>());
+  Startup{w.startup};  // refuses now
+  return w;
+}
+
 Load read_load(const json& j) {
   Load l{};
   take(j, "kind", l.kind);
@@ -119,9 +149,12 @@ Scenario read_scenario(const std::string& path) {
   s.topology = j.at("topology").at("kind").get<std::string>();
   if (s.topology == "manet")
     s.manet = read_manet(j.at("topology"));
+  else if (s.topology == "delaybox")
+    s.cloudbox = read_cloudbox(j.at("topology"));
   else
     s.dumbbell = read_dumbbell(j.at("topology"));
   s.load = read_load(j.at("load"));
+  if (s.load.kind == "web") s.web = read_web(j.at("load"));
   s.tcp = read_tcp(j.at("tcp"));
   s.socket = read_socket(j, s.tcp);
   return s;

@@ -11,6 +11,7 @@
 
 #include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
+#include "startup.h"
 #include "tcp_socket.h"
 
 namespace tcplearn {
@@ -43,6 +44,25 @@ struct Dumbbell {
   std::string trace;  // in place of the rate; "": none
 };
 
+struct Cloudbox {       // a bottleneck between clouds, each connection with a path of its own: delaybox.h
+  std::uint32_t pairs;  // of nodes; only how many connections share a node's list
+  double edge_mbps, rate_mbps, delay_ms;
+  std::uint32_t queue_packets;
+  Range server_mbps;    // a connection's access at the server's side
+  Range loss;           // a connection's rate, towards the client
+  double syn_ack_loss;  // share of connections whose first SYN-ACK is dropped
+};
+
+struct Web {     // web_load.h
+  double level;  // of the bottleneck, offered
+  std::uint32_t connections;
+  double warmup_s, drain_s;
+  bool persistent;
+  double response_max_bytes;
+  StartupSpec startup;
+  double startup_share;  // of connections; the others' is the standard
+};
+
 struct Load {
   std::string kind;  // ftp, bursts
   std::uint32_t flows;
@@ -61,10 +81,12 @@ struct Tcp {
 struct Scenario {
   std::uint32_t seed;
   double duration_s, tick_s, cwnd_bin_s;
-  std::string topology;  // manet, dumbbell
+  std::string topology;  // manet, dumbbell, delaybox
   Manet manet;
   Dumbbell dumbbell;
+  Cloudbox cloudbox;
   Load load;
+  Web web;
   Tcp tcp;
   SocketSettings socket;
 };

@@ -24,6 +24,8 @@ NS_OBJECT_ENSURE_REGISTERED(TcpSocketFactory);
 namespace {
 // 1 << 6 times the first wait is beyond any cap; ns-3 shifts an int by the number of tries
 constexpr std::uint32_t kSynDoublings = 6;
+// a long transfer tells its startup policy of each such part
+constexpr std::uint32_t kReportSegments = 32;
 
 double as_us(Time time) { return static_cast<double>(time.GetNanoSeconds()) * 1e-3; }
 }  // namespace
@@ -37,7 +39,10 @@ ns3::TypeId TcpSocket::GetTypeId() {
 }
 
 TcpSocket::TcpSocket(const TcpSocket& listening)
-    : ns3::TcpSocketBase(listening), m_settings(listening.m_settings), m_recorder(listening.m_recorder) {
+    : ns3::TcpSocketBase(listening),
+      m_settings(listening.m_settings),
+      m_recorder(listening.m_recorder),
+      m_startup(listening.m_startup) {
   tl_sampler_init(&m_sampler);
 }
 
@@ -80,11 +85,51 @@ void TcpSocket::DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& fr
     sender.oracle.arrived(header.GetSequenceNumber(), header.GetSequenceNumber() + size, tag.serial,
                           tag.original);
   }
+  const ns3::TcpSocket::TcpStates_t before = m_state.Get();
+  m_answering = true;
   ns3::TcpSocketBase::DoForwardUp(packet, from, to);
+  m_answering = false;
+  if ((before == SYN_SENT || before == SYN_RCVD) && m_connected) begin_windows();
+}
+
+// At the end of the handshake, before any data leaves: an application hears of it later. A client cannot know
+// what of the two was lost; a duplicate SYN shows a server the same loss that its own timer does.
+void TcpSocket::begin_windows() {
+  if (!m_startup) return;
+  tl_handshake handshake{};
+  handshake.time_us = whole_us(Simulator::Now());
+  handshake.took_us = whole_us(Simulator::Now() - m_handshake_began);
+  handshake.resends = m_handshake_resends;
+  if (m_handshake_resends > 0) handshake.loss = m_is_client ? TL_HANDSHAKE_EITHER : TL_HANDSHAKE_SYN_ACK;
+  handshake.iw_segments = m_tcb->m_initialCWnd;
+  handshake.ssthresh_segments = m_tcb->m_initialSsThresh / m_tcb->m_segmentSize;
+  const tl_startup_window out = m_startup->windows(handshake);
+  const std::uint64_t ssthresh = std::uint64_t{out.ssthresh_segments} * m_tcb->m_segmentSize;
+  m_tcb->m_cWnd = out.iw_segments * m_tcb->m_segmentSize;
+  m_tcb->m_cWndInfl = m_tcb->m_cWnd.Get();
+  m_tcb->m_ssThresh = static_cast<std::uint32_t>(std::min<std::uint64_t>(ssthresh, m_tcb->m_initialSsThresh));
+}
+
+void TcpSocket::report_place() {
+  if (!m_startup || m_unreported.sent_segments == 0) return;
+  m_unreported.time_us = whole_us(Simulator::Now());
+  if (m_unreported_rtts > 0) {
+    m_unreported.rtt_us /= m_unreported_rtts;
+    m_unreported.rtt_min_us = whole_us(m_tcb->m_minRtt);
+  }
+  m_startup->report(m_unreported);
+  m_unreported = {};
+  m_unreported_rtts = 0;
 }
 
 void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   const bool syn = flags & ns3::TcpHeader::SYN;
+  if (syn && m_synCount == m_synRetries) {
+    m_handshake_began = Simulator::Now();
+    m_is_client = !(flags & ns3::TcpHeader::ACK);
+  } else if (syn && !m_answering) {
+    ++m_handshake_resends;
+  }
   if (syn && m_synCount + kSynDoublings < m_synRetries) m_synCount = m_synRetries - kSynDoublings;
   if (syn && m_synCount < m_synRetries && flow()) flow()->syn_retransmitted++;
   ns3::TcpSocketBase::SendEmptyPacket(flags);
@@ -109,6 +154,9 @@ void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t
     f->sent++;
     f->retransmitted += again;
   }
+  m_unreported.sent_segments += size > 0;
+  m_unreported.resent_segments += size > 0 && again;
+  if (m_unreported.sent_segments >= kReportSegments) report_place();
   if (!again) {
     m_sent.push_back({seq, seq + size, Simulator::Now(), standing_us(), m_rto.Get()});
     return;
@@ -140,6 +188,8 @@ void TcpSocket::take_sample(const Sent& sent) {
   sample.sent_us = sample.time_us - sample.rtt_us;
   sample.flight_segments = (UnAckDataCount() + m_tcb->m_segmentSize - 1) / m_tcb->m_segmentSize;
   const std::int64_t raw_us = sample.rtt_us;
+  m_unreported.rtt_us += raw_us;
+  ++m_unreported_rtts;
   m_tcb->m_lastRtt = raw;
   m_tcb->m_minRtt = std::min(raw, m_tcb->m_minRtt);
 

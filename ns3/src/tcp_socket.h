@@ -9,6 +9,7 @@
 // - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling): ns-3 lets it grow without end where
 // the
 //   receiver's window is what limits
+// - a lost SYN or SYN-ACK changes the windows as a startup policy says (ns-3 never does)
 // - SYNs are sent again at most backoff_max apart, for as long as the flow lives
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
@@ -20,6 +21,7 @@
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "rtt_estimator.h"
+#include "startup.h"
 
 namespace tcplearn {
 
@@ -44,6 +46,11 @@ class TcpSocket : public ns3::TcpSocketBase {
 
   void configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder);
   void record_as(std::uint32_t flow);  // this end sends the flow's data
+  // The windows after the handshake, of this end and of those that a listening one accepts; without it
+  // ns-3's.
+  void start_by(std::shared_ptr<Startup> startup) { m_startup = std::move(startup); }
+  std::uint32_t handshake_resends() const { return m_handshake_resends; }  // by a timeout
+  void report_place();  // what was sent since the last time, to the policy
 
  protected:
   ns3::Ptr<ns3::TcpSocketBase> Fork() override;
@@ -72,6 +79,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   void take_sample(const Sent& sent);
   void measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us);
   void rearm(ns3::Time wait);
+  void begin_windows();
 
   std::shared_ptr<const SocketSettings> m_settings;
   std::shared_ptr<Recorder> m_recorder;
@@ -80,6 +88,14 @@ class TcpSocket : public ns3::TcpSocketBase {
   tl_sampler m_sampler{};
   std::deque<Sent> m_sent;
   bool m_backed_off = false;
+
+  std::shared_ptr<Startup> m_startup;
+  ns3::Time m_handshake_began;
+  std::uint32_t m_handshake_resends = 0;
+  bool m_is_client = false;
+  bool m_answering = false;  // within DoForwardUp: what is sent is no timeout's
+  tl_startup_report m_unreported{};
+  std::int64_t m_unreported_rtts = 0;
 };
 
 // One on each node: node->AggregateObject(factory). Sockets come from Socket::CreateSocket with its type.

@@ -17,6 +17,10 @@ from samples import ROOT
 from tcplearn import estimators
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--screenshots", default="", help="a folder for what reports look like in a browser")
+
+
 @pytest.fixture
 def installed_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """examples/my_estimator as pip would leave it: its module and its entry point on sys.path."""

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from samples import ROOT, batch, series
 from tcplearn import _native, estimators
+from tcplearn.cli import main
 from tcplearn.errors import UserError
 
 CORE = [info.name for info in estimators.available() if info.core]
@@ -129,3 +132,18 @@ class TestUsersEstimator:
     def test_that_does_not_load_says_so(self, installed_example: str) -> None:
         with pytest.raises(UserError, match="does not load"):
             estimators.create("broken")
+
+    def test_is_compared_by_default(
+        self, installed_example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        trace = tmp_path / "a.csv"
+        trace.write_text("t_s,rtt_ms\n" + "".join(f"{i / 10},{20 + i % 7}\n" for i in range(40)))
+        for words, wanted in (
+            ((), (*estimators.DEFAULTS, installed_example)),
+            (("--all",), (*estimators.ALL, installed_example)),
+            (("-e", "last"), ("last",)),
+        ):
+            assert main(["replay", str(trace), "-q", "--format", "json", *words]) == 0
+            out, err = capsys.readouterr()
+            assert tuple(row["estimator"] for row in json.loads(out)) == wanted
+            assert ("estimator 'broken'" in err) == (words != ("-e", "last")) and err.count("\n") <= 1

@@ -131,3 +131,23 @@ def test_both_arithmetics_agree(arithmetic: str) -> None:
     others = json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--arithmetic", other).stdout)
     for one, two in zip(rows, others, strict=True):
         assert one["mean_abs_error_ms"] == pytest.approx(two["mean_abs_error_ms"], rel=2e-3)
+
+
+def test_a_pipe_without_an_end_is_refused(tmp_path: Path) -> None:
+    with Path("/dev/zero").open("rb") as zeros:
+        done = subprocess.run(
+            [sys.executable, "-m", "tcplearn", "replay", "-"], stdin=zeros, capture_output=True, timeout=60
+        )
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1) and b"stdin: not a trace" in done.stderr
+
+
+def test_a_pipe_is_named_while_it_is_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "tcplearn", "replay", str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        assert started.stderr is not None
+        assert started.stderr.readline() == f"tcplearn: {pipe}: a pipe: it is read until it ends\n".encode()
+        pipe.write_bytes(CAPTURE.read_bytes())
+        out, _ = started.communicate(timeout=60)
+    assert started.returncode == 0 and out.startswith(b"Best ")

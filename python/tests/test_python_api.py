@@ -14,6 +14,7 @@ from tcplearn.replay.engine import _Users
 PAGE = (ROOT / "docs" / "python-api.md").read_text()
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_the_examples_give_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

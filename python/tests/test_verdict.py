@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+import short_flows
 from samples import ROOT
 from tcplearn import estimators
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import replay, sentences, verdict
 from tcplearn.replay.results import Row
 from tcplearn.replay.verdict import Verdict, Waits
-
-sys.path.append(str(Path(__file__).parent / "traces"))
-import wire
 
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
@@ -56,8 +55,9 @@ def test_the_shortest_wait_of_those_that_seldom_fire_needlessly() -> None:
     assert said(found).startswith(
         "Best timer for this traffic: a. In 10,000 samples a fires needlessly 10 times"
     )
-    assert "b waits less (50.0 ms), but fires needlessly too often: 11 times, where 10 would do." in said(
-        found
+    assert (
+        "b has a shorter RTO (50.0 ms), but fires needlessly too often: 11 times, where 10 would do."
+        in said(found)
     )
     # what Linux's timer does is no fault of another
     assert decided(row("b", 40, 50), row("linux", 40, 300)).equal[0].estimator == "b"
@@ -70,8 +70,8 @@ def test_nobody_wins_where_the_intervals_overlap() -> None:
     assert [r.estimator for r in found.equal] == ["a", "b"]
     assert found.lead is not None and found.lead.estimator == "b"  # it fires less
     text = said(found)
-    assert text.startswith("Best for this traffic: b and a. Which of them is best cannot be told")
-    assert "60 % less than Linux: more than chance (95 % interval: 50 to 70 %)" in text
+    assert text.startswith("Best for this traffic: a and b. Which of them is best cannot be told")
+    assert "60 % less than Linux's, more than chance (95 % interval: 50 to 70 %)" in text
     close = decided(row("a", 0, 100), row("b", 0, 104), LINUX)
     assert [r.estimator for r in close.equal] == ["a", "b"]
 
@@ -83,7 +83,7 @@ def test_a_difference_from_linux_that_may_be_chance() -> None:
         "No timer compared would have served this traffic better than Linux's. a would have done as well."
     )
     slower = decided(row("a", 0, 100), LINUX, waits={"linux": {"a": (0.2, 1.1)}})
-    assert "That is 67 % less than Linux, which may be chance." in said(slower)
+    assert ": 67 % less than Linux's, which may be chance." in said(slower)
 
 
 def test_a_wait_beyond_the_standard_s_least_is_not_called_best() -> None:
@@ -97,8 +97,9 @@ def test_a_wait_beyond_the_standard_s_least_is_not_called_best() -> None:
 def test_linux_s_own_where_all_that_wait_less_fire_needlessly() -> None:
     found = decided(row("a", 99, 100), LINUX, STANDARD)
     assert said(found).startswith("No timer compared would have served this traffic better than Linux's. In")
-    assert "a waits less (100 ms), but fires needlessly too often: 99 times, where 10 would do." in said(
-        found
+    assert (
+        "a has a shorter RTO (100 ms), but fires needlessly too often: 99 times, where 10 would do."
+        in said(found)
     )
 
 
@@ -109,7 +110,10 @@ def test_few_samples_tell_nothing() -> None:
     assert "Next: capture for longer" in sentences.todo(few, everything=False)
     assert len(sentences.of(decided(row("a", 0, 100, samples=12)))) == 1
     some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
-    assert "a fires needlessly 0 times, Linux 0; so few samples still allow once in 200." in said(some)
+    assert (
+        "In 600 samples a and Linux never fire needlessly; so few samples still allow once in 200."
+        in said(some)
+    )
     assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
 
 
@@ -129,27 +133,48 @@ def test_the_prediction_comes_last_and_may_be_chance() -> None:
     assert sentences.of(decided(row("a", 0, 100, **ends), LINUX))[-1].endswith("ms), which may be chance.")
 
 
+def alone(name: str, samples: int, *best: str, **needless: int) -> verdict.Alone:
+    return verdict.Alone(name, samples, 1, best, {"a": 0, "linux": 0, **needless})
+
+
+def test_flows_that_disagree_are_named() -> None:
+    found = decided(row("a", 3, 100), LINUX)
+    assert "best in" not in said(replace(found, alone=(alone("x", 400, "a"), alone("y", 400, "linux", "a"))))
+    other = alone("10.0.0.1:1 > 10.0.0.2:2", 400, "linux", a=3)
+    text = said(replace(found, alone=(alone("x", 9000, "a"), other)))
+    assert "Linux is best in 10.0.0.1:1 > 10.0.0.2:2, where a fires 3 times." in text
+    # first of several: where the timer fires too often, not where another one merely waits less
+    several = (alone("x", 9000, "b", b=0), other, alone("z", 400, "a"))
+    text = said(replace(found, alone=several))
+    assert "Others are best in 2 of 3 flows judged alone; Linux is in 10.0.0.1:1 > 10.0.0.2:2, where" in text
+
+
+def test_a_flow_is_judged_by_the_same_rule() -> None:
+    rows = [row(n, f, w, samples=400) for n, f, w in (("a", 3, 100), ("b", 1, 104), ("linux", 0, 300))]
+    found = verdict.alone(rows, "x", lambda base: {})
+    assert found is not None and found.best == ("b",) and found.refuses("a") and not found.refuses("b")
+    assert verdict.alone([replace(r, samples=299) for r in rows], "x", lambda base: {}) is None
+
+
+def test_a_part_and_a_requested_rate_are_said() -> None:
+    timer = row("a:miss=0.001", 3, 110, rto_miss_rate_requested=0.001, rto_miss_rate_before=0.0012)
+    found = decided(timer, row("b", 3, 100), LINUX)
+    assert "requested" not in said(found) and "could be read" not in said(found)
+    text = said(replace(found, requested=("a:miss=0.001",), part=True))
+    assert (
+        "a:miss=0.001: 0.12 % of samples outlast the RTO just before, 0.1 % requested; it fires needlessly "
+        "3 times, mean RTO 110 ms." in text
+    )
+    assert sentences.of(replace(found, part=True))[1] == (
+        "This is of the part that could be read: see the warnings."
+    )
+
+
 def test_no_timer_suits() -> None:
     assert "No timer compared suits this traffic" in said(decided(row("a", 99, 100), row("b", 50, 90)))
     alone = decided(row("a", 1, 100))
     assert said(alone).startswith("Only one timer was compared: a.")
     assert "add -e linux" in sentences.todo(alone, everything=False)
-
-
-def short_flows(path: Path, flows: int, rtts: int = 10) -> Path:
-    chance = np.random.default_rng(1)
-    frames = []
-    for k in range(flows):
-        w = wire.Wire(client=wire.Host("10.0.0.1", 40_000 + k), start_us=1_600_000_000_000_000 + k * 500_000)
-        now = w.handshake()
-        for i in range(rtts - 1):
-            rtt_us = int(40_000 * chance.lognormal(0, 0.1))
-            w.send(now, w.client, 1 + 100 * i, 100, ack=1)
-            w.send(now + rtt_us, w.server, 1, ack=101 + 100 * i)
-            now += rtt_us + 2000
-        frames += w.frames
-    path.write_bytes(wire.pcap(sorted(frames, key=lambda f: f[0])))
-    return path
 
 
 def run(*words: str | Path) -> str:
@@ -158,19 +183,46 @@ def run(*words: str | Path) -> str:
 
 
 def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None:
-    path = short_flows(tmp_path / "short.pcap", 20)
+    path = short_flows.write(tmp_path / "short.pcap", 20)
     out = run(path)
     assert out.startswith("Which timer is best cannot be told on 200 samples")
-    assert "all flows together  200 samples in 20 flows, 20 of them too short to judge alone" in out
+    assert "all flows together  200 samples in 20 flows, each too short to judge alone" in out
     assert all(f"\n{name} " in out for name in estimators.DEFAULTS)
     rows = json.loads(run(path, "--format", "json"))
     totals = [r for r in rows if r["flow"] == TOTAL]
     assert len(rows) == 21 * 6 and len(totals) == 6 and all(r["judged"] for r in totals)
     assert all(r["mean_rto_linux_ratio_low"] for r in totals)
-    many = run(short_flows(tmp_path / "many.pcap", 60))
+    many = run(short_flows.write(tmp_path / "many.pcap", 60))
     assert many.startswith("Best ")
-    one = run(short_flows(tmp_path / "one.pcap", 1))
+    one = run(short_flows.write(tmp_path / "one.pcap", 1))
     assert "cannot be told on 10 samples" in one and "---" not in one
+
+
+def test_the_shipped_capture_names_the_flow_that_disagrees() -> None:
+    out = " ".join(run(CAPTURE).split())
+    assert "Linux is best in 10.0.1.2:43184 > 10.0.5.2:5002, where jacobson fires 3 times." in out
+
+
+def test_a_requested_rate_is_beside_the_rate_just_before() -> None:
+    out = run(CAPTURE, "--miss", "0.001")
+    assert "conformal:miss=0.001: 0.116 % of samples outlast the RTO just before, 0.1 % requested" in out
+    head = out[: out.index("-----")].splitlines()[-2:]
+    assert head[0].split()[-3:] == ["miss", "%", "error"] and head[1].split()[-2:] == ["before", "mean"]
+    assert "miss=0.001" not in run(CAPTURE, "-e", "linux", "-e", "conformal")
+
+
+def test_what_breaks_off_is_judged_in_part(tmp_path: Path) -> None:
+    whole = gzip.decompress(CAPTURE.read_bytes())
+    pings = "".join(
+        f"64 bytes from 192.0.2.1: icmp_seq={i} ttl=55 time={20 + i % 7}.0 ms\n" for i in range(900)
+    )
+    cut = {"a.pcap": whole[:300_001], "a.pcap.gz": CAPTURE.read_bytes()[:100_000]}
+    cut["ping.gz"] = gzip.compress(pings.encode())[:-20]
+    for name, data in cut.items():
+        (tmp_path / name).write_bytes(data)
+        assert "\nThis is of the part that could be read: see the warnings.\n" in run(tmp_path / name), name
+    (tmp_path / "whole").write_text(pings)
+    assert "part that" not in run(tmp_path / "whole")
 
 
 def test_the_totals_decide_and_not_the_largest_flow() -> None:

@@ -55,7 +55,9 @@ def test_every_ratio_with_an_interval_has_a_sum_in_the_engine() -> None:
 
 
 def test_the_glossary_has_every_estimator_and_every_column() -> None:
-    terms = dict(glossary.of_replay())
+    shown, others = glossary.of_estimators(["last", "experts/fitted:n=50"])
+    assert {name for name, _ in shown} == {"last", "experts/fitted"}
+    terms = dict([*glossary.of_replay(), *shown, *others])
     for info in estimators.available():
         assert terms[info.name]
     for metric in metrics.METRICS:

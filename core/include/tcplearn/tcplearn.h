@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* libtcplearn: every estimator, and every classifier of losses, behind one interface each, chosen by name. The caller owns all memory;
+/* libtcplearn: every estimator, classifier of losses and startup policy, behind one interface each, chosen by name. The caller owns all memory;
  * nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
  * numbers, times in microseconds. A stack that knows at compile time what it wants includes
  * tcplearn/estimators.h or tcplearn/loss.h instead and needs no library. */
@@ -12,6 +12,7 @@
 #include "loss/feature_list.h"
 #include "params.h"
 #include "sample.h"
+#include "startup/handshake.h"
 #include "timer.h"
 
 #ifdef __cplusplus
@@ -104,6 +105,31 @@ struct tl_loss_feature_info {
 };
 /* NULL past the end. */
 const struct tl_loss_feature_info *tl_loss_feature_at(size_t index);
+
+/* A startup policy: the windows after a handshake. One state a place, whose connections report to it; integers in
+ * every host. */
+struct tl_startup_policy {
+	const char *name; /* "standard", or a preset's: "tsl/3-16" */
+	const char *summary, *about;
+	const struct tl_param *params;
+	size_t param_count;
+	size_t params_bytes;
+	void (*defaults)(void *params);
+	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
+	double (*get)(const void *params, size_t index);
+	size_t (*state_bytes)(const void *params);
+	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	void (*report)(void *state, const struct tl_startup_report *report);
+	/* Of every handshake: decide(), then note(). */
+	void (*decide)(const void *state, const struct tl_handshake *handshake,
+		       struct tl_startup_window *out);
+	void (*note)(void *state, const struct tl_handshake *handshake);
+};
+
+size_t tl_startup_count(void);
+/* NULL past the end. */
+const struct tl_startup_policy *tl_startup_at(size_t index);
+const struct tl_startup_policy *tl_startup_find(const char *name);
 
 #ifdef __cplusplus
 }

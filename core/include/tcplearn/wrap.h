@@ -17,6 +17,7 @@
 
 #include "estimators.h"
 #include "loss.h"
+#include "startup.h"
 
 #ifndef TL_NO_F64
 #include "arithmetic/double.h"
@@ -28,6 +29,7 @@
 #include "arithmetic/fixed.h"
 #include "estimators/wrap.h"
 #include "loss/wrap.h"
+#include "startup/wrap.h"
 #include "arithmetic/end.h"
 
 #endif

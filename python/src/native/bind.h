@@ -76,6 +76,7 @@ void bind_columns(nb::module_& m);
 void bind_core(nb::module_& m);
 void bind_loss(nb::module_& m);
 void bind_replay(nb::module_& m);
+void bind_startup(nb::module_& m);
 
 }  // namespace tcplearn
 

@@ -70,6 +70,16 @@ nb::dict flow_dict(const CaptureReader& reader, std::uint32_t id) {
   return d;
 }
 
+ReaderOptions options_of(const std::string& sender, bool every_ack, double idle_s, bool events) {
+  ReaderOptions options;
+  options.events = events;
+  options.sender = sender;
+  options.every_ack = every_ack;
+  if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
+  options.idle_us = static_cast<std::int64_t>(idle_s * 1e6);
+  return options;
+}
+
 }  // namespace
 
 void bind_capture(nb::module_& m) {
@@ -85,16 +95,29 @@ void bind_capture(nb::module_& m) {
             PyObject* encoded = nullptr;
             if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
             const nb::bytes file = nb::steal<nb::bytes>(encoded);
-            ReaderOptions options;
-            options.sender = sender;
-            options.every_ack = every_ack;
-            options.events = events;
-            if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
-            options.idle_us = static_cast<std::int64_t>(idle_s * 1e6);
-            new (self) CaptureReader(file.c_str(), name.empty() ? file.c_str() : name, options);
+            const ReaderOptions options = options_of(sender, every_ack, idle_s, events);
+            new (self) CaptureReader(std::string(file.c_str()), name.empty() ? file.c_str() : name, options);
           },
           nb::arg("path"), nb::arg("name") = "", nb::kw_only(), nb::arg("sender") = "auto",
           nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false)
+      .def_static(
+          "of_pipe",
+          [](int descriptor, const nb::bytes& head, const std::string& name, const std::string& sender,
+             bool every_ack, double idle_s, bool events) {
+            return CaptureReader::of_pipe(descriptor, std::string(head.c_str(), head.size()), name,
+                                          options_of(sender, every_ack, idle_s, events));
+          },
+          nb::arg("descriptor"), nb::arg("head"), nb::arg("name"), nb::kw_only(), nb::arg("sender") = "auto",
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false,
+          "From a pipe as it is written; `head` was read from it already. Closes the descriptor.")
+      .def_static(
+          "of_interface",
+          [](const std::string& name, const std::string& sender, bool every_ack, double idle_s, bool events) {
+            return CaptureReader::of_interface(name, options_of(sender, every_ack, idle_s, events));
+          },
+          nb::arg("name"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
+          nb::arg("idle_s") = 300.0, nb::arg("events") = false,
+          "What passes a network interface from now on.")
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
            nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")
@@ -102,6 +125,9 @@ void bind_capture(nb::module_& m) {
            "What is known of a flow; near_sender and chosen are final once the flow has ended.")
       .def("release", &CaptureReader::release, nb::arg("id"), "Forget an ended flow.")
       .def("warnings", &CaptureReader::warnings)
+      .def("stop", &CaptureReader::stop, "Read no further: next() ends with what there is.")
+      .def_prop_ro("live", &CaptureReader::live)
+      .def_prop_ro("packets", [](const CaptureReader& reader) { return reader.stats().packets; })
       .def(
           "progress",
           [](const CaptureReader& reader) {

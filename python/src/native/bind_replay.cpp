@@ -205,6 +205,7 @@ void bind_replay(nb::module_& m) {
   nb::class_<Totals>(m, "ReplayTotals")
       .def(nb::init<std::size_t>(), "estimators"_a)
       .def("add", &Totals::add)
+      .def("__copy__", [](const Totals& self) { return Totals(self); })
       .def_prop_ro("samples", &Totals::samples)
       .def_prop_ro("flight_segments", &Totals::flight_segments)
       .def("metrics", &Totals::metrics)
@@ -221,6 +222,13 @@ void bind_replay(nb::module_& m) {
           [](const Engine& self, std::uint32_t flow) -> nb::object {
             const FlowReplay* found = self.flow(flow);
             return found ? nb::object(sums(*found)) : nb::object(nb::none());
+          },
+          "flow"_a)
+      .def(
+          "so_far",
+          [](const Engine& self, std::uint32_t flow) -> nb::object {
+            auto copy = self.so_far(flow);
+            return copy ? nb::cast(Flow(std::move(copy))) : nb::object(nb::none());
           },
           "flow"_a)
       .def(

@@ -7,5 +7,6 @@ NB_MODULE(_native, m) {
   tcplearn::bind_core(m);
   tcplearn::bind_loss(m);
   tcplearn::bind_replay(m);
+  tcplearn::bind_startup(m);
   tcplearn::bind_capture(m);
 }

@@ -85,6 +85,29 @@ class LossClassifier:
     def judge(self, rows: _Floats) -> _Floats:
         """P(congestion) of each row of features, in the order of loss_features()."""
 
+def startup_policies() -> list[dict[str, Any]]: ...
+
+class StartupPolicy:
+    """One of the core's startup policies with what it remembers of a place. Losses: 0 none, 1 SYN, 2 SYN-ACK,
+    3 either."""
+
+    def __init__(self, name: str, params: Mapping[str, float] = ...) -> None: ...
+    def handshake(
+        self,
+        time_us: int,
+        took_us: int,
+        loss: int,
+        resends: int,
+        iw_segments: int,
+        ssthresh_segments: int,
+    ) -> tuple[int, int]:
+        """IW and ssthresh, in segments; then the handshake is noted."""
+    def report(
+        self, time_us: int, sent_segments: int, resent_segments: int, rtt_us: int, rtt_min_us: int
+    ) -> None: ...
+    @property
+    def state_bytes(self) -> int: ...
+
 class ReplayedFlow:
     @property
     def samples(self) -> int: ...
@@ -104,6 +127,7 @@ class ReplayedFlow:
 class ReplayTotals:
     def __init__(self, estimators: int) -> None: ...
     def add(self, arg: ReplayedFlow, /) -> None: ...
+    def __copy__(self) -> Self: ...
     @property
     def samples(self) -> int: ...
     @property
@@ -128,6 +152,8 @@ class ReplayEngine:
     ) -> None: ...
     def sums(self, flow: int) -> list[dict[str, Any]] | None:
         """Of a flow so far, by estimator."""
+    def so_far(self, flow: int) -> ReplayedFlow | None:
+        """A copy of what finish() would give; the flow goes on."""
     def finish(self, flow: int) -> ReplayedFlow | None: ...
 
 class CaptureReader:
@@ -141,8 +167,33 @@ class CaptureReader:
         idle_s: float = 300.0,
         events: bool = False,
     ) -> None: ...
+    @staticmethod
+    def of_pipe(
+        descriptor: int,
+        head: bytes,
+        name: str,
+        *,
+        sender: str = "auto",
+        every_ack: bool = False,
+        idle_s: float = 300.0,
+        events: bool = False,
+    ) -> CaptureReader: ...
+    @staticmethod
+    def of_interface(
+        name: str,
+        *,
+        sender: str = "auto",
+        every_ack: bool = False,
+        idle_s: float = 300.0,
+        events: bool = False,
+    ) -> CaptureReader: ...
     def next(self, max_rows: int = 65536) -> dict[str, _Ints] | None: ...
     def flow(self, id: int) -> dict[str, Any]: ...
     def release(self, id: int) -> None: ...
     def warnings(self) -> list[str]: ...
     def progress(self) -> float: ...
+    def stop(self) -> None: ...
+    @property
+    def live(self) -> bool: ...
+    @property
+    def packets(self) -> int: ...

@@ -149,12 +149,17 @@ def _plain(value: Any) -> float:
 def _core() -> dict[str, Info]:
     out = {}
     for e in _native.estimators():
-        params = tuple(
-            Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
-            for p in e["params"]
-        )
+        params = params_of(e)
         out[e["name"]] = Info(e["name"], e["summary"], params, learned=e["learned"], about=e["about"])
     return out
+
+
+def params_of(native: Mapping[str, Any]) -> tuple[Param, ...]:
+    """Of an algorithm of any kind, as the core describes it."""
+    return tuple(
+        Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
+        for p in native["params"]
+    )
 
 
 @cache
@@ -180,6 +185,23 @@ def _user_info(name: str) -> Info:
     return Info(name, summary, params, core=False, learned=bool(getattr(factory, "learned", True)))
 
 
+def installed() -> tuple[list[str], list[str]]:
+    """The user's own estimators that can be made without parameters, and what is wrong with the others."""
+    names, problems = [], []
+    for name in _users():
+        if name in _core():
+            continue
+        try:
+            create(name)
+        except UserError as error:
+            problems.append(str(error))
+        except Exception as error:
+            problems.append(f"estimator '{name}' raised {type(error).__name__}: {error}")
+        else:
+            names.append(name)
+    return names, problems
+
+
 def learned(text: str) -> bool:
     """Whether an estimator learns; a name that is not known is taken to."""
     name = text.partition(":")[0]
@@ -193,12 +215,12 @@ def available() -> list[Info]:
     return [*_core().values(), *(_user_info(name) for name in _users() if name not in _core())]
 
 
-def _value(info: Info, key: str, text: str) -> float:
+def _value(info: Info, key: str, text: str, kind: str) -> float:
     param = next((p for p in info.params if p.key == key), None)
     if param is None:
         keys = [p.key for p in info.params]
         hint = did_you_mean(key, keys, "it has " + ", ".join(keys))
-        raise UserError(f"estimator '{info.name}' has no parameter '{key}'; {hint}")
+        raise UserError(f"{kind} '{info.name}' has no parameter '{key}'; {hint}")
     if text in param.choices:
         return float(param.choices.index(text))
     try:
@@ -224,13 +246,18 @@ def parse(text: str) -> Spec:
         known = [*_core(), *_users()]
         raise UserError(f"no estimator '{name}'; {did_you_mean(name, known, 'see: tcplearn estimators')}")
     info = _core()[name] if core else _user_info(name)
+    return Spec(text, name, read_params(info, rest), core)
+
+
+def read_params(info: Info, text: str, kind: str = "estimator") -> dict[str, float]:
+    """Of an algorithm of any kind, ``key=value,...`` as typed. Raises UserError."""
     params = {}
-    for pair in filter(None, rest.split(",")):
+    for pair in filter(None, text.split(",")):
         key, equals, value = pair.partition("=")
         if not equals:
-            raise UserError(f"estimator '{text}': '{pair}' is not key=value")
-        params[key.strip()] = _value(info, key.strip(), value.strip())
-    return Spec(text, name, params, core)
+            raise UserError(f"{kind} '{info.name}:{text}': '{pair}' is not key=value")
+        params[key.strip()] = _value(info, key.strip(), value.strip(), kind)
+    return params
 
 
 def parameter(spec: Spec, key: str) -> Param | None:

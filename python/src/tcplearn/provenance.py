@@ -13,7 +13,7 @@ import tcplearn
 
 @cache
 def commit() -> str:
-    """The checkout's commit, with "+changes" where the tree differs from it; "" outside a checkout."""
+    """The checkout's commit, with "+changes" where a file of it differs; "" outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""
@@ -23,7 +23,8 @@ def commit() -> str:
         return done.stdout.strip()
 
     try:
-        return git("rev-parse", "--short=12", "HEAD") + ("+changes" if git("status", "--porcelain") else "")
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "--short=12", "HEAD") + ("+changes" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return ""
 

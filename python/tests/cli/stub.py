@@ -78,7 +78,13 @@ class Engine:
     sleep_s: float = 0.0
     calls: list[tuple[list[Path], Options]] = field(default_factory=list)
 
-    def run(self, paths: list[Path], options: Options, progress: Callable[[float, str], None] | None) -> Any:
+    def run(
+        self,
+        paths: list[Path],
+        options: Options,
+        progress: Callable[[float, str], None] | None,
+        _watch: object = None,
+    ) -> Any:
         self.calls.append((paths, options))
         if progress:
             progress(0.5, paths[0].name)
@@ -95,7 +101,11 @@ class Engine:
         replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
         vars(replay).update(run=self.run, Options=Options)
         vars(estimators).update(
-            ALL=ALL, available=lambda: KNOWN, learned=lambda text: text not in ("last", "jacobson")
+            ALL=ALL,
+            DEFAULTS=ALL,
+            installed=lambda: ([], []),
+            available=lambda: KNOWN,
+            learned=lambda text: text not in ("last", "jacobson"),
         )
         for package, name, module in (
             (tcplearn.replay, "replay", replay),

@@ -2,6 +2,7 @@
 import errno
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -136,6 +137,32 @@ def test_report_and_pictures(engine: stub.Engine, capture: str, tmp_path: Path) 
     assert engine.replay.made_by["command"].startswith("tcplearn replay ")
 
 
+def test_a_written_report_is_announced_and_not_proposed(
+    engine: stub.Engine, capture: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "out.html"
+    assert main(["replay", capture]) == 0
+    out, err = capsys.readouterr()
+    assert "Next: --report report.html" in out and "report:" not in err
+    assert main(["replay", capture, "--report", str(page)]) == 0
+    out, err = capsys.readouterr()
+    assert "Next: --all" in out and err.endswith(f"report: {page}\n")
+
+
+def test_a_file_named_twice_is_reported(
+    engine: stub.Engine, capture: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", capture, capture, "-q", "-o", os.devnull]) == 0
+    assert f"{capture}: named twice, so it counts twice\n" in capsys.readouterr().err
+
+
+def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimators", "show", "jacobson"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["estimators", "jacobson"]) == 0
+    assert capsys.readouterr().out == shown and "gain of SRTT" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
@@ -162,7 +189,10 @@ def test_report_and_pictures(engine: stub.Engine, capture: str, tmp_path: Path) 
         ("replay FILE --pictures FILE", "is a file; name a directory"),
         ("estimators show jacobsen", "no estimator is called 'jacobsen'; did you mean jacobson"),
         ("estimators show zzz", "`tcplearn estimators` lists them"),
-        ("estimators list", "no such command 'list'"),
+        ("estimators list", "no estimator is called 'list'"),
+        ("estimators jacobsen", "no estimator is called 'jacobsen'; did you mean jacobson"),
+        ("replay FILE --report out.txt", "--report out.txt: a page of HTML; name it report.html"),
+        ("replay /dev/zero", "/dev/zero: is a device, which may have no end; name a file"),
     ],
 )
 def test_bad_usage(

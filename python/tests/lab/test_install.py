@@ -16,11 +16,11 @@ SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e09
 
 
 class Machine:
-    """A root with two kernels; `ran` is what was run."""
+    """A root with three kernels that are supported and one that is not; `ran` is what was run."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.ran, self.fails = root, list[str](), ""
-        for kernel in (KERNEL, "6.12.117+deb12-amd64", "6.18.0-amd64"):
+        for kernel in (KERNEL, "6.12.117+deb12-amd64", "6.18.0-amd64", "7.3.4+deb13-amd64"):
             (root / "lib/modules" / kernel / "build").mkdir(parents=True)
         self.write("proc/modules", "veth 1 0 - Live")
         self.write("sys/kernel/security/lockdown", "[none] integrity confidentiality")
@@ -57,6 +57,7 @@ def test_it_is_built_for_each_supported_kernel(box: Machine) -> None:
     assert box.ran[1:] == [
         f"dkms install {name} -k {KERNEL}",
         f"dkms install {name} -k 6.12.117+deb12-amd64",
+        f"dkms install {name} -k 7.3.4+deb13-amd64",
         "modprobe tcplearn",
     ]
     assert box.tree.exists()

@@ -46,9 +46,12 @@ def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{worker}" "{folder}" "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv("TCPLEARN_NS3", str(script))
-    engine.identity.cache_clear()
+    remembered = (engine.identity, engine.earlier)  # what each remembers is of the program before
+    for function in remembered:
+        function.cache_clear()
     yield folder
-    engine.identity.cache_clear()
+    for function in remembered:
+        function.cache_clear()
 
 
 def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:

@@ -23,6 +23,7 @@ import suite_traces
 import twin
 from tcplearn import estimators, metrics
 from tcplearn.cli import main
+from tcplearn.output.numbers import fine_ratio
 from tcplearn.output.rows import TIDY
 from tcplearn.replay import flows, replay
 from tcplearn.replay.results import Row
@@ -200,16 +201,35 @@ def test_what_cannot_be_read_is_told_and_no_obstacle(
 
 
 def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = rows_of(capsys, str(traces), *words())
-    assert main(["replay", "--suite", str(traces), *words()]) == 0
+    rows = rows_of(capsys, str(traces), *words(), "--all")
+    assert main(["replay", "--suite", str(traces), *words(), "--all"]) == 0
     out = capsys.readouterr().out
     for row in rows:
-        assert f"{row['error_ratio']:.3f}" in out
+        assert fine_ratio(row["error_ratio"]) in out
     assert "Prediction, 3 series of 500 samples or more" in out
     assert "Shorter series: 1 of fewer than 500 samples" in out
     assert "make the intervals rough" in out
-    assert main(["replay", "--suite", str(traces), *words(), "--min-samples", "150", "-q"]) == 0
+    assert main(["replay", "--suite", str(traces), *words(), "--min-samples", "150", "-q", "--all"]) == 0
     assert "4 series of 150 samples or more" in capsys.readouterr().out
+
+
+def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {r["estimator"]: r for r in rows_of(capsys, str(traces)) if r["group"] == "series"}
+    assert main(["replay", "--suite", str(traces)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("No timer compared would have served this traffic better than Linux's.\n")
+    assert "fires needlessly too often: 16 times, where 3 would do." in out
+    assert (
+        out.count("-----\n") == 1 and "Chosen miss rates" not in out and "\nNext: --report suite.html" in out
+    )
+    done = replay.run([traces / n for n in ("a.csv", "b.csv", "deep/er/c.csv.gz")])
+    for total in done.totals:
+        row = rows[total.estimator]
+        assert row["spurious_timeouts"] == total["spurious_timeouts"]
+        assert row["mean_rto_ms"] == pytest.approx(total["mean_rto_ms"], rel=1e-9)
+        assert row["mean_rto_linux_ratio"] == pytest.approx(total["mean_rto_linux_ratio"], rel=1e-9)
+        assert row["mean_rto_linux_ratio_low"] <= row["mean_rto_linux_ratio"] + 1e-12
+        assert f"\n{total.estimator} " in out and f" {total['spurious_timeouts']:,} " in out
 
 
 def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

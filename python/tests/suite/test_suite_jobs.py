@@ -47,8 +47,8 @@ def kept(cache: Path, room: str = "suite") -> dict[Path, int]:
     return found
 
 
-def until_kept(count: int, cache: Path, process: subprocess.Popen[Any]) -> None:
-    deadline = time.monotonic() + 60
+def until_kept(count: int, cache: Path, process: subprocess.Popen[Any], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
     while len(kept(cache)) < count:
         assert process.poll() is None, "the suite ended early"
         assert time.monotonic() < deadline, "the suite stands still"

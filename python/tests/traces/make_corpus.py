@@ -8,6 +8,7 @@ import gzip
 import sys
 from pathlib import Path
 
+import make_captures
 import wire
 from wire import FIN, RST, SYN, Host, Wire
 
@@ -53,6 +54,9 @@ def main(directory: Path) -> None:
         "loop": wire.LOOP,
     }.items():
         seeds[f"{name}.pcap"] = transfer(kind=kind).pcap()
+    packets = transfer(kind=wire.RAW).frames
+    for name, (kind, wrap) in make_captures.WRAPPED.items():
+        seeds[f"{name}.pcap"] = wire.pcap(make_captures.each(wrap, packets), kind)
     w = Wire(client=Host("10.0.0.1", 1), server=Host("10.0.0.2", 2))
     w.send(0, w.client, 0, flags=SYN)
     w.send(9, w.server, 0, ack=1, flags=RST)

@@ -48,7 +48,7 @@ def test_nothing_usable(read, tmp_path):
     fails(read, wire.pcap([]), "there are no packets in it")
     fails(read, wire.pcap([])[:10], "the capture ends before its first packet")
     fails(read, transfer().pcap()[:50], "nothing in it can be read: the file ends inside a packet")
-    fails(read, wire.pcap([], wire.IEEE802_11), "link type IEEE802_11 is not supported")
+    fails(read, wire.pcap([], wire.IEEE802_15_4), "link type IEEE802_15_4 is not supported")
     fails(read, udp(), "there is no TCP in its 1 packet$")
     with pytest.raises(TraceError, match="cannot be opened: No such file"):
         open_trace(tmp_path / "missing")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
 
 EN10MB, NULL, RAW, LOOP, SLL, SLL2, IPV4, IPV6 = 1, 0, 101, 108, 113, 276, 228, 229
-IEEE802_11 = 105
+IEEE802_11, RADIOTAP, PPP, HDLC, IEEE802_15_4 = 105, 127, 9, 104, 195
 
 Frame = tuple[int, bytes, int]  # time in us, captured bytes, length on the wire
 

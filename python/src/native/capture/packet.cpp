@@ -31,6 +31,12 @@ std::uint64_t be64(const std::uint8_t* p) {
 }
 
 constexpr std::uint8_t kProtocolTcp = 6;
+// Tunnels in tunnels: more than anyone builds, and few enough for the stack.
+constexpr int kMostTunnels = 4;
+
+Decoded decode_ip(const View& v, Packet& out, int tunnels);
+Decoded decode_ether_type(std::uint16_t type, View v, Packet& out, int tunnels);
+Decoded decode_ethernet(View v, Packet& out, int tunnels);
 
 void decode_options(const std::uint8_t* p, std::size_t length, Packet& out) {
   std::size_t at = 0;
@@ -84,11 +90,72 @@ Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
   return Decoded::kTcp;
 }
 
-Decoded decode_ipv4(View v, Packet& out) {
+// GRE (RFC 2784, 2890): checksum, key and sequence number where the flags say so.
+Decoded decode_gre(View v, Packet& out, int tunnels) {
+  if (v.captured < 4) return Decoded::kShort;
+  const std::uint16_t flags = be16(v.data), type = be16(v.data + 2);
+  std::size_t header = 4;
+  for (const int field : {0x8000, 0x2000, 0x1000}) header += (flags & field) != 0 ? 4u : 0u;
+  if ((flags & 7) != 0) return Decoded::kOther;  // version 1: PPTP
+  if (v.captured < header) return Decoded::kShort;
+  v.skip(header);
+  if (type == 0x6558) return decode_ethernet(v, out, tunnels);
+  return decode_ether_type(type, v, out, tunnels);
+}
+
+// What carries packets over UDP, by its port: VXLAN (RFC 7348), Geneve (RFC 8926), GTP-U (3GPP TS 29.281).
+Decoded decode_udp(View v, Packet& out, int tunnels) {
+  if (v.captured < 16) return Decoded::kOther;
+  const std::uint16_t port = be16(v.data + 2);
+  v.skip(8);
+  if (port == 4789 && v.data[0] == 0x08) {
+    v.skip(8);
+    return decode_ethernet(v, out, tunnels);
+  }
+  if (port == 6081 && (v.data[0] >> 6) == 0) {
+    const std::size_t header = 8 + static_cast<std::size_t>(v.data[0] & 0x3f) * 4;
+    const std::uint16_t type = be16(v.data + 2);
+    if (v.captured < header) return Decoded::kShort;
+    v.skip(header);
+    if (type == 0x6558) return decode_ethernet(v, out, tunnels);
+    return decode_ether_type(type, v, out, tunnels);
+  }
+  // version 1, a packet of a user and no extension header
+  if (port == 2152 && (v.data[0] & 0xf4) == 0x30 && v.data[1] == 0xff) {
+    const std::size_t header = (v.data[0] & 3) != 0 ? 12 : 8;
+    if (v.captured < header) return Decoded::kShort;
+    v.skip(header);
+    return decode_ip(v, out, tunnels);
+  }
+  return Decoded::kOther;
+}
+
+// What is in an IP packet and no TCP: perhaps a tunnel's packet.
+Decoded decode_tunnel(std::uint8_t protocol, View v, Packet& out, int tunnels) {
+  if (tunnels >= kMostTunnels) return Decoded::kOther;
+  switch (protocol) {
+    case 4:   // RFC 2003
+    case 41:  // RFC 4213
+      return decode_ip(v, out, tunnels + 1);
+    case 47:
+      return decode_gre(v, out, tunnels + 1);
+    case 17:
+      return decode_udp(v, out, tunnels + 1);
+    default:
+      return Decoded::kOther;
+  }
+}
+
+Decoded decode_ipv4(View v, Packet& out, int tunnels) {
   if (v.captured < 20) return Decoded::kShort;
   const std::size_t header = static_cast<std::size_t>(v.data[0] & 0x0f) * 4;
   if (header < 20) return Decoded::kMalformed;
-  if (v.data[9] != kProtocolTcp) return Decoded::kOther;
+  const std::uint8_t protocol = v.data[9];
+  if (protocol != kProtocolTcp) {
+    if ((be16(v.data + 6) & 0x1fff) != 0 || v.captured < header) return Decoded::kOther;
+    v.skip(header);
+    return decode_tunnel(protocol, v, out, tunnels);
+  }
   if ((be16(v.data + 6) & 0x1fff) != 0) return Decoded::kFragment;
   if (v.captured < header) return Decoded::kShort;
   std::size_t total = be16(v.data + 2);
@@ -104,7 +171,7 @@ Decoded decode_ipv4(View v, Packet& out) {
   return decode_tcp(v, total - header, out);
 }
 
-Decoded decode_ipv6(View v, Packet& out) {
+Decoded decode_ipv6(View v, Packet& out, int tunnels) {
   if (v.captured < 40) return Decoded::kShort;
   std::size_t left = be16(v.data + 4);
   // 0: a jumbogram (RFC 2675) or segmentation offload.
@@ -138,7 +205,7 @@ Decoded decode_ipv6(View v, Packet& out) {
         size = (static_cast<std::size_t>(v.data[1]) + 2) * 4;
         break;
       default:
-        return Decoded::kOther;
+        return decode_tunnel(next, v, out, tunnels);
     }
     if (size > left) return Decoded::kMalformed;
     if (size > v.captured) return Decoded::kShort;
@@ -149,46 +216,89 @@ Decoded decode_ipv6(View v, Packet& out) {
   return decode_tcp(v, left, out);
 }
 
-Decoded decode_ip(const View& v, Packet& out) {
+Decoded decode_ip(const View& v, Packet& out, int tunnels) {
   if (v.captured < 1) return Decoded::kShort;
   const int version = v.data[0] >> 4;
-  if (version == 4) return decode_ipv4(v, out);
-  if (version == 6) return decode_ipv6(v, out);
+  if (version == 4) return decode_ipv4(v, out, tunnels);
+  if (version == 6) return decode_ipv6(v, out, tunnels);
   return Decoded::kOther;
 }
 
-Decoded decode_mpls(View v, Packet& out) {
+Decoded decode_mpls(View v, Packet& out, int tunnels) {
   while (v.captured >= 4) {
     const bool bottom = (v.data[2] & 1) != 0;
     v.skip(4);
-    if (bottom) return decode_ip(v, out);
+    if (bottom) return decode_ip(v, out, tunnels);
   }
   return Decoded::kShort;
 }
 
-Decoded decode_ether_type(std::uint16_t type, View v, Packet& out) {
+// After the protocol number of PPP (RFC 1661), which may leave its first byte out where that is 0.
+Decoded decode_ppp(View v, Packet& out, int tunnels) {
+  if (v.captured >= 2 && v.data[0] == 0xff && v.data[1] == 0x03)
+    v.skip(2);  // as HDLC frames have it (RFC 1662)
+  if (v.captured < 2) return Decoded::kShort;
+  const bool one_byte = (v.data[0] & 1) != 0;
+  const std::uint16_t protocol = one_byte ? v.data[0] : be16(v.data);
+  v.skip(one_byte ? 1 : 2);
+  return protocol == 0x0021 || protocol == 0x0057 ? decode_ip(v, out, tunnels) : Decoded::kOther;
+}
+
+// LLC with SNAP (RFC 1042), which names the type as Ethernet does.
+Decoded decode_llc(View v, Packet& out, int tunnels) {
+  if (v.captured < 8) return Decoded::kOther;
+  if (v.data[0] != 0xaa || v.data[1] != 0xaa || v.data[2] != 0x03) return Decoded::kOther;
+  const std::uint16_t type = be16(v.data + 6);
+  v.skip(8);
+  return decode_ether_type(type, v, out, tunnels);
+}
+
+Decoded decode_ether_type(std::uint16_t type, View v, Packet& out, int tunnels) {
   // 802.1Q, 802.1ad and the older tags of stacked VLANs; every turn uses up four bytes.
   while (type == 0x8100 || type == 0x88a8 || type == 0x9100 || type == 0x9200) {
     if (v.captured < 4) return Decoded::kShort;
     type = be16(v.data + 2);
     v.skip(4);
   }
+  if (type <= 1500) return decode_llc(v, out, tunnels);  // a length (IEEE 802.3)
   switch (type) {
     case 0x0800:
     case 0x86dd:
-      return decode_ip(v, out);
+      return decode_ip(v, out, tunnels);
     case 0x8847:
     case 0x8848:
-      return decode_mpls(v, out);
-    case 0x8864: {  // PPPoE session: six bytes, then the PPP protocol number (RFC 2516)
+      return decode_mpls(v, out, tunnels);
+    case 0x8864:  // PPPoE session: six bytes before PPP's protocol number (RFC 2516)
       if (v.captured < 8) return Decoded::kShort;
-      const std::uint16_t protocol = be16(v.data + 6);
-      v.skip(8);
-      return protocol == 0x0021 || protocol == 0x0057 ? decode_ip(v, out) : Decoded::kOther;
-    }
+      v.skip(6);
+      return decode_ppp(v, out, tunnels);
     default:
       return Decoded::kOther;
   }
+}
+
+// IEEE 802.11: data frames that are not encrypted.
+Decoded decode_wifi(View v, Packet& out) {
+  if (v.captured < 24) return Decoded::kShort;
+  const std::uint8_t control = v.data[0], flags = v.data[1];
+  // no data frame, none with data in it, or encrypted
+  if ((control & 0x0c) != 0x08 || (control & 0x40) != 0 || (flags & 0x40) != 0) return Decoded::kOther;
+  const bool four_addresses = (flags & 3) == 3, qos = (control & 0x80) != 0;
+  const std::size_t header =
+      24 + (four_addresses ? 6u : 0u) + (qos ? 2u : 0u) + (qos && (flags & 0x80) ? 4u : 0u);
+  if (v.captured < header) return Decoded::kShort;
+  v.skip(header);
+  return decode_llc(v, out, 0);
+}
+
+// What a radio adds before the frame: its length is little-endian, and the flags may promise padding.
+Decoded decode_radiotap(View v, Packet& out) {
+  if (v.captured < 8) return Decoded::kShort;
+  const std::size_t header = static_cast<std::size_t>(v.data[2]) | static_cast<std::size_t>(v.data[3]) << 8;
+  if (header < 8) return Decoded::kMalformed;
+  if (v.captured < header) return Decoded::kShort;
+  v.skip(header);
+  return decode_wifi(v, out);
 }
 
 // BSD loopback: the address family in the byte order of the host that captured. AF_INET is 2 everywhere,
@@ -204,18 +314,20 @@ Decoded decode_null(View v, Packet& out) {
     case 24:
     case 28:
     case 30:
-      return decode_ip(v, out);
+      return decode_ip(v, out, 0);
     default:
       return Decoded::kOther;
   }
 }
 
-Decoded decode_at(std::size_t link_header, std::size_t type_offset, View v, Packet& out) {
+Decoded decode_at(std::size_t link_header, std::size_t type_offset, View v, Packet& out, int tunnels = 0) {
   if (v.captured < link_header) return Decoded::kShort;
   const std::uint16_t type = be16(v.data + type_offset);
   v.skip(link_header);
-  return decode_ether_type(type, v, out);
+  return decode_ether_type(type, v, out, tunnels);
 }
+
+Decoded decode_ethernet(View v, Packet& out, int tunnels) { return decode_at(14, 12, v, out, tunnels); }
 
 }  // namespace
 
@@ -244,6 +356,11 @@ bool link_type_supported(int link_type) {
     case DLT_IPV6:
     case DLT_NULL:
     case DLT_LOOP:
+    case DLT_PPP:
+    case DLT_PPP_SERIAL:
+    case DLT_C_HDLC:
+    case DLT_IEEE802_11:
+    case DLT_IEEE802_11_RADIO:
       return true;
     default:
       return false;
@@ -254,7 +371,7 @@ Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, st
   const View v{data, captured, wire < captured ? captured : wire};
   switch (link_type) {
     case DLT_EN10MB:
-      return decode_at(14, 12, v, out);
+      return decode_ethernet(v, out, 0);
     case DLT_LINUX_SLL:
       return decode_at(16, 14, v, out);
     case DLT_LINUX_SLL2:
@@ -262,10 +379,19 @@ Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, st
     case DLT_RAW:
     case DLT_IPV4:
     case DLT_IPV6:
-      return decode_ip(v, out);
+      return decode_ip(v, out, 0);
     case DLT_NULL:
     case DLT_LOOP:
       return decode_null(v, out);
+    case DLT_PPP:
+    case DLT_PPP_SERIAL:
+      return decode_ppp(v, out, 0);
+    case DLT_C_HDLC:
+      return decode_at(4, 2, v, out);
+    case DLT_IEEE802_11:
+      return decode_wifi(v, out);
+    case DLT_IEEE802_11_RADIO:
+      return decode_radiotap(v, out);
     default:
       return Decoded::kOther;
   }

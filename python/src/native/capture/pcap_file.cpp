@@ -3,10 +3,11 @@
 
 #include <pcap/pcap.h>
 
+#include <cstring>
 #include <utility>
 
 #include "error.h"
-#include "packet.h"
+#include "pcap_frame.h"
 
 namespace tcplearn {
 namespace {
@@ -15,24 +16,21 @@ ssize_t read_source(void* cookie, char* to, std::size_t size) {
   return static_cast<ssize_t>(static_cast<ByteSource*>(cookie)->read(to, size));
 }
 
-// Far beyond any real capture and far below what overflows in microseconds.
-constexpr std::int64_t kLargestSecond = 1'000'000'000'000;
-
-std::string link_type_name(int link_type) {
-  const char* name = pcap_datalink_val_to_name(link_type);
-  return name != nullptr ? name : "number " + std::to_string(link_type);
-}
-
 }  // namespace
 
-PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
-    : source_(std::move(source)), name_(name) {
+PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name) : source_(std::move(source)) {
   if (source_->empty()) {
     throw TraceError(name + ": " + (source_->damage().empty() ? "the file is empty" : source_->damage()));
   }
   std::FILE* file =
       fopencookie(source_.get(), "r", cookie_io_functions_t{read_source, nullptr, nullptr, nullptr});
   if (file == nullptr) throw TraceError(name + ": no memory to read it");
+  // what waits here is known of nowhere else: of something live, nothing may
+  if (source_->live()) {
+    std::setvbuf(file, nullptr, _IONBF, 0);
+    const std::uint8_t* magic = source_->seen(4);
+    blocks_ = magic != nullptr && std::memcmp(magic, "\x0a\x0d\x0d\x0a", 4) == 0;
+  }
   char message[PCAP_ERRBUF_SIZE] = "";
   handle_ = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, message);
   if (handle_ == nullptr) {
@@ -50,18 +48,31 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name)
     throw TraceError(name + ": cannot be read as a capture: " + text);
   }
   link_type_ = pcap_datalink(handle_);
-  if (!link_type_supported(link_type_)) {
-    const std::string type = link_type_name(link_type_);
+  try {
+    check_link_type(link_type_, name);
+  } catch (const TraceError&) {
     pcap_close(handle_);
-    throw TraceError(
-        name + ": link type " + type +
-        " is not supported; capture on an Ethernet, loopback or tunnel interface, or with -i any");
+    throw;
   }
 }
 
 PcapFile::~PcapFile() { pcap_close(handle_); }
 
-bool PcapFile::next(Frame& out) {
+bool PcapFile::complete() {
+  constexpr std::size_t kHeaderBytes = 16;
+  if (!source_->ahead(kHeaderBytes, kWaitMs)) return false;
+  const std::uint8_t* at = source_->seen(kHeaderBytes);
+  if (at == nullptr) return true;  // the end
+  const std::uint8_t* length = at + (blocks_ ? 4 : 8);
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, length, sizeof bytes);
+  if (pcap_is_swapped(handle_) != 0) bytes = __builtin_bswap32(bytes);
+  const std::size_t whole = std::size_t{bytes} + (blocks_ ? 0 : kHeaderBytes);
+  return whole > ByteSource::kMostAhead || source_->ahead(whole, kWaitMs);
+}
+
+Got PcapFile::next(Frame& out) {
+  if (source_->live() && !complete()) return Got::kNothingYet;
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;
   const int status = pcap_next_ex(handle_, &header, &data);
@@ -72,20 +83,12 @@ bool PcapFile::next(Frame& out) {
       const std::string text = pcap_geterr(handle_);
       damage_ = text.find("truncated") == std::string::npos ? text : "the file ends inside a packet";
     }
-    return false;
+    return Got::kEnd;
   }
   ++frames_;
-  const std::int64_t seconds = header->ts.tv_sec;
-  const std::int64_t nanoseconds = header->ts.tv_usec;  // as requested when opening
-  if (seconds < 0 || seconds > kLargestSecond || nanoseconds < 0 || nanoseconds > 1'000'000'000) {
-    damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
-    return false;
-  }
-  out.time_us = seconds * 1'000'000 + (nanoseconds + 500) / 1000;
-  out.data = data;
-  out.captured = header->caplen;
-  out.wire = header->len;
-  return true;
+  if (frame_of(*header, data, true, out)) return Got::kFrame;  // nanoseconds: as requested when opening
+  damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
+  return Got::kEnd;
 }
 
 }  // namespace tcplearn

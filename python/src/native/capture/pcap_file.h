@@ -3,45 +3,38 @@
 #ifndef TCPLEARN_CAPTURE_PCAP_FILE_H
 #define TCPLEARN_CAPTURE_PCAP_FILE_H
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 
+#include "frames.h"
 #include "source.h"
 
 struct pcap;
 
 namespace tcplearn {
 
-struct Frame {
-  std::int64_t time_us = 0;  // since 1970, nanoseconds rounded
-  const std::uint8_t* data = nullptr;
-  std::size_t captured = 0, wire = 0;
-};
-
-class PcapFile {
+class PcapFile final : public Frames {
  public:
   // Throws TraceError, its message beginning with `name`.
   PcapFile(std::unique_ptr<ByteSource> source, const std::string& name);
-  ~PcapFile();
-  PcapFile(const PcapFile&) = delete;
-  PcapFile& operator=(const PcapFile&) = delete;
+  ~PcapFile() override;
 
-  // False at the end, or where the file cannot be read further: damage() tells which.
-  bool next(Frame& out);
-  const std::string& damage() const { return damage_; }
-  int link_type() const { return link_type_; }
-  const ByteSource& source() const { return *source_; }
+  Got next(Frame& out) override;
+  int link_type() const override { return link_type_; }
+  bool live() const override { return source_->live(); }
+  std::uint64_t bytes_read() const override { return source_->consumed(); }
+  std::uint64_t bytes_total() const override { return source_->size(); }
 
  private:
+  // Of a pipe: whether the next packet is here wholly, or is never to be.
+  bool complete();
+
   std::unique_ptr<ByteSource> source_;
-  std::string name_;
   pcap* handle_ = nullptr;
   int link_type_ = 0;
+  bool blocks_ = false;  // pcapng
   std::uint64_t frames_ = 0;
-  std::string damage_;
 };
 
 }  // namespace tcplearn

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
 #include "connection.h"
+#include "interface.h"
 #include "packet.h"
 #include "pcap_file.h"
 #include "window.h"
@@ -85,11 +87,11 @@ void Batch::clear() {
 struct CaptureReader::State {
   using Table = std::unordered_map<Key, Connection, KeyHash>;
 
-  State(std::unique_ptr<ByteSource> source, std::string file_name, const ReaderOptions& reader_options)
-      : name(std::move(file_name)),
+  State(std::unique_ptr<Frames> from, std::string source_name, const ReaderOptions& reader_options)
+      : name(std::move(source_name)),
         options(reader_options),
         choice(SenderChoice::parse(reader_options.sender)),
-        file(std::move(source), name) {}
+        frames(std::move(from)) {}
 
   bool next(Batch& out, std::size_t max_rows);
   void hold(const Frame& frame);
@@ -106,7 +108,7 @@ struct CaptureReader::State {
   std::string name;
   ReaderOptions options;
   SenderChoice choice;
-  PcapFile file;
+  std::unique_ptr<Frames> frames;
   Table table;
   std::unordered_map<std::uint32_t, const Connection*> alive;  // by connection index
   std::unordered_map<std::uint32_t, FlowInfo> ended;
@@ -117,7 +119,7 @@ struct CaptureReader::State {
   std::int64_t now_us = 0, next_sweep_us = 0;                      // of those taken, in order
   std::uint32_t connections = 0;
   std::uint64_t acked_captured = 0;
-  std::uint64_t below_clock = 0, first_back = 0;
+  std::uint64_t below_clock = 0, first_back = 0, clock_steps = 0;
   bool both_directions = false, any_chosen = false, read = false, finished = false;
   Stats stats;
   std::vector<std::string> warnings;
@@ -128,6 +130,11 @@ std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
   const std::int64_t t = time_us - first_us;
   if (t >= newest_us) return newest_us = t;
   const std::int64_t back = newest_us - t;
+  if (back > Window::kSpanUs && frames->from_clock()) {  // it was set
+    first_us -= back;
+    ++clock_steps;
+    return newest_us;
+  }
   if (back > Window::kSpanUs) {
     fail("packet " + std::to_string(stats.packets) + ": time goes back by " + std::to_string(back) +
          " us; sort the capture first: reordercap " + name + " sorted.pcap");
@@ -198,7 +205,7 @@ void CaptureReader::State::hold(const Frame& frame) {
   const std::int64_t time_us = relative_time(frame.time_us);
   Packet& packet = window.spare();
   packet = Packet{};
-  switch (decode(file.link_type(), frame.data, frame.captured, frame.wire, packet)) {
+  switch (decode(frames->link_type(), frame.data, frame.captured, frame.wire, packet)) {
     case Decoded::kTcp:
       break;
     case Decoded::kOther:
@@ -239,7 +246,7 @@ void CaptureReader::State::finish(Batch& out) {
             [](const Connection* a, const Connection* b) { return a->flow_id(0) < b->flow_id(0); });
   for (Connection* connection : left) end(*connection, out);
 
-  const std::string& damage = file.damage();
+  const std::string& damage = frames->damage();
   if (stats.packets == 0)
     fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
   const std::string after =
@@ -261,6 +268,7 @@ void CaptureReader::State::finish(Batch& out) {
   if (!damage.empty()) {
     warnings.push_back("read up to packet " + std::to_string(stats.packets) + " only: " + damage);
   }
+  for (std::string& line : frames->warnings()) warnings.push_back(std::move(line));
   warn_of_packets();
   warn_of_missing_acks();
   if (!any_chosen) warnings.push_back("no connection has the requested sender: " + options.sender);
@@ -274,6 +282,10 @@ void CaptureReader::State::warn_of_packets() {
                        (stats.clamped_packets > 0 ? ", but for " + std::to_string(stats.clamped_packets) +
                                                         " that take the time before them"
                                                   : ""));
+  }
+  if (clock_steps > 0) {
+    warnings.push_back("the clock was set back " + count_of(clock_steps, "time") +
+                       ": round trips across that are too short");
   }
   if (below_clock > 0) {
     warnings.push_back(count_of(below_clock, "round trip") +
@@ -292,7 +304,8 @@ void CaptureReader::State::warn_of_packets() {
 }
 
 void CaptureReader::State::warn_of_missing_acks() {
-  if (stats.data_packets >= kManyPackets && stats.pure_acks == 0) {
+  const bool filtered = !frames->from_clock();  // or may have been
+  if (filtered && stats.data_packets >= kManyPackets && stats.pure_acks == 0) {
     warnings.push_back("there is no ACK without data beside " + count_of(stats.data_packets, "packet") +
                        " with data: a filter left them out, and round trips are few or too long; capture "
                        "again without a filter on lengths or flags");
@@ -310,16 +323,25 @@ bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   out.clear();
   out.events.wanted = options.events;
   if (finished) return false;
+  using Clock = std::chrono::steady_clock;
+  const bool live = frames->live();
+  const auto over = live ? Clock::now() + std::chrono::milliseconds(kWaitMs) : Clock::time_point{};
   Frame frame;
   for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows && out.ended.size() < kEndedPerCall;
        ++i) {
+    if (live && Clock::now() > over) break;
     if (const Window::Held* held = window.pop(read)) {
       take(held->packet, held->time_us, out);
-    } else if (read) {
+      continue;
+    }
+    if (read) {
       below_clock += out.below_clock;
       finish(out);
       return true;
-    } else if (file.next(frame)) {
+    }
+    const Got got = frames->next(frame);
+    if (got == Got::kNothingYet) break;
+    if (got == Got::kFrame) {
       hold(frame);
     } else {
       read = true;
@@ -330,15 +352,29 @@ bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
 }
 
 CaptureReader::CaptureReader(const std::string& path, const std::string& name, const ReaderOptions& options)
-    : state_(std::make_unique<State>(open_source(path, name), name, options)) {}
+    : CaptureReader(open_source(path, name), name, options) {}
 
-CaptureReader::CaptureReader(std::FILE* file, const std::string& name, const ReaderOptions& options)
-    : state_(std::make_unique<State>(std::make_unique<ByteSource>(file), name, options)) {}
+CaptureReader::CaptureReader(std::unique_ptr<ByteSource> source, const std::string& name,
+                             const ReaderOptions& options)
+    : state_(std::make_unique<State>(std::make_unique<PcapFile>(std::move(source), name), name, options)) {}
 
 CaptureReader::CaptureReader(const void* data, std::size_t size, const std::string& name,
                              const ReaderOptions& options)
-    : state_(std::make_unique<State>(std::make_unique<ByteSource>(data, size), name, options)) {}
+    : CaptureReader(std::make_unique<ByteSource>(data, size), name, options) {}
 
+CaptureReader CaptureReader::of_pipe(int descriptor, const std::string& head, const std::string& name,
+                                     const ReaderOptions& options) {
+  return {std::make_unique<ByteSource>(descriptor, head), name, options};
+}
+
+CaptureReader CaptureReader::of_interface(const std::string& name, const ReaderOptions& options) {
+  CaptureReader out;
+  out.state_ = std::make_unique<State>(std::make_unique<Interface>(name), name, options);
+  return out;
+}
+
+CaptureReader::CaptureReader() = default;
+CaptureReader::CaptureReader(CaptureReader&&) noexcept = default;
 CaptureReader::~CaptureReader() = default;
 
 bool CaptureReader::next(Batch& out, std::size_t max_rows) { return state_->next(out, max_rows); }
@@ -351,13 +387,17 @@ FlowInfo CaptureReader::flow(std::uint32_t id) const {
   return live->second->info(id % 2, state_->choice);
 }
 
+void CaptureReader::stop() { state_->read = true; }
+
+bool CaptureReader::live() const { return state_->frames->live(); }
+
 void CaptureReader::release(std::uint32_t id) { state_->ended.erase(id); }
 
 Stats CaptureReader::stats() const {
   Stats s = state_->stats;
   s.connections_alive = state_->alive.size();
-  s.bytes_read = state_->file.source().consumed();
-  s.bytes_total = state_->file.source().size();
+  s.bytes_read = state_->frames->bytes_read();
+  s.bytes_total = state_->frames->bytes_total();
   return s;
 }
 

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "batch.h"
 #include "error.h"
+#include "source.h"
 
 namespace tcplearn {
 
@@ -45,14 +45,25 @@ class CaptureReader {
  public:
   // `name` is for messages.
   CaptureReader(const std::string& path, const std::string& name, const ReaderOptions& options);
-  // From an open file (closed by the reader) or from memory (which must outlive it).
-  CaptureReader(std::FILE* file, const std::string& name, const ReaderOptions& options);
+  CaptureReader(std::unique_ptr<ByteSource> source, const std::string& name, const ReaderOptions& options);
+  // From memory, which must outlive it.
   CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
+  // As it is captured: from a pipe whose beginning was read already (closed by the reader), from an
+  // interface.
+  static CaptureReader of_pipe(int descriptor, const std::string& head, const std::string& name,
+                               const ReaderOptions& options);
+  static CaptureReader of_interface(const std::string& name, const ReaderOptions& options);
+  CaptureReader(CaptureReader&&) noexcept;
   ~CaptureReader();
 
   // Replaces `out` with about `max_rows` rows, fewer (even none) where rows are rare, so that a caller
-  // regains control now and then. False at the end, with `out` empty. Throws TraceError.
+  // regains control now and then: of what is live, several times a second. False at the end, with `out`
+  // empty. Throws TraceError.
   bool next(Batch& out, std::size_t max_rows);
+
+  // Reads no further: next() ends with what there is.
+  void stop();
+  bool live() const;
 
   // Of a flow alive or ended; near_sender and chosen are final once it has ended. Throws std::out_of_range.
   FlowInfo flow(std::uint32_t id) const;
@@ -63,6 +74,7 @@ class CaptureReader {
   std::vector<std::string> warnings() const;
 
  private:
+  CaptureReader();
   struct State;
   std::unique_ptr<State> state_;
 };

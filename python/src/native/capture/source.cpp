@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "source.h"
 
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,7 +28,16 @@ ByteSource::ByteSource(const void* data, std::size_t size)
   start();
 }
 
+ByteSource::ByteSource(int descriptor, const std::string& head)
+    : descriptor_(descriptor), buffer_(kMostAhead + head.size()) {
+  std::copy(head.begin(), head.end(), buffer_.begin());
+  in_ = buffer_.data();
+  size_in_ = head.size();
+  if (size_in_ == 0) refill();
+}
+
 ByteSource::~ByteSource() {
+  if (descriptor_ >= 0) close(descriptor_);
   if (gzip_) inflateEnd(&zlib_);
   if (file_ != nullptr) std::fclose(file_);
 }
@@ -40,10 +51,32 @@ void ByteSource::start() {
   }
 }
 
+bool ByteSource::ahead(std::size_t bytes, int wait_ms) {
+  while (size_in_ < bytes && !pipe_ended_) {
+    pollfd watched{descriptor_, POLLIN, 0};
+    if (poll(&watched, 1, wait_ms) <= 0) return false;  // an interrupt too: the caller is to see it
+    std::memmove(buffer_.data(), in_, size_in_);
+    in_ = buffer_.data();
+    size_in_ += read_pipe(size_in_);
+  }
+  return true;
+}
+
+// To the buffer, from there on.
+std::size_t ByteSource::read_pipe(std::size_t at) {
+  ssize_t got = 0;
+  do {
+    got = ::read(descriptor_, buffer_.data() + at, buffer_.size() - at);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) damage_ = std::string("cannot be read: ") + std::strerror(errno);
+  pipe_ended_ = got <= 0;
+  return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
 bool ByteSource::refill() {
-  if (file_ == nullptr) return false;
-  size_in_ = std::fread(buffer_.data(), 1, buffer_.size(), file_);
-  if (size_in_ == 0 && std::ferror(file_) != 0)
+  if (file_ == nullptr && descriptor_ < 0) return false;
+  size_in_ = live() ? read_pipe(0) : std::fread(buffer_.data(), 1, buffer_.size(), file_);
+  if (size_in_ == 0 && file_ != nullptr && std::ferror(file_) != 0)
     damage_ = std::string("cannot be read: ") + std::strerror(errno);
   in_ = buffer_.data();
   return size_in_ > 0;

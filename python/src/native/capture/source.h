@@ -18,12 +18,22 @@ class ByteSource {
  public:
   explicit ByteSource(std::FILE* file);  // closes it
   ByteSource(const void* data, std::size_t size);
+  // From a pipe, after `head`, which was read from it already. Its bytes are taken as they come, and not
+  // unpacked.
+  ByteSource(int descriptor, const std::string& head);  // closes it
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
   // 0 at the end, or where the data cannot be read further: damage() tells which.
   std::size_t read(void* to, std::size_t size);
+
+  bool live() const { return descriptor_ >= 0; }
+  // Of a pipe: waits so long for so many bytes; true once they, or all that will come, are here.
+  bool ahead(std::size_t bytes, int wait_ms);
+  // The next bytes, not taken; null where fewer are here.
+  const std::uint8_t* seen(std::size_t bytes) const { return size_in_ < bytes ? nullptr : in_; }
+  static constexpr std::size_t kMostAhead = std::size_t{1} << 19;
 
   const std::string& damage() const { return damage_; }
   bool empty() const { return size_in_ == 0 && !gzip_; }
@@ -33,15 +43,17 @@ class ByteSource {
  private:
   void start();
   bool refill();
+  std::size_t read_pipe(std::size_t at);
   std::size_t copy(std::uint8_t* to, std::size_t size);
   std::size_t inflate_some(std::uint8_t* to, std::size_t size);
 
   std::FILE* file_ = nullptr;
+  int descriptor_ = -1;
   std::vector<std::uint8_t> buffer_;
   const std::uint8_t* in_ = nullptr;
   std::size_t size_in_ = 0;
   std::uint64_t consumed_ = 0, total_ = 0;
-  bool gzip_ = false, done_ = false;
+  bool gzip_ = false, done_ = false, pipe_ended_ = false;
   z_stream zlib_{};
   std::string damage_;
 };

@@ -50,6 +50,14 @@ const FlowReplay* Engine::flow(std::uint32_t flow) const {
   return it == flows_.end() ? nullptr : it->second.get();
 }
 
+std::unique_ptr<FlowReplay> Engine::so_far(std::uint32_t flow) const {
+  const FlowReplay* now = this->flow(flow);
+  if (now == nullptr) return nullptr;
+  auto out = std::make_unique<FlowReplay>(*now);
+  out->settle(0);
+  return out;
+}
+
 std::unique_ptr<FlowReplay> Engine::finish(std::uint32_t flow) {
   const auto it = flows_.find(flow);
   if (it == flows_.end()) return nullptr;

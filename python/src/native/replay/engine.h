@@ -32,6 +32,8 @@ class Engine {
   void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
   // A flow so far; null where it had no row.
   const FlowReplay* flow(std::uint32_t flow) const;
+  // A flow as finish() would give it, which goes on; null where it had no row.
+  std::unique_ptr<FlowReplay> so_far(std::uint32_t flow) const;
   // Takes a flow out; null where it had no row.
   std::unique_ptr<FlowReplay> finish(std::uint32_t flow);
   std::size_t others() const { return others_; }

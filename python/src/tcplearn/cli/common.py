@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tcplearn.output.rows import Record
     from tcplearn.replay.trace_jobs import Where
 
+_PAGES = (".html", ".htm")
+
 #: A command parses and hands back its work, which runs outside of typer: its own handling of
 #: broken pipes, interrupts and errors of the system must not come before ours.
 #: Its argument is the command line, for the record in what it writes.
@@ -27,9 +29,13 @@ Work = Callable[[str], None]
 
 def check_readable(path: Path) -> None:
     name = printable(path)
-    if str(path) == "-":  # standard input
+    if str(path) == "-":
+        if sys.stdin.isatty():
+            raise UserError("-: standard input is a terminal; send a trace into it, or name a file")
         return
     try:
+        if path.is_char_device():
+            raise UserError(f"{name}: is a device, which may have no end; name a file")
         if path.is_dir():
             raise UserError(f"{name}: is a directory; name the captures in it")
         if not path.exists() or path.is_file():  # a pipe has one beginning, and it is not for this check
@@ -54,6 +60,12 @@ def _is_terminal(output: Path | None) -> bool:
             return file.isatty()
     except OSError:
         return False
+
+
+def warn_of_repeats(paths: Sequence[Path]) -> None:
+    for i, path in enumerate(paths):
+        if any(_same(path, other) for other in paths[:i]):
+            say(f"warning: {printable(path)}: named twice, so it counts twice")
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -84,8 +96,17 @@ class Outputs:
                 if path.is_file() and _same(path, source):
                     raise UserError(f"{printable(path)}: is what is read; write to another file")
             _files().check_writable(path)
+        if self.report and self.report.suffix.lower() not in _PAGES and not self.report.is_char_device():
+            raise UserError(f"--report {printable(self.report)}: a page of HTML; name it report.html")
         if self.pictures:
             _files().make_directory(self.pictures)
+
+    def announce(self) -> None:
+        """Where the report and pictures are, once they are written."""
+        if not self.quiet:
+            for what, path in (("report", self.report), ("pictures", self.pictures)):
+                if path:
+                    print(f"{what}: {printable(path)}", file=sys.stderr, flush=True)
 
     def write(
         self,
@@ -109,6 +130,7 @@ class Outputs:
             names = list(kinds.TIDY) if wide is None else [*columns, *stamp] if columns else ()
             csv = self.format is FormatName.csv
             write(kinds.to_csv(rows, names) if csv else kinds.to_json(rows), self.output)
+        self.announce()
 
 
 def _files() -> Any:

@@ -7,13 +7,23 @@ import math
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tcplearn.cli.common import Work, print_
 from tcplearn.errors import UserError, did_you_mean
 from tcplearn.output.numbers import parameter
 
+
+class _Named(TyperGroup):
+    """The name of an estimator shows it, without `show` before it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = args[0] in self.list_commands(ctx) or args[0].startswith("-")
+        return super().resolve_command(ctx, args if known else ["show", *args])
+
+
 estimators_app = typer.Typer(
-    rich_markup_mode=None, help="List the estimators, or one estimator's parameters."
+    cls=_Named, rich_markup_mode=None, help="List the estimators, or one estimator's parameters."
 )
 
 

@@ -35,7 +35,10 @@ def _run(
         int | None, typer.Option(metavar="N", min=0, max=10**8, help="In place of the scenario's.")
     ] = None,
     kernel: Annotated[
-        str, typer.Option(metavar="NAME", help="6.1 or 6.12, in place of the scenario's.", show_default=False)
+        str,
+        typer.Option(
+            metavar="NAME", help="6.1, 6.12 or 7.3, in place of the scenario's.", show_default=False
+        ),
     ] = "",
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
@@ -70,7 +73,7 @@ def _run(
         with progress_bar(quiet) as progress:
             finished = runs.run(scenario, wanted, progress, say)
         outputs.write(
-            lambda console: table.document(finished.rows, console),
+            lambda console: table.document(finished.rows, console, scenario.title),
             lambda: finished.rows,
             provenance.made_by(),
         )
@@ -113,8 +116,9 @@ def _check(
     what: Annotated[
         str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets or kernels.")
     ] = "vectors",
-    kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1 or 6.12.")] = "6.1",
+    kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1, 6.12 or 7.3.")] = "6.1",
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Of the storm.")] = 1,
+    seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Of smp's storm.")] = 40,
 ) -> Work:
     """Replay the golden vectors in the kernel, storm the module with connections, or try its promises."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "kernels"):
@@ -123,7 +127,7 @@ def _check(
     def work(_: str) -> None:
         from tcplearn.lab import check
 
-        lines = check.run(what, kernel, seed)
+        lines = check.run(what, kernel, seed, seconds)
         sys.stdout.write("\n".join(lines) + "\n")
 
     return work

@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tcplearn.cli import live as lives
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
-from tcplearn.errors import UserError
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, where
+from tcplearn.errors import UserError, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from tcplearn.replay.results import Replay
+    from tcplearn.traces import Interface
 
 
 def replay(
@@ -55,6 +64,20 @@ def replay(
     ] = False,
     report: o.Report = None,
     pictures: o.Pictures = None,
+    live: Annotated[
+        str,
+        typer.Option(
+            metavar="IFACE",
+            help="Capture from this network interface (any: all) until Ctrl-C; the table refreshes.",
+            show_default=False,
+        ),
+    ] = "",
+    duration: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="Live: end after so long, as 30s or 5m.", show_default=False
+        ),
+    ] = "",
     suite: Annotated[
         Path | None,
         typer.Option(
@@ -89,13 +112,8 @@ def replay(
     quiet: o.Quiet = False,
 ) -> Work:
     """Replay captures through RTT estimators and retransmission timers, and compare them."""
-    named = list(estimator or ())
-    if all:
-        from tcplearn.estimators import ALL
-
-        named = [*ALL, *named]
     shared = Shared(
-        estimators=tuple(dict.fromkeys(named)),
+        estimators=_compared(estimator or (), everything=all),
         arithmetic=arithmetic.value,
         sender=sender,
         every_ack=every_ack,
@@ -117,9 +135,13 @@ def replay(
             raise UserError(
                 "--restart, --match, --jobs, --scheduler, --slurm and --fresh are of a suite; add --suite DIR"
             )
-        if not files:
+        if not files and not live:
             raise UserError("missing argument 'FILE...'; see `tcplearn replay --help`")
-        return _files(files, shared, out, seed or 0, total=total, everything=all, rank=rank.value)
+        from_where = lives.sources(live, duration, files or [])
+        table = Table(total=total, everything=all, rank=rank.value, quiet=quiet, reported=report is not None)
+        return _work(from_where, lives.seconds(duration), shared, out, table, seed or 0)
+    if live or duration:
+        raise UserError("--live and --for: a suite is of files; leave them out")
     if seed is not None:
         raise UserError("--seed: a suite's intervals are drawn over series, always alike; leave it out")
     if files:
@@ -129,7 +151,21 @@ def replay(
     if total:
         raise UserError("--total: a suite's rows are totals; leave it out")
     place = functools.partial(where, jobs, scheduler, slurm, fresh=fresh)
-    return suites.suite(suite, shared.checked, out, restart or [], match, place)
+    return suites.suite(suite, shared.checked, out, restart or [], match, place, everything=all)
+
+
+def _compared(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
+    """Who installed an estimator wants to see it. Empty: the defaults."""
+    if named and not everything:
+        return tuple(dict.fromkeys(named))
+    from tcplearn.estimators import ALL, DEFAULTS, installed
+
+    own, problems = installed()
+    for problem in problems:
+        say(f"warning: {problem}")
+    if not own and not everything:
+        return ()
+    return tuple(dict.fromkeys((*(ALL if everything else DEFAULTS), *own, *named)))
 
 
 @dataclass(frozen=True)
@@ -163,20 +199,57 @@ class Shared:
         }
 
 
-def _files(
-    files: list[Path], shared: Shared, out: Outputs, seed: int, *, total: bool, everything: bool, rank: str
+@dataclass(frozen=True)
+class Table:
+    """How the table is to look, as options say."""
+
+    total: bool
+    everything: bool
+    rank: str
+    quiet: bool
+    reported: bool
+
+    def render(self, result: Replay, console: Console) -> RenderableType:
+        from tcplearn.replay import tables
+
+        return tables.document(
+            result,
+            console,
+            quiet=self.quiet,
+            total=self.total,
+            everything=self.everything,
+            rank=self.rank,
+            reported=self.reported,
+        )
+
+
+def _work(
+    sources: Sequence[Path | Interface],
+    duration_s: float,
+    shared: Shared,
+    out: Outputs,
+    table: Table,
+    seed: int,
 ) -> Work:
     def work(command: str) -> None:
+        files = [source for source in sources if isinstance(source, Path)]
         for path in files:
             check_readable(path)
+            if path.is_fifo() and not out.quiet:
+                say(f"{printable(path)}: a pipe: it is read until it ends")
+        warn_of_repeats(files)
         out.check(files)
 
         from tcplearn.replay import replay, tables
-        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT, Replay
+        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT
 
         options = replay.Options(**shared.checked(TOO_SHORT), seed=seed)
-        with progress_bar(out.quiet) as progress:
-            result: Replay = replay.run(list(files), options, progress)
+        live = lives.any_live(sources)
+        grows = live and lives.on_terminal(out)
+        with progress_bar(out.quiet or grows) as progress:
+            watch = lives.Watch(duration_s, table.render if grows else None, progress) if live else None
+            with watch.at_work() if watch else contextlib.nullcontext():
+                result = replay.run(sources, options, progress, watch)
             result.made_by["command"] = command  # quoted as a shell wants it
             if out.report or out.pictures:
                 from tcplearn import report as reports
@@ -189,11 +262,9 @@ def _files(
                     reports.write_pictures(result, out.pictures)
         for warning in result.warnings:
             say(f"warning: {warning}")
-        rows = [*result.rows, *(result.totals if total or tables.pooled(result) else ())]
+        rows = [*result.rows, *(result.totals if table.total or tables.pooled(result) else ())]
         out.write(
-            lambda console: tables.document(
-                result, console, quiet=out.quiet, total=total, everything=everything, rank=rank
-            ),
+            lambda console: table.render(result, console),
             lambda: result.tidy(rows),
             result.made_by,
             wide=[row.record() for row in rows],

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, where
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, where
 from tcplearn.errors import UserError
 
 study_app = typer.Typer(rich_markup_mode=None, help="Study an estimator's parameters on your traces.")
@@ -72,6 +72,7 @@ def experts(
     def work(command: str) -> None:
         for path in files:
             check_readable(path)
+        warn_of_repeats(files)
         out.check()
         grids = {"n": _numbers("--n", n), "eta": _numbers("--eta", eta), "alpha": _numbers("--alpha", alpha)}
 

@@ -24,6 +24,8 @@ def suite(
     restart: Sequence[int],
     match: bool | None,
     where: Callable[[], Where],
+    *,
+    everything: bool = False,
 ) -> Work:
     """`checked`: the options shared with a replay, by the least number of samples to judge."""
 
@@ -51,7 +53,14 @@ def suite(
         for warning in shortened([*result.problems, *result.warnings], "--report lists them"):
             say(f"warning: {warning}")
         out.write(
-            lambda console: tables.document(result, rows, console, quiet=out.quiet),
+            lambda console: tables.document(
+                result,
+                rows,
+                console,
+                quiet=out.quiet,
+                everything=everything,
+                reported=out.report is not None,
+            ),
             lambda: suite_rows.tidied(result, rows),
             result.made_by,
             wide=rows,

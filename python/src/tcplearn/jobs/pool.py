@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import multiprocessing
 import os
+import shutil
 import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent import futures
@@ -125,6 +126,8 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
             slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         except ImportError as error:
             raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
+        if not shutil.which("sbatch"):  # dask-jobqueue would wait for its jobs for ever
+            raise UserError("--slurm: there is no sbatch here; run it where jobs are submitted")
         try:
             cluster = slurm_cluster(**_unless_configured(logs))
             cluster.adapt(minimum_jobs=jobs_at_once, maximum_jobs=jobs_at_once)

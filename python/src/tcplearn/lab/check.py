@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tcplearn.errors import FailedError
@@ -18,9 +20,17 @@ from .scenario import KERNELS
 CHECKS = LAB / "checks"
 #: Those that need Python in the guest.
 WITH_PROGRAMS = ("module", "packets")
+#: Of the storm on several processors.
+SMP_SECONDS = 40
+#: Pages that each processor keeps charged for its next objects.
+_CHARGE_SLACK_BYTES = 4 * 64 * 4096
 _DEBUGFS_OFF = Boot(append="debugfs=off")
 #: Four processors, and what a stock kernel can be made to check.
-_SMP = Boot(append="slub_debug=FZPU page_poison=1 debug_pagealloc=on panic_on_warn=0", processors=4)
+_SMP = Boot(
+    append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
+    "rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
+    processors=4,
+)
 
 
 def run_check(
@@ -42,7 +52,7 @@ def run_check(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(name: str, kernel: str = "6.1", seed: int = 1) -> list[str]:
+def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
     """Lines that say what was checked; "kernels": on each that is supported. Raise FailedError."""
     if name == "kernels":
         return [
@@ -52,8 +62,10 @@ def run(name: str, kernel: str = "6.1", seed: int = 1) -> list[str]:
             for line in run(part, one)
         ]
     machine = prepare(cache_folder(), name in WITH_PROGRAMS, kernel)
-    if name in ("stress", "smp"):
-        return check_stress(machine, seed, ORDINARY if name == "stress" else _SMP)
+    if name == "smp":
+        return check_smp(machine, seed, seconds)
+    if name == "stress":
+        return check_stress(machine, seed)
     return {"vectors": check_vectors, "module": check_module, "packets": check_packets}[name](machine)
 
 
@@ -70,9 +82,9 @@ def check_vectors(machine: Machine) -> list[str]:
     return out
 
 
-def check_stress(machine: Machine, seed: int = 1, boot: Boot = ORDINARY) -> list[str]:
+def check_stress(machine: Machine, seed: int = 1) -> list[str]:
     """Lines that say what the storm did. Raise FailedError for a warning, a leak or a stuck connection."""
-    left = run_check(machine, "stress", seed, limit_s=3600, boot=boot)  # minutes of an idle machine
+    left = run_check(machine, "stress", seed, limit_s=3600)  # minutes of an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
     problems = list(_stress_problems(left))
@@ -93,6 +105,22 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
     stuck = [line for line in left["left"].splitlines() if line.split()[3] not in ("st", "06", "0A")]
     if stuck:
         yield f"{len(stuck)} connections are stuck"
+
+
+def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
+    """Lines that say what each round did. Raise FailedError for a warning, or anything left after a round."""
+    boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
+    left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
+    problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
+    lines = left.get("storm", "").splitlines()
+    if problems or not any(line.startswith("rounds ") for line in lines):
+        raise FailedError("smp: " + ("; ".join(problems) or "the guest ended before its time"))
+    charges = [int(found[1]) for line in lines if (found := re.search(r" charged (\d+)", line))]
+    if charges[-1] > charges[0] + _CHARGE_SLACK_BYTES:
+        raise FailedError(
+            f"smp: {charges[0]} B stay charged after the first round, {charges[-1]} after the last"
+        )
+    return lines
 
 
 def check_module(machine: Machine) -> list[str]:

@@ -18,7 +18,7 @@ from .machine import ROOT
 
 SOURCES = ROOT / "linux" / "module"
 #: As dkms.conf's BUILD_EXCLUSIVE_KERNEL.
-SUPPORTED = re.compile(r"6\.([1-9]|1[0-2])\.")
+SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 Run = Callable[[Sequence[str]], str]
 
@@ -90,7 +90,7 @@ def _obstacles(system: System) -> Iterator[str]:
     if "[none]" not in (system.text("sys/kernel/security/lockdown") or "[none]"):
         yield "the kernel is locked down (/sys/kernel/security/lockdown): it takes signed modules only"
     if not SUPPORTED.match(system.kernel):
-        yield f"Linux {system.kernel} is not supported: 6.1 to 6.12 are"
+        yield f"Linux {system.kernel} is not supported: 6.1 to 6.12, 7.2 and 7.3 are"
     if not (system.root / "lib/modules" / system.kernel / "build").exists():
         yield f"the headers of {system.kernel} are missing: apt-get install linux-headers-{system.kernel}"
     if not system.which("dkms"):

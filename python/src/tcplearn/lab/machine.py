@@ -53,6 +53,7 @@ class Boot:
 
     append: str = ""  # to the kernel's command line
     processors: int = 0  # several: no virtual time, and no run repeats
+    settings: tuple[str, ...] = ()  # NAME=VALUE, in the script's environment
 
     @property
     def environment(self) -> dict[str, str]:
@@ -128,6 +129,7 @@ def _image(folder: Path, kernel: str) -> Path:
     made_of = _hash(
         (LAB / "image.sh").read_bytes(),
         (LAB / "packages.sh").read_bytes(),
+        (LAB / "later.sh").read_bytes(),
         (LAB / "guest-init").read_bytes(),
         " ".join(IMAGE_MODULES).encode(),
         (kernel + wanted).encode(),
@@ -156,7 +158,8 @@ def _programs(folder: Path, image: Path) -> Path:
 
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
-    sources += [LAB / "module.sh", LAB / "guest" / "transfer.c", image / "versions"]
+    sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh", "guest/transfer.c")]
+    sources.append(image / "versions")
     parts = [
         part
         for path in sorted(sources)
@@ -216,7 +219,7 @@ def run(
 ) -> None:
     """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
     with _scenario(machine, script, files) as name:
-        command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}"]
+        command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         done = children.run(
             children.with_parent(command, "TERM"),  # on which it ends QEMU, and removes its temporary files
             env={**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)},

@@ -18,7 +18,7 @@ _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
 NO_ESTIMATOR, STOCK = "none", "stock"
 #: Lines of kernels that the module is tested on, and what image.sh calls them.
-KERNELS = {"6.1": "", "6.12": "6.12"}
+KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}
 
 
 def _rate(value: object) -> object:
@@ -185,7 +185,7 @@ class Scenario(Table):
     transfer: Transfer = Transfer()
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
-    kernel: Literal["6.1", "6.12"] = "6.1"  # of KERNELS
+    kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
     programs: bool = False  # Python, curl, nginx and iperf3 in the guest, as for lab shell
 
     @property
@@ -225,4 +225,4 @@ def with_kernel(scenario: Scenario, kernel: str) -> Scenario:
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
     """A scenario, with a profile's values laid over it. Raise UserError: file, key, what is allowed."""
-    return check.checked(Scenario, tree.read(path, profile), path)
+    return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

@@ -8,19 +8,28 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tcplearn.output.runs_table import Shown
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: What the table shows, of all that is measured: metric, heading, digits.
-SHOWN = (
-    ("mean_abs_error_ms", "error ms", 2),
-    ("mean_abs_error_ticks", "ticks", 2),
-    ("mean_cwnd_segments", "cwnd", 1),
-    ("retransmitted_packets", "retransmissions", 1),
-    ("nstat.TcpExtTCPTimeouts", "timeouts", 1),
-    ("goodput_mbps", "Mbit/s", 2),
-    ("mean_rtt_ms", "RTT ms", 1),
-    ("mean_rto_ms", "RTO ms", 1),
+    from tcplearn.output.table import Cell
+
+#: What the table shows, of all that is measured.
+COLUMNS = (
+    Shown("mean_abs_error_ms", "error", 2, keep=95),
+    Shown("mean_abs_error_ticks", "error", 2, keep=80),
+    Shown("mean_rto_ms", "mean RTO", 1, keep=85),
+    Shown("nstat.TcpExtTCPTimeouts", "timeouts", 1, keep=90),
+    Shown("retransmitted_packets", "resent", 1, keep=70),
+    Shown("goodput_mbps", "goodput", 2, keep=75),
+    Shown("mean_rtt_ms", "mean RTT", 1, keep=60),
+    Shown("mean_cwnd_segments", "mean cwnd", 1, keep=30),
+)
+LEGEND = (
+    "Means over the runs ± their standard deviation. algorithm: congestion control + timer; stock: the "
+    "kernel's own timer, measured by the module; none: without the module; TLP: tail loss probes; error: "
+    "|prediction - sample|"
 )
 
 Row = Mapping[str, Any]
@@ -52,21 +61,44 @@ def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
     return out
 
 
-def document(rows: Sequence[Row], console: Console) -> Any:
+def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
+    """`title`: of the scenario."""
     from tcplearn.output import terminal
-    from tcplearn.output.table import Table, headed, text
+    from tcplearn.output.table import Column, Table, text
 
     found = summary(rows)
     measured = {metric for metrics in found.values() for metric in metrics}
-    shown = [s for s in SHOWN if s[0] in measured or s[0].startswith("nstat.")]
-    out = Table(headed("algorithm", "TLP", "runs", *(heading for _, heading, _ in shown), words=(0, 1)))
+    shown = [s for s in COLUMNS if s.metric in measured or _counter(s)]
+    head = [Column("algorithm", words=True), Column("TLP", words=True, keep=50), Column("runs")]
+    out = Table([*head, *(s.column for s in shown)], title=_title(rows, title), legend=_legend(rows))
     for (algorithm, parameters), metrics in found.items():
-        cells = [algorithm, "on" if has_probes(parameters) else "off", str(metrics["duration_s"][2])]
-        for metric, _, digits in shown:
-            mean, spread, count = metrics.get(metric, (0.0, 0.0, 0))
-            if not count and not metric.startswith("nstat."):
-                cells.append("")
-                continue
-            cells.append(f"{mean:.{digits}f}" + (f" ± {spread:.{digits}f}" if count > 1 else ""))
-        out.rows.append([text(cell) for cell in cells])
+        probes = "on" if has_probes(parameters) else "off"
+        cells = [text(algorithm), text(probes), text(str(metrics["duration_s"][2]))]
+        out.rows.append([*cells, *(_cell(s, metrics.get(s.metric)) for s in shown)])
     return terminal.titled(out, console)
+
+
+def _counter(shown: Shown) -> bool:
+    return shown.metric.startswith("nstat.")
+
+
+def _cell(shown: Shown, summary: Summary | None) -> Cell:
+    if summary is None:
+        return shown.cell(0.0 if _counter(shown) else None)
+    mean, spread, count = summary
+    return shown.cell(mean, spread if count > 1 else None)
+
+
+def _title(rows: Sequence[Row], title: str) -> str:
+    if not rows:
+        return ""
+    first, parameters = rows[0], json.loads(rows[0]["parameters"])
+    name = ", ".join(filter(None, (first["paper"], f"scenario {first['scenario']}")))
+    kernel = f"Linux {parameters['kernel']} in virtual time"
+    size = f"{parameters['bytes'] / 1e6:g} MB each"
+    return f"{name}{f': {title}' if title else ''}, {kernel}; {size}"
+
+
+def _legend(rows: Sequence[Row]) -> str:
+    ticks = {json.loads(row["parameters"]).get("tick_ms") for row in rows} - {None}
+    return LEGEND + "".join(f", a tick is {tick:g} ms" for tick in sorted(ticks)) + "."

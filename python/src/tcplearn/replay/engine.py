@@ -140,6 +140,10 @@ class Engine:
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
 
+    def so_far(self, flow: int) -> _native.ReplayedFlow | None:
+        """As `finish` would give it; the flow goes on."""
+        return self._native.so_far(flow)
+
     def finish(self, flow: int) -> _native.ReplayedFlow | None:
         """Takes a flow out; None where it had no row."""
         self._users.finish(flow)
@@ -155,13 +159,23 @@ class Measure:
     arithmetic: str = "double"
     min_rto_us: float = 0.0
 
-    def _engine(self) -> Engine:
-        return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=True)
+    def _engine(self, *, sums_only: bool = True) -> Engine:
+        return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=sums_only)
 
     def _figures(self, engine: Engine, flow: int) -> list[Figures]:
         """In the order of `specs`."""
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
+
+    def timed(self, rows: Columns) -> list[tuple[Figures, int]]:
+        """Figures of a flow, and how often each timer would have fired needlessly."""
+        engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
+        engine.feed(rows)
+        figures, replayed = self._figures(engine, flow), engine.finish(flow)
+        assert replayed is not None
+        metrics = zip(engine.specs, replayed.metrics(), strict=True)
+        fired = {id(s): int(of["spurious_timeouts"]) for s, of in metrics}
+        return [(f, fired[id(s)]) for f, s in zip(figures, self.specs, strict=True)]
 
     def flow(self, rows: Columns) -> list[Figures]:
         engine = self._engine()

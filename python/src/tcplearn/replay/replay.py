@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tcplearn import _native, estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
@@ -19,7 +23,7 @@ from tcplearn.replay import bootstrap, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
-from tcplearn.traces import TraceOptions, open_trace
+from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
@@ -29,6 +33,10 @@ BASELINE = "jacobson"
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
+#: Called several times a second while something live is read, with its trace, which it may stop, and with
+#: what gives the result so far, None while there is none.
+Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
+Source = Path | Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,27 @@ def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
     ]
 
 
+@dataclass
+class Sides:
+    """Who sent the data of a source."""
+
+    source: str
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows, by host and why it is the sender
+    skipped: int = 0  # flows of the other side
+
+    def notes(self) -> list[str]:
+        out = [
+            f"{self.source}: data sent by {host} ({reason})"
+            + (f", flows: {flows}" if len(self.sent) > 1 else "")
+            for (host, reason), flows in self.sent.most_common(SIDES_NAMED)
+        ]
+        if len(self.sent) > SIDES_NAMED:
+            out.append(f"{self.source}: and {len(self.sent) - SIDES_NAMED} more senders")
+        if self.skipped:
+            out.append(f"{self.source}: {counted(self.skipped, 'direction')} left out (--sender both)")
+        return out
+
+
 class _Run:
     """One call of `run`: what it has gathered so far."""
 
@@ -136,6 +165,8 @@ class _Run:
         )
         self.total = bootstrap.Total(self.options.seed)
         self.lossy = False
+        self.part = False
+        self.alone: list[verdict.Alone] = []
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
@@ -179,6 +210,7 @@ class _Run:
                 bounds = low, high
             if self.linux is not None:
                 over_linux = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
+            self._judge_alone(rows, name, drawn, len(blocks))
         else:
             self.total.pool(blocks)
         self.out.rows += _with_linux(_with_intervals(rows, bounds), over_linux)
@@ -198,6 +230,14 @@ class _Run:
         else:
             heapq.heapreplace(self._pictured, entry)
 
+    def _judge_alone(self, rows: list[Row], name: str, drawn: Floats, blocks: int) -> None:
+        def waits(base: str) -> dict[str, verdict.Interval]:
+            of = bootstrap.intervals(drawn, self.labels.index(base), bootstrap.tail_of(blocks))
+            return self._waits(of)
+
+        if found := verdict.alone(rows, name, waits):
+            self.alone.append(found)
+
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
             Distribution(source, name, label, p, e / 1e3)
@@ -205,37 +245,68 @@ class _Run:
             if len(e)
         ]
 
-    def add(self, path: Path, progress: Progress | None) -> None:
+    def add(self, path: Source, progress: Progress | None, watch: Watch | None) -> None:
         engine = self._engine()
         source = printable(path)
         of = self.options
         trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
-        skipped = 0
-        sides: Counter[tuple[str, str]] = Counter()
+        sides = Sides(source)
+        live = trace if isinstance(trace, CaptureTrace) and trace.live and watch else None
+        unended: set[int] = set()
         for batch in trace.batches(BATCH_ROWS):
             engine.feed(batch)
+            if live:
+                unended.update(np.unique(batch["flow"]).tolist())
             for flow in batch["ended"].tolist():
-                info = trace.flow(flow)
                 done = engine.finish(flow)
+                self._take(source, trace, flow, done, sides, lossy="losses" in batch)
                 trace.release(flow)
-                if self.options.flow not in info["name"]:
-                    continue
-                if not info["chosen"]:
-                    skipped += done is not None and done.samples > 0
-                    continue
-                self._finish_flow(source, info["name"], done, lossy="losses" in batch)
-                if trace.kind == "capture" and done is not None and done.samples:
-                    sides[_host(info["name"]), info["near_reason"]] += 1
+                unended.discard(flow)
             if progress:
-                progress(trace.progress, path.name)
+                progress(trace.progress, str(path).rpartition("/")[2])
+            if live and watch:
+                watch(live, functools.partial(self._so_far, source, live, engine, unended, sides))
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
-        for (host, reason), flows in sides.most_common(SIDES_NAMED):
-            self.out.notes.append(f"{source}: data sent by {host} ({reason}), flows: {flows}")
-        if len(sides) > SIDES_NAMED:
-            self.out.notes.append(f"{source}: and {len(sides) - SIDES_NAMED} more senders")
-        if skipped:
-            left_out = f"{counted(skipped, 'direction')} left out: not the chosen side's"
-            self.out.notes.append(f"{source}: {left_out} (--sender both shows them)")
+        self.part = self.part or any(map(read_in_part, trace.warnings))
+        self.out.notes += sides.notes()
+
+    def _take(
+        self,
+        source: str,
+        trace: Trace,
+        flow: int,
+        replayed: _native.ReplayedFlow | None,
+        sides: Sides,
+        *,
+        lossy: bool,
+    ) -> None:
+        info = trace.flow(flow)
+        if self.options.flow not in info["name"]:
+            return
+        if not info["chosen"]:
+            sides.skipped += replayed is not None and replayed.samples > 0
+            return
+        self._finish_flow(source, info["name"], replayed, lossy=lossy)
+        if trace.kind == "capture" and replayed is not None and replayed.samples:
+            sides.sent[_host(info["name"]), info["near_reason"]] += 1
+
+    def _so_far(
+        self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
+    ) -> Replay | None:
+        """What there would be, were this the end of the trace; all goes on."""
+        now = copy.copy(self)
+        now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
+        now._pictured, now._names = list(self._pictured), self._names.copy()
+        now.alone = list(self.alone)
+        now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))
+        now.out.series, now.out.distributions = [], []
+        sides = copy.deepcopy(sides)
+        for flow in sorted(unended):
+            now._take(source, trace, flow, engine.so_far(flow), sides, lossy=True)
+        if not now.out.rows:
+            return None
+        now.out.notes += sides.notes()
+        return now.result()
 
     def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
         """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
@@ -253,7 +324,13 @@ class _Run:
                 out.totals = _with_intervals(out.totals, None if self.base is None else over[self.base])
                 out.totals = _with_linux(out.totals, None if self.linux is None else over[self.linux])
                 waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
-            out.verdict = verdict.of(out.totals, self._flows, waits)
+            if found := verdict.of(out.totals, self._flows, waits):
+                out.verdict = replace(
+                    found,
+                    alone=tuple(self.alone) if self._flows > 1 else (),
+                    part=self.part,
+                    requested=tuple(s.text for s in self.specs if "miss" in s.params),
+                )
         for _, _, picture, distributions in sorted(self._pictured, key=lambda p: (-p[0], -p[1])):
             out.series.append(picture)
             out.distributions += distributions
@@ -272,11 +349,17 @@ class _Run:
         return out
 
 
-def run(paths: list[Path], options: Options | None = None, progress: Progress | None = None) -> Replay:
-    """Replays every file. Raises UserError or TraceError with one line that says what to do."""
+def run(
+    paths: Sequence[Source],
+    options: Options | None = None,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> Replay:
+    """Replays every file, and what passes an interface. Raises UserError or TraceError with one line that
+    says what to do."""
     this = _Run(options or Options())
     for path in paths:
-        this.add(path, progress)
+        this.add(path, progress, watch)
     if not this.out.rows:
         files = ", ".join(map(str, paths))
         if this.options.flow:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tcplearn.output.numbers import counted, milliseconds
+from tcplearn.errors import printable
+from tcplearn.output.numbers import counted, milliseconds, percent
 from tcplearn.replay.results import Row
 from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, needless
 
@@ -18,33 +19,41 @@ _LONG_MS = 1000.0
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
-def of(verdict: Verdict | None) -> list[str]:
-    """The answer first."""
+def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
+    """The answer first; what it says of prediction last, if wanted."""
     if verdict is None:
         return ["Which timer is best cannot be told: no flow has enough samples."]
     lead = verdict.lead
+    part = ["This is of the part that could be read: see the warnings."] if verdict.part else []
+    last = [_prediction(verdict)] if prediction else []
     if not verdict.rows[0].judged:
-        return [_unknown(verdict)]
+        return [_unknown(verdict), *part]
     if not verdict.known:
         return [
             _unknown(verdict),
-            *([] if lead is None else _wait(lead, verdict.beside)),
-            _prediction(verdict),
+            *part,
+            *([] if lead is None else [_rto(lead, verdict.beside)]),
+            *last,
         ]
     if lead is None:
         least = min(verdict.rows, key=needless)
         return [
             "No timer compared suits this traffic: each fires needlessly more than once in 1,000 "
             f"samples. {_named(least)} does so least: {_times(needless(least))}.",
-            _prediction(verdict),
+            *part,
+            *_requested(verdict),
+            *last,
         ]
     return [
         _best(verdict, lead),
+        *part,
         _fired(verdict, lead),
-        *_wait(lead, verdict.beside),
+        _rto(lead, verdict.beside),
         *_losses(lead, verdict.beside),
         *_refused(verdict),
-        _prediction(verdict),
+        *_differing(verdict, lead),
+        *_requested(verdict),
+        *last,
     ]
 
 
@@ -52,13 +61,12 @@ def _named(row: Row) -> str:
     return _NAMES.get(row.estimator, row.estimator)
 
 
-def _listed(rows: Sequence[Row]) -> str:
-    names = [_named(row) for row in rows]
+def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
+    return "never" if count == 0 else "once" if count == 1 else f"{count:,} times"
 
 
 def _ms(value: float | None) -> str:
@@ -71,7 +79,8 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _best(verdict: Verdict, lead: Row) -> str:
-    others = [row for row in verdict.equal if row is not lead]
+    """Names in the table's order."""
+    best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
         return f"Only one timer was compared: {_named(lead)}."
     if lead.estimator == LINUX:
@@ -79,44 +88,50 @@ def _best(verdict: Verdict, lead: Row) -> str:
         return f"No timer compared would have served this traffic better than Linux's.{also}"
     if verdict.refused and (lead["mean_rto_ms"] or 0.0) > _LONG_MS and lead.estimator != STANDARD:
         return (
-            f"No timer compared suits this traffic: {_listed([lead, *others])} waits longer than RFC 6298's "
+            f"No timer compared suits this traffic: {_listed(best)} waits longer than RFC 6298's "
             "least RTO of 1 s, and the others fire needlessly too often."
         )
     if others:
         return (
-            f"Best for this traffic: {_listed([lead, *others])}. Which of them is best cannot be told: their "
-            f"waits differ by no more than chance or {SAME * 100:.0f} %."
+            f"Best for this traffic: {_listed(best)}. Which of them is best cannot be told: their "
+            f"RTOs differ by no more than chance or {SAME * 100:.0f} %."
         )
     return f"Best timer for this traffic: {_named(lead)}."
 
 
 def _fired(verdict: Verdict, lead: Row) -> str:
-    beside = "".join(f", {_named(b.row)} {needless(b.row):,}" for b in verdict.beside)
-    samples, times = counted(verdict.samples, "sample"), _times(needless(lead))
-    text = f"In {samples} {_named(lead)} fires needlessly {times}{beside}"
+    by_times: dict[int, list[str]] = {}
+    for row in (lead, *(b.row for b in verdict.beside)):
+        by_times.setdefault(needless(row), []).append(_named(row))
+    (times, names), *others = by_times.items()
+    fires = "fires" if len(names) == 1 else "fire"
+    how = f"never {fires} needlessly" if times == 0 else f"{fires} needlessly {_times(times)}"
+    beside = "".join(f", {_listed(names)} {_times(times)}" for times, names in others)
+    text = f"In {counted(verdict.samples, 'sample')} {_listed(names)} {how}{beside}"
     if needless(lead) == 0 and verdict.samples < _SAID_BELOW:
         text += f"; so few samples still allow once in {verdict.samples // _NONE_ALLOWS:,}"
     return f"{text}."
 
 
-def _wait(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """How long a loss waits for the timer: its mean RTO."""
-    others = "".join(f", {_ms(b.row['mean_rto_ms'])} for {_named(b.row)}" for b in beside)
-    out = [f"A loss waits {_ms(lead['mean_rto_ms'])} for {_named(lead)}{others}."]
+def _rto(lead: Row, beside: Sequence[Beside]) -> str:
+    """How long the timer takes to notice a loss, and whether the difference from Linux's is chance."""
+    others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
+    out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
-        return out
+        return f"{out}."
     first = beside[0]
     which = "less" if first.ratio < 1 else "more"
-    change = f"That is {abs(first.ratio - 1) * 100:.0f} % {which} than {_named(first.row)}"
+    out += f": {abs(first.ratio - 1) * 100:.0f} % {which} than {_named(first.row)}'s"
     if first.interval is None:
-        return [*out, f"{change}."]
+        return f"{out}."
     if first.chance:
-        return [*out, f"{change}, which may be chance."]
+        return f"{out}, which may be chance."
     low, high = sorted(abs(end - 1) * 100 for end in first.interval)
-    return [*out, f"{change}: more than chance (95 % interval: {low:.0f} to {high:.0f} %)."]
+    return f"{out}, more than chance (95 % interval: {low:.0f} to {high:.0f} %)."
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
+    """Those that the capture has: later than the RTO, because each ACK starts the timer again."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rto_ms"]
     if not count or after is None or not beside:
         return []
@@ -134,9 +149,40 @@ def _refused(verdict: Verdict) -> list[str]:
     if row is None:
         return []
     return [
-        f"{_named(row)} waits less ({_ms(row['mean_rto_ms'])}), but fires needlessly too often: "
+        f"{_named(row)} has a shorter RTO ({_ms(row['mean_rto_ms'])}), but fires needlessly too often: "
         f"{_times(needless(row))}, where {verdict.allowed:,} would do."
     ]
+
+
+def _differing(verdict: Verdict, lead: Row) -> list[str]:
+    """Single flows whose own answer is another."""
+    differing = verdict.differing
+    if not differing:
+        return []
+    first, name = differing[0], lead.estimator
+    best = _listed([_NAMES.get(n, n) for n in first.best])
+    best += " are" if len(first.best) > 1 else " is"
+    where = f"in {printable(first.flow)}"
+    if len(differing) > 1:
+        where = f"in {len(differing):,} of {len(verdict.alone):,} flows judged alone; {best} {where}"
+        best = "Others are best"
+    fires = f", where {_named(lead)} fires {_times(first.needless[name])}" if first.refuses(name) else ""
+    return [f"{best} best {where}{fires}." if len(differing) == 1 else f"{best} {where}{fires}."]
+
+
+def _requested(verdict: Verdict) -> list[str]:
+    """What a timer came to whose miss rate was given."""
+    out = []
+    for row in verdict.rows:
+        requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]
+        if row.estimator not in verdict.requested or not requested or before is None:
+            continue
+        out.append(
+            f"{row.estimator}: {percent(before)} of samples outlast the RTO just before, "
+            f"{percent(requested)} requested; it fires needlessly {_times(needless(row))}, mean RTO "
+            f"{_ms(row['mean_rto_ms'])}."
+        )
+    return out
 
 
 def _prediction(verdict: Verdict) -> str:
@@ -153,8 +199,8 @@ def _prediction(verdict: Verdict) -> str:
     return f"{_named(row)} predicts the RTT best: {_ms(error)} off in the mean{linux}{chance}."
 
 
-def todo(verdict: Verdict | None, *, everything: bool) -> str:
-    """What to do next."""
+def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -> str:
+    """What to do next; `reported`: a report is written already."""
     if verdict is None or not verdict.known:
         return "Next: capture for longer, or name several captures at once."
     names = {row.estimator for row in verdict.rows}
@@ -165,4 +211,4 @@ def todo(verdict: Verdict | None, *, everything: bool) -> str:
         if everything
         else "--all for every timer, column and flow"
     )
-    return f"Next: --report report.html for pictures; {more}."
+    return f"Next: {more}." if reported else f"Next: --report report.html for pictures; {more}."

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -32,6 +32,7 @@ class Shown:
 
     metric: metrics.Metric
     ratio: bool = False
+    head: str = ""  # where it stands without the columns that it is beside usually
 
     @property
     def key(self) -> str:
@@ -57,8 +58,8 @@ class Shown:
         if self.ratio:
             label = f"× {self.name.removesuffix(' ×')}"
             return table.Column("×", label, keep=self.metric.ratio, ratio=True, detailed=True)
-        label = self.metric.heading.strip().replace("\n", " ")
-        return table.Column(self.metric.heading, label, keep=self.metric.rank)
+        heading = self.head or self.metric.heading
+        return table.Column(heading, heading.strip().replace("\n", " "), keep=self.metric.rank)
 
 
 def _columns() -> list[Shown]:
@@ -164,13 +165,16 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
     ]
 
 
-def few(columns: Sequence[Shown]) -> list[Shown]:
-    """The six that answer the question; without Linux's timer the wait is to jacobson's."""
+def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
+    """The six that answer the question; without Linux's timer the RTO is to jacobson's. `requested`: a miss
+    rate was, which is about the RTO just before a sample."""
     keys = [c.key for c in columns]
-    wanted = [
-        k if k != LINUX_RATIO or k in keys else metrics.BY_KEY["mean_rto_ms"].ratio_key for k in FEW_COLUMNS
-    ]
-    return sorted((c for c in columns if c.key in wanted), key=lambda c: wanted.index(c.key))
+    other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
+    if requested:
+        other["rto_miss_rate"] = "rto_miss_rate_before"
+    wanted = [other.get(key, key) for key in FEW_COLUMNS]
+    chosen = sorted((c for c in columns if c.key in wanted), key=lambda c: wanted.index(c.key))
+    return [replace(c, head="miss %\nbefore") if c.key == "rto_miss_rate_before" else c for c in chosen]
 
 
 def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
@@ -183,7 +187,8 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
     if flows:
         text.append(f" in {counted(flows, 'flow')}", style="not bold")
     if short:
-        text.append(f", {short:,} of them too short to judge alone", style="dim not bold")
+        which = "each" if short == flows > 1 else f"{short:,} of them"
+        text.append(f", {which} too short to judge alone", style="dim not bold")
     for note in dict.fromkeys(printable(r.note) for r in rows if r.note):
         text.append(f"  {note}", style="dim not bold")
     return text
@@ -217,16 +222,22 @@ def _unsourced(replay: Replay) -> list[str]:
     return [note.removeprefix(prefix) for note in replay.notes]
 
 
-def folded_notes(notes: Sequence[str]) -> list[str]:
+def folded_notes(notes: Sequence[str], width: int) -> list[str]:
+    """In one line where they fit."""
+    line = "; ".join(map(printable, notes[:NOTES_SHOWN]))
+    if notes and len(notes) <= NOTES_SHOWN and len(line) <= width:
+        return [line]
     shown = [printable(note) for note in notes[:NOTES_SHOWN]]
     more = len(notes) - len(shown)
     return [*shown, f"and {counted(more, 'note')} more, which --report shows"] if more else shown
 
 
-def legend(columns: Sequence[Shown], *, intervals: bool) -> Text:
+def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
+    """`standard`: that estimator is in the table."""
     parts = [f"{c.name}: {c.metric.short}" for c in columns if c.metric.short and not c.ratio]
     if len(columns) <= len(FEW_COLUMNS):
         parts += ["×: over jacobson's"] if any(c.ratio for c in columns) else []
+        parts += [f"{verdict.STANDARD}: RFC 6298"] if standard else []
         return Text(f"{'; '.join(parts)}.", style="dim")
     if any(c.ratio for c in columns):
         parts.append("×: ratio to jacobson, below 1 is better")
@@ -248,8 +259,10 @@ def document(
     total: bool = False,
     everything: bool = False,
     rank: str = "timer",
+    reported: bool = False,
 ) -> RenderableType:
-    """The verdict, the table that it is from, and what to do next. `everything`: all columns, each flow."""
+    """The verdict, the table that it is from, and what to do next. `everything`: all columns, each flow;
+    `reported`: a report is written too."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]
@@ -258,13 +271,14 @@ def document(
     if together:
         groups.append(replay.totals)
     columns = measured(row for rows in groups for row in rows)
-    columns = columns if everything else few(columns)
+    answer = verdict.of_replay(replay)
+    columns = columns if everything else few(columns, requested=bool(answer and answer.requested))
     blocks = [block(rows, columns, rank) for rows in groups]
     kept, detailed = terminal.fitted(blocks, console)
     parts: list[RenderableType] = []
-    answer = verdict.of_replay(replay)
     if not quiet:
-        parts += [Text(line) for line in sentences.of(answer)]
+        wanted = everything or rank == "error"
+        parts += [Text(line) for line in sentences.of(answer, prediction=wanted)]
     for rows, shown in zip(groups, blocks, strict=True):
         of = (len(by_flow), len(short)) if rows is replay.totals else ()
         parts += [
@@ -278,11 +292,12 @@ def document(
         return Group(*parts)
     if groups:
         seen = [c for i, c in enumerate(columns, 1) if i in kept]
-        parts.append(legend(seen, intervals=bool(detailed)))
+        standard = any(row.estimator == verdict.STANDARD for rows in groups for row in rows)
+        parts.append(legend(seen, intervals=bool(detailed), standard=standard))
         if missing := terminal.left_out([c.name for c in columns if c not in seen]):
             parts.append(Text(missing, style="dim"))
-    parts += [Text(line, style="dim") for line in folded_notes(_unsourced(replay))]
-    return Group(*parts, Text(sentences.todo(answer, everything=everything)))
+    parts += [Text(line, style="dim") for line in folded_notes(_unsourced(replay), console.width)]
+    return Group(*parts, Text(sentences.todo(answer, everything=everything, reported=reported)))
 
 
 def show(replay: Replay, console: Console, *, quiet: bool = False, total: bool = False) -> None:

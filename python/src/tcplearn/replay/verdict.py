@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tcplearn.replay.results import Replay, Row
 
@@ -40,6 +40,25 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """What one flow says by itself, where it has samples enough to."""
+
+    flow: str
+    samples: int
+    allowed: int  # needless timeouts that a timer might have
+    best: tuple[str, ...]  # as `Verdict.equal`, by name
+    needless: Mapping[str, int]  # timeouts, by estimator
+
+    def refuses(self, estimator: str) -> bool:
+        """Whether that timer fires needlessly too often here."""
+        return self.needless[estimator] > self.allowed
+
+    def agreeing(self, estimator: str) -> Alone:
+        """The same with that timer among the best."""
+        return replace(self, best=tuple(dict.fromkeys((*self.best, estimator))))
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     rows: tuple[Row, ...]  # all compared, over all flows, the best first
     flows: int
@@ -47,10 +66,20 @@ class Verdict:
     beside: tuple[Beside, ...]  # the best (`lead`) beside Linux's timer and RFC 6298's
     refused: Row | None  # would have waited less, but fired needlessly too often
     allowed: int  # needless timeouts that a timer might have
+    alone: tuple[Alone, ...] = ()  # flows that can be judged by themselves
+    part: bool = False  # not all of what was given could be read
+    requested: tuple[str, ...] = ()  # timers whose miss rate was given
 
     @property
     def samples(self) -> int:
         return self.rows[0].samples
+
+    @property
+    def differing(self) -> list[Alone]:
+        """Flows in which the best of all (`lead`) is not among the best; where it fires too often first."""
+        name = self.lead.estimator if self.lead else ""
+        differing = [a for a in self.alone if name and name not in a.best]
+        return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
 
     @property
     def known(self) -> bool:
@@ -109,6 +138,19 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
     beside = tuple(Beside(row, *ratio(lead, row)) for row in known)
     shorter = (r for r in order if needless(r) > most and ratio(r, lead)[0] < 1 - SAME)
     return Verdict(tuple(order), flows, equal, beside, next(shorter, None), most)
+
+
+def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
+    """`rows`: one for each estimator, of one flow; `waits` are those over a base."""
+    order = [row for row in ranked(rows) if row["mean_rto_ms"]]
+    if not order or order[0].samples < FEW:
+        return None
+    first = order[0].estimator
+    found = of(order, 1, {first: waits(first)})
+    if found is None or not found.equal:
+        return None
+    best = tuple(row.estimator for row in found.equal)
+    return Alone(flow, found.samples, found.allowed, best, {r.estimator: needless(r) for r in order})
 
 
 def of_replay(replay: Replay) -> Verdict | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import altair as alt
 
+from tcplearn.replay import verdict
 from tcplearn.replay.results import Row
 from tcplearn.report import data, labels
 from tcplearn.report.palette import SAMPLE, Look
@@ -17,6 +18,8 @@ Spec = dict[str, Any]
 
 WIDTH, RTT_HEIGHT, RTO_HEIGHT, OVERVIEW_HEIGHT = 900, 270, 230, 44
 SQUARE_WIDTH, SQUARE_HEIGHT = 420, 340
+#: Of a plot on a phone: names are placed beside points for this width too.
+NARROW_WIDTH = 290
 
 #: Above this ratio of the largest RTT to the smallest a linear axis shows the outliers only.
 LOG_FROM = 20
@@ -216,9 +219,13 @@ def errors(
             .scale(type="log", domain=domain, nice=False)
             .axis(format=".6~g", values=ticks(domain)),
             y=alt.Y("y:Q", title="share of samples").scale(domain=[0, 1]).axis(format="%"),
-            opacity=alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
+            opacity=alt.value(1) if still else alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
-            **encodings({name: looks[name] for name in seen}, columns=3, hint=None if still else _HINT),
+            **encodings(
+                {name: looks[name] for name in seen},
+                columns=2 if still else 3,
+                hint=None if still else _HINT,
+            ),
         )
         .properties(
             width=SQUARE_WIDTH,
@@ -233,82 +240,93 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
     return alt.Title(what, subtitle=[hint, title] if title else [hint])
 
 
-def timer(rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "") -> Spec:
-    """Miss rate against mean RTO: both small is good, and each is bought with the other."""
+def timer(
+    rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
+) -> Spec:
+    """Needless timeouts against mean RTO: both small is good, and each is bought with the other."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
-    floor = data.miss_floor(rows)
+    most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]
-    ys = [p["y"] for p in points] or [1]
     x_domain = [min(xs) / 1.25, max(xs) * 1.25]
-    y_domain = [floor / 1.8, max(*ys, floor * 30) * 1.6]
-    wide, high = LogAxis(x_domain, SQUARE_WIDTH), LogAxis(y_domain, -SQUARE_HEIGHT)
-    names = [p["name"] for p in points]
-    spots = [(wide.pixel(p["x"]), high.pixel(p["y"])) for p in points]
-    for point, label in zip(points, labels.place(spots, names, SQUARE_WIDTH, SQUARE_HEIGHT), strict=True):
-        point["lx"], point["ly"] = wide.value(label.x), high.value(label.y)
-        point["end"] = wide.value(label.end)
-        point["far"] = label.far
-    decades = [10.0**k for k in range(-9, 3) if floor * 2 < 10.0**k < y_domain[1]]
-
-    x = alt.X("x:Q", title="mean RTO, ms").scale(type="log", domain=x_domain, nice=False)
-    x = x.axis(format=".6~g", values=ticks(x_domain))
+    y_domain = [data.NEVER / 1.8, max(10, most, *(p["y"] for p in points)) * 2]
+    _name(points, LogAxis(x_domain, width), LogAxis(y_domain, -SQUARE_HEIGHT), (width, SQUARE_HEIGHT))
+    counts = [v for v in ticks([1, y_domain[1]]) if v == int(v)]
+    x = alt.X("x:Q", title="mean RTO: time until the timer notices a loss, ms")
+    x = x.scale(type="log", domain=x_domain, nice=False).axis(format=".6~g", values=ticks(x_domain))
     y = (
-        alt.Y("y:Q", title="samples above the RTO at their sending, %")
+        alt.Y("y:Q", title="needless timeouts")
         .scale(type="log", domain=y_domain, nice=False)
         .axis(
-            values=[floor, *decades],
-            labelExpr=f"datum.value < {floor * 1.5} ? 'none' : format(datum.value, '.6~g')",
+            values=[data.NEVER, *counts],
+            labelExpr="datum.value < 1 ? 'none' : format(datum.value, ',.6~g')",
         )
     )
-    colour = encodings(looks, columns=0)["color"]
-    shape = alt.Shape("e:N", legend=None).scale(
-        domain=list(looks),
-        range=[look.shape for look in looks.values()],
-    )
-    base = alt.Chart(alt.NamedData("timer"))
-    tooltip = [
-        alt.Tooltip("e:N", title="estimator"),
-        alt.Tooltip("miss:Q", title="samples above the RTO, %"),
-        alt.Tooltip("wait:Q", title="mean RTO, ms"),
-    ]
+    scale = alt.Scale(type="log", domain=y_domain, nice=False)
+    shades = alt.Chart(alt.NamedData("shades")).mark_rect()
     layers = [
-        alt.Chart(alt.NamedData("none"))
-        .mark_rect(color="#f1f3f5")
-        .encode(y=alt.Y("low:Q").scale(type="log", domain=y_domain, nice=False), y2="high:Q"),
+        shades.encode(
+            y=alt.Y("low:Q").scale(scale), y2="high:Q", color=alt.Color("shade:N", scale=None, legend=None)
+        ),
         alt.Chart(alt.NamedData("frontier"))
         .mark_line(color="#b0b6bd", strokeDash=[3, 3], interpolate="step-after", strokeWidth=1)
         .encode(x=x, y=y),
-        base.transform_filter("datum.far")
-        .mark_rule(color="#b0b6bd", strokeWidth=0.8)
-        .encode(x=x, y=y, x2="end:Q", y2="ly:Q"),
-        base.mark_point(filled=True, size=90, opacity=1).encode(
-            x=x, y=y, color=colour, shape=shape, tooltip=tooltip
-        ),
+        *_named_marks(x, y, looks, (x_domain, y_domain)),
     ]
-    words: dict[str, Any] = {
-        "x": alt.X("lx:Q").scale(type="log", domain=x_domain, nice=False),
-        "y": alt.Y("ly:Q").scale(type="log", domain=y_domain, nice=False),
-        "text": "name:N",
-    }
-    halo = {"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}
-    layers += [
-        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(**words)
-        for style in (halo, {"color": "#1f2329"})
-    ]
+    hint = "lower left is better; in the orange band a timer fires needlessly too often"
     chart = alt.layer(*layers).properties(
-        width=SQUARE_WIDTH,
-        height=SQUARE_HEIGHT,
-        title=heading(
-            "Retransmission timer", "lower left is better; nothing measured beats the dashed line", title
-        ),
+        width=width, height=SQUARE_HEIGHT, title=heading("Retransmission timer", hint, title)
     )
     spec = finished(chart)
     spec["datasets"] = {
         "timer": points,
         "frontier": data.frontier(points),
-        "none": [{"low": y_domain[0], "high": floor * 1.8}],
+        "shades": [
+            {"low": y_domain[0], "high": 1 / 1.8, "shade": "#f1f3f5"},
+            {"low": math.sqrt(most * (most + 1)), "high": y_domain[1], "shade": "#fff3e6"},
+        ],
     }
     return spec
+
+
+def _name(points: list[dict[str, Any]], x: LogAxis, y: LogAxis, size: tuple[int, int]) -> None:
+    """Each point gets the place of its name."""
+    spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
+    for point, label in zip(points, labels.place(spots, [p["name"] for p in points], *size), strict=True):
+        point["lx"], point["ly"] = x.value(label.x), y.value(label.y)
+        point["end"] = x.value(label.end)
+        point["far"] = label.far
+
+
+def _named_marks(
+    x: alt.X, y: alt.Y, looks: Mapping[str, Look], domains: tuple[list[float], list[float]]
+) -> list[Any]:
+    base = alt.Chart(alt.NamedData("timer"))
+    shape = alt.Shape("e:N", legend=None).scale(
+        domain=list(looks), range=[look.shape for look in looks.values()]
+    )
+    tooltip = [
+        alt.Tooltip("e:N", title="estimator"),
+        alt.Tooltip("fires:Q", title="needless timeouts"),
+        alt.Tooltip("wait:Q", title="mean RTO, ms"),
+    ]
+    words: dict[str, Any] = {
+        "x": alt.X("lx:Q").scale(type="log", domain=domains[0], nice=False),
+        "y": alt.Y("ly:Q").scale(type="log", domain=domains[1], nice=False),
+        "text": "name:N",
+    }
+    halo = {"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}
+    return [
+        base.transform_filter("datum.far")
+        .mark_rule(color="#8a9099", strokeWidth=0.8)
+        .encode(x=x, y=y, x2="end:Q", y2="ly:Q"),
+        base.mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=0.8).encode(
+            x=x, y=y, color=encodings(looks, columns=0)["color"], shape=shape, tooltip=tooltip
+        ),
+        *(
+            base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(**words)
+            for style in (halo, {"color": "#1f2329"})
+        ),
+    ]
 
 
 def ticks(domain: Sequence[float]) -> list[float]:

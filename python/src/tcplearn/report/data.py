@@ -104,6 +104,15 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
     return out
 
 
+def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
+    """Estimators whose curves are the same share one: the first's name, by that of all of them."""
+    together: dict[str, list[str]] = {}
+    for name, curve in columns.items():
+        first = next((other for other in together if columns[other] == curve), name)
+        together.setdefault(first, []).append(name)
+    return {first: ", ".join(names) for first, names in together.items()}
+
+
 def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
     return [
         {"e": estimator, "x": x, "y": y}
@@ -119,21 +128,24 @@ def miss_floor(rows: Sequence[Row]) -> float:
     return 100 / max(samples, 1) / 3
 
 
+#: Where "never" is drawn on a logarithmic axis of counts: below once.
+NEVER = 1 / 3
+
+
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Miss rate in % and mean RTO of each estimator; zero is drawn at the floor and says so."""
-    floor = miss_floor(rows)
+    """Mean RTO and needless timeouts of each estimator; none at all is drawn at `NEVER` and says so."""
     out = []
     for row in rows:
-        wait, rate = row["mean_rto_ms"], row["rto_miss_rate"]
-        if wait is None or rate is None or wait <= 0:
+        wait, fires = row["mean_rto_ms"], row["spurious_timeouts"]
+        if wait is None or fires is None or wait <= 0:
             continue
         out.append(
             {
                 "e": row.estimator,
                 "x": rounded(wait),
-                "y": rounded(max(rate * 100, floor)),
-                "miss": rounded(rate * 100),
-                "never": rate == 0,
+                "y": max(fires, NEVER),
+                "fires": int(fires),
+                "never": fires == 0,
             }
         )
     return out

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tcplearn import estimators, metrics
 
 Terms = tuple[tuple[str, str], ...]
@@ -37,14 +39,17 @@ def _metrics() -> Terms:
     )
 
 
-def _estimators() -> Terms:
-    return tuple((info.name, info.about or info.summary) for info in estimators.available())
+def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
+    """Those that a page shows, and the others."""
+    named = {label.partition(":")[0] for label in shown}
+    known = [(info.name, info.about or info.summary) for info in estimators.available()]
+    return tuple(t for t in known if t[0] in named), tuple(t for t in known if t[0] not in named)
 
 
 def of_suite(words: Terms = ()) -> Terms:
     """With the words of a page of its own before them."""
-    return (*words, *_WORDS, *_metrics(), *_estimators())
+    return (*words, *_WORDS, *_metrics())
 
 
 def of_replay() -> Terms:
-    return (*_WORDS, *_metrics(), *_OF_FLOWS, *_estimators())
+    return (*_WORDS, *_metrics(), *_OF_FLOWS)

@@ -56,7 +56,6 @@ def _cell(i: int, column: Column, cell: Cell, looks: Mapping[str, Look]) -> str:
         line = f'<i style="border-top-color:{look.colour};border-top-style:{style}"></i>'
     exact = numbers.exact(cell.value) if isinstance(cell.value, (int, float)) else text(cell.value or "")
     kind = "best" if cell.best else "ratio" if column.ratio else "word" if column.words and i else ""
-    shown = f"{cell.shown}{cell.more}"
-    if column.ratio:  # its head says ×
-        shown = shown.removeprefix("×")
-    return f'<td{f" class={kind}" if kind else ""} data-value="{exact}">{line}{text(shown)}</td>'
+    shown = cell.shown.removeprefix("×") if column.ratio else cell.shown  # its head says ×
+    more = f' <span class="more">{text(cell.more)}</span>' if cell.more.strip() else ""
+    return f'<td{f" class={kind}" if kind else ""} data-value="{exact}">{line}{text(shown)}{more}</td>'

@@ -26,7 +26,7 @@ ABOUT = (
 
 #: What is counted, as a share of the samples; a mark's place beside the others of its flow.
 BEFORE, SEND = "above the RTO just before them", "above the RTO at their sending"
-TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
+TIMEOUTS, PROBED = "needless timeouts", "with tail loss probes"
 _MARKS = {  # colour, shape, place
     BEFORE: ("#0072b2", "circle", 0.93),
     SEND: ("#8a9099", "triangle-up", 0.977),
@@ -73,13 +73,14 @@ def sentence(row: Row) -> str:
     else:
         verdict = "too often" if before > requested else "more seldom than requested"
     times = int(row["spurious_timeouts"] or 0)
-    fired = "never" if times == 0 else "once" if times == 1 else f"{times:,} times"
+    fired = "It would never have fired needlessly."
+    if times:
+        fired = f"It would have fired needlessly {'once' if times == 1 else f'{times:,} times'}."
     return (
         f"A miss rate of {hundredths(requested)} % was requested of {row.estimator}. In {row.flow}, with "
         f"{row['mean_flight_segments'] or 1:.3g} segments in flight, {before * row.samples:,.0f} of "
         f"{row.samples:,} samples ({hundredths(before)} %; {expected:,.0f} expected) outlasted the RTO in "
-        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at their sending. It "
-        f"would have fired for nothing {fired}."
+        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at their sending. {fired}"
     )
 
 

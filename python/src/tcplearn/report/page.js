@@ -36,6 +36,46 @@
     return spec;
   }
 
+  // Pixels beside a plot for its axis, of a character in a title, of a name in a legend.
+  const AXIS = 76, CHARACTER = 7.4, NAME = 150, PLOT_LEAST = 200;
+
+  function lines(words, room) {
+    const most = Math.floor(room / CHARACTER), out = [""];
+    for (const word of words.split(" ")) {
+      const last = out[out.length - 1];
+      if (last && last.length + word.length >= most) out.push(word);
+      else out[out.length - 1] = last ? `${last} ${word}` : word;
+    }
+    return out.length > 1 ? out : words;
+  }
+
+  // Plots, legends and titles of a specification made to fit so many pixels.
+  function fitted(spec, room) {
+    if (Array.isArray(spec)) return spec.map((part) => fitted(part, room));
+    if (spec === null || typeof spec !== "object") return spec;
+    const out = {};
+    for (const [key, value] of Object.entries(spec)) {
+      if (key === "datasets" || key === "data" || key === "config") out[key] = value;
+      else if (key === "width" && typeof value === "number") out[key] = Math.min(value, Math.max(PLOT_LEAST, room - AXIS));
+      else if (key === "columns") out[key] = Math.max(1, Math.min(value, Math.floor(room / NAME)));
+      else if ((key === "title" || key === "text" || key === "subtitle") && typeof value === "string") {
+        out[key] = lines(value, room);
+      } else if (key === "subtitle" && Array.isArray(value)) out[key] = value.flatMap((line) => lines(line, room));
+      else if (key === "hconcat") out.vconcat = value.map((part) => labelled(fitted(part, room)));
+      else out[key] = fitted(value, room);
+    }
+    return out;
+  }
+
+  // A panel that is no longer beside the one that had the labels of its rows.
+  function labelled(panel) {
+    for (const layer of panel.layer || [panel]) {
+      const axis = layer.encoding && layer.encoding.y && layer.encoding.y.axis;
+      if (axis && axis.labels === false) axis.labels = true;
+    }
+    return panel;
+  }
+
   const options = {
     mode: "vega-lite",
     renderer: "svg",
@@ -46,12 +86,16 @@
     for (const picture of page.pictures) {
       const place = document.getElementById(picture.id);
       try {
-        await vegaEmbed(place, filled(picture), Object.assign({ downloadFileName: picture.file }, options));
+        const room = place.clientWidth, how = Object.assign({ downloadFileName: picture.file }, options);
+        const spec = filled(picture), wide = () => place.querySelector("svg").getAttribute("width") > room;
+        await vegaEmbed(place, spec, how);
+        if (wide() && picture.narrow) await vegaEmbed(place, picture.narrow, how);
+        if (wide()) await vegaEmbed(place, fitted(picture.narrow || spec, room), how);
       } catch (error) {
         place.textContent = "This picture could not be drawn: " + error;
       }
       place.classList.remove("waiting");
-      picture.spec = null;
+      picture.spec = picture.narrow = null;
     }
     document.documentElement.dataset.drawn = "all";
   }

@@ -53,6 +53,7 @@ class Picture:
     caption: str = ""
     kind: str = "whole"
     flow: int = 0
+    narrow: Spec | None = None  # the same for a phone
 
 
 @dataclass
@@ -73,10 +74,13 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{text(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """`spoken`: those of them that are sentences."""
-        pairs = [(text(k), text(v)) for k, v in (spoken or {}).items()]
-        pairs += [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
-        self.body.append(defined(pairs, "facts"))
+        """`spoken`: those of them that are sentences; the others are folded."""
+        if spoken:
+            self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
+        pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
+        if pairs:
+            folded = f"<details><summary>How this page was made</summary>{defined(pairs, 'facts')}</details>"
+            self.body.append(folded)
 
     def warnings(self, heading: str, lines: Sequence[str]) -> None:
         if lines:
@@ -105,20 +109,21 @@ class Page:
     def paragraph(self, words: str, *, soft: bool = False) -> None:
         self.body.append(f'<p class="soft">{prose(words)}</p>' if soft else f"<p>{prose(words)}</p>")
 
-    def picture(
-        self, file: str, spec: Spec, caption: str = "", *, kind: str = "whole", flow: int = 0
-    ) -> None:
+    def picture(self, file: str, spec: Spec, caption: str = "") -> None:
+        self.put(Picture(file, spec, caption))
+
+    def put(self, picture: Picture) -> None:
         self.body.append(f'<div class="picture waiting" id="picture-{len(self.pictures)}"></div>')
-        if caption:
-            self.paragraph(caption, soft=True)
-        self.pictures.append(Picture(file, spec, caption, kind, flow))
+        if picture.caption:
+            self.paragraph(picture.caption, soft=True)
+        self.pictures.append(picture)
 
     def pair(self, pictures: Iterable[Picture]) -> None:
         """Beside each other."""
         self.body.append('<div class="pair">')
         for p in pictures:
             self.body.append("<div>")
-            self.picture(p.file, p.spec, p.caption, kind=p.kind, flow=p.flow)
+            self.put(p)
             self.body.append("</div>")
         self.body.append("</div>")
 
@@ -132,9 +137,14 @@ class Page:
         if table.legend:
             self.paragraph(table.legend, soft=True)
 
-    def glossary(self, terms: Iterable[tuple[str, str]]) -> None:
+    def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
+        """`others`: what is not on this page, folded."""
         self.section("Glossary", place="glossary", link="glossary")
-        self.body.append(defined(((prose(term), prose(meaning)) for term, meaning in terms), "glossary"))
+        shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
+        self.body.append(shown)
+        if others:
+            summary = f"{counted(len(others), 'estimator')} more, not on this page"
+            self.body.append(f"<details><summary>{summary}</summary>{folded}</details>")
 
     def html(self) -> str:
         """A whole page: what draws its pictures goes with it."""
@@ -144,7 +154,8 @@ class Page:
                 "kind": p.kind,
                 "flow": p.flow,
                 "file": p.file,
-                "spec": {key: value for key, value in p.spec.items() if key != "$schema"},
+                "spec": _drawn(p.spec),
+                **({} if p.narrow is None else {"narrow": _drawn(p.narrow)}),
             }
             for i, p in enumerate(self.pictures)
         ]
@@ -192,6 +203,10 @@ def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Pat
             written.append(folder / f"{stem}{suffix}")
             write_atomically(written[-1], content)
     return written
+
+
+def _drawn(spec: Spec) -> Spec:
+    return {key: value for key, value in spec.items() if key != "$schema"}
 
 
 def _bundle() -> str:

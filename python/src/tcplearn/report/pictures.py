@@ -39,15 +39,29 @@ class FlowPictures:
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
         if self.cdf:
-            spec = charts.errors(self.cdf, self.looks, self.chosen, still=still, title=title)
             if still:
-                spec["datasets"] = {"cdf": data.cdf_rows(self.cdf)}
-            yield "errors", spec
+                yield "errors", self._still_errors(title)
+            else:
+                yield "errors", charts.errors(self.cdf, self.looks, self.chosen, still=False)
         if self.series:
             spec = charts.over_time(self.series, self.looks, self.chosen, still=still, title=title)
             if still:
                 spec["datasets"] = {"band": data.band_rows(self.series), "lines": data.line_rows(self.series)}
             yield "time", spec
+
+    def _still_errors(self, title: str) -> Spec:
+        """Nobody can hide a curve in it: those that are the same are one."""
+        names = data.same_curves(self.cdf)
+        curves = {name: self.cdf[first] for first, name in names.items()}
+        looks = {name: self.looks[first] for first, name in names.items()}
+        chosen = [name for first, name in names.items() if {*name.split(", ")} & {*self.chosen}]
+        spec = charts.errors(curves, looks, chosen, still=True, title=title)
+        spec["datasets"] = {"cdf": data.cdf_rows(curves)}
+        return spec
+
+    def narrow(self, kind: str) -> Spec | None:
+        """Of the picture whose names stand beside its points: the same for a phone."""
+        return charts.timer(self.rows, self.looks, width=charts.NARROW_WIDTH) if kind == "timer" else None
 
 
 def safe(text: str) -> str:

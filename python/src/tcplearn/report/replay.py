@@ -21,7 +21,8 @@ TABLES_MOST = 40
 _CAPTIONS = {
     "time": "Click names to show or hide estimators; those with the same predictions hide each other.",
     "errors": "Read at 95 %: nineteen of twenty predictions were off by no more than this.",
-    "timer": "Points in the grey band never missed in this capture; an arrow leads to what is further right.",
+    "timer": "Timers in the grey band never fired needlessly in this capture; an arrow leads to what is "
+    "further right.",
 }
 
 _READING = (
@@ -33,9 +34,8 @@ _READING = (
     "often than Linux's, or than once in each thousand samples. Differences have a 95 % interval: what they "
     "would be in traffic like this. Where it allows for no difference, the lines say so, and timers whose "
     "waits differ by no more than chance are named together.",
-    "In the picture Retransmission timer each mark is a timer: the further left, the less it waits; the "
-    "lower, the fewer samples came later than it allowed. Not each such sample is a timeout, because every "
-    "ACK starts the timer again; the table counts the timeouts.",
+    "In the picture Retransmission timer each mark is a timer: the further left, the sooner it notices a "
+    "loss; the lower, the more seldom it fires needlessly. The orange band begins where the rule above ends.",
     "In the table × linux is a timer's mean RTO over that of Linux's: 0.50 is half the wait. Click on the "
     "head of a column to sort by it, and on All columns for all that was measured.",
     "The picture Prediction error and the section on prediction are about the RTT itself: they explain a "
@@ -59,7 +59,8 @@ def page(replay: Replay) -> Page:
     _others(replay, parts, look, out)
     _prediction(replay, out)
     _reading(out)
-    out.glossary(glossary.of_replay())
+    shown, others = glossary.of_estimators(look)
+    out.glossary((*glossary.of_replay(), *shown), others)
     return out
 
 
@@ -106,7 +107,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
         link=part.name,
     )
     pictures = [
-        Picture(f"{part.file}-{kind}", spec, _CAPTIONS[kind], kind, n)
+        Picture(f"{part.file}-{kind}", spec, _CAPTIONS[kind], kind, n, part.narrow(kind))
         for kind, spec in part.specs(still=False)
     ]
     out.pair(p for p in pictures if p.kind != "time")
@@ -114,7 +115,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
         _tables(part.rows, part.looks, out)
     for p in pictures:
         if p.kind == "time":
-            out.picture(p.file, p.spec, p.caption, kind=p.kind, flow=p.flow)
+            out.put(p)
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:

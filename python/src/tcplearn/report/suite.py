@@ -12,6 +12,7 @@ from tcplearn import estimators
 from tcplearn.errors import printable
 from tcplearn.output.numbers import fine_ratio, percent
 from tcplearn.output.rows import Record
+from tcplearn.replay import sentences as verdicts
 from tcplearn.replay.results import KEPT
 from tcplearn.report import data, glossary, suite_charts
 from tcplearn.report.page import Page
@@ -19,6 +20,7 @@ from tcplearn.report.palette import Look, looks
 from tcplearn.suite import rows as suite_rows
 from tcplearn.suite import suite as suites
 from tcplearn.suite import tables as suite_tables
+from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
 from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
@@ -76,12 +78,18 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
     out.head(
         "RTT prediction and retransmission timers over a suite of traces",
         "Every series was replayed alone, each estimator fresh; figures are ratios, averaged over series.",
-        [*sentences(suite, rows), *suite_tables.inventory(suite)],
+        [
+            *verdicts.of(suite_timers.of(suite), prediction=False),
+            *sentences(suite, rows),
+            *suite_tables.inventory(suite),
+        ],
     )
     out.warnings("Files that could not be read", suite.problems)
     out.warnings("Warnings", suite.warnings)
     out.facts({"directory": suite.directory, **suite.made_by})
 
+    out.section("Which timer")
+    out.table(suite_tables.summary(suite, rows, suite_timers.of(suite)), look)
     out.section("Prediction")
     out.picture("prediction", _prediction(suite, long, look), _CLAMPED)
     tables = suite_tables.all_views(suite, rows)
@@ -97,7 +105,8 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
         elif table.title.startswith("Shorter"):
             out.section("Shorter series", "Apart: here every estimator is still learning its path.")
         out.table(table, look)
-    out.glossary(glossary.of_suite(_TERMS))
+    shown, others = glossary.of_estimators(look)
+    out.glossary((*glossary.of_suite(_TERMS), *shown), others)
     return out
 
 

@@ -60,7 +60,7 @@ def sentences(replay: Replay) -> list[str]:
             f"{over}, {_named(best)} predicted the RTT best: its mean error of {_error(best)} is "
             f"{gain * 100:.0f} % below that of RFC 6298's formulas (jacobson, {_error(base)}){_chance(best)}."
         ]
-        out += _price(best, base)
+        out += _timer_of(best, base)
     teacher = next((row for row in measured if learned(row.estimator)), None)
     if teacher and teacher is not best and best is not base and not learned(best.estimator):
         out.append(_learner(teacher, base))
@@ -103,8 +103,8 @@ def _learner(row: Row, base: Row) -> str:
     return f"Of the estimators that learn, {row.estimator} came first, with {_error(row)}: {how} jacobson."
 
 
-def _price(best: Row, base: Row) -> list[str]:
-    """What its timer costs beside the baseline's, and whether that is a price at all."""
+def _timer_of(best: Row, base: Row) -> list[str]:
+    """What its timer does beside the baseline's."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
@@ -117,13 +117,13 @@ def _price(best: Row, base: Row) -> list[str]:
     )
     more_misses, longer = miss > base_miss * (1 + SAME), wait > base_wait * (1 + SAME)
     if more_misses and longer:
-        verdict = "more samples outlast it, and longer waits after a loss, are its price"
+        verdict = "more samples outlast it, and it notices a loss later"
     elif more_misses:
-        verdict = "that more samples outlast it is its price"
+        verdict = "more samples outlast it"
     elif longer:
-        verdict = "longer waits after a loss are its price"
+        verdict = "it notices a loss later"
     else:
-        verdict = "its timer cost nothing more"
+        verdict = "as a timer it is no worse"
     return [f"{text}: {verdict}."]
 
 

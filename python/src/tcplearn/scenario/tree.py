@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tcplearn.errors import UserError, did_you_mean, printable
+from tcplearn.errors import UserError, printable
 
 Tree = dict[str, Any]
 
@@ -21,9 +21,12 @@ FULL = "full"
 _WHOLE = ("vary", "variants")
 
 
-def read(path: Path, profile: str = FULL) -> Tree:
-    """The file over the one it extends, the profile over both. Raises UserError with one line."""
+def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
+    """The file over the one it extends, the profile over both. `other`: a key that only files of another
+    command have, and that command. Raises UserError with one line."""
     tree = _extended(path, ())
+    if other and other[0] in tree:
+        raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")
     profiles = tree.pop("profiles", {})
     name = printable(path)
     if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
@@ -33,8 +36,7 @@ def read(path: Path, profile: str = FULL) -> Tree:
     if profile == FULL:
         return tree
     known = list(dict.fromkeys((*profiles, FULL)))
-    todo = did_you_mean(profile, known, "it has " + ", ".join(known))
-    raise UserError(f"{name}: no profile {profile!r}; {todo}")
+    raise UserError(f"{name}: no profile {profile!r}; it has {', '.join(known)}")
 
 
 def overlaid(base: Tree, over: Tree) -> Tree:

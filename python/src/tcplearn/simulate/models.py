@@ -8,11 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
 
+from tcplearn import startups
+from tcplearn.errors import UserError
 from tcplearn.scenario.check import Table
 
 Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
+Chance = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Flag = Annotated[bool, Strict()]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
@@ -84,6 +87,20 @@ class Dumbbell(Table):
         return self
 
 
+class DelayBox(Table):
+    """A bottleneck between a cloud of clients and one of servers; each connection has a path of its own."""
+
+    kind: Literal["delaybox"]
+    pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # of nodes that stand for the clouds
+    edge_mbps: Positive
+    rate_mbps: Positive
+    delay_ms: NotNegative  # one way, of every path; the rest is drawn
+    queue_packets: Count
+    server_mbps: Annotated[list[Positive], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+    loss: Annotated[list[Chance], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+    syn_ack_loss: Chance  # share of connections whose first SYN-ACK is dropped
+
+
 class Ftp(Table):
     kind: Literal["ftp"]
     flows: Annotated[int, Strict(), Field(ge=1, le=20_000)]
@@ -96,6 +113,28 @@ class Bursts(Table):
     packets: Packets
     start_s: Span  # when, within its period, each node starts
     every_s: Positive
+
+
+def _startup(text: str) -> str:
+    try:
+        startups.parse(text)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+class Web(Table):
+    """PackMime-HTTP's connections over a `delaybox`; the rate is what offers `level` to the bottleneck."""
+
+    kind: Literal["web"]
+    level: Annotated[float, Strict(), Field(ge=0.01, le=1)]
+    connections: Annotated[int, Strict(), Field(ge=1, le=750_000)]  # measured: those after the warm-up
+    warmup_s: NotNegative
+    drain_s: Positive  # how long those still open may take at the end
+    persistent: Flag  # HTTP/1.1: some have several objects
+    response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
+    startup: Annotated[str, AfterValidator(_startup)]
+    startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # of connections; the others': standard
 
 
 class Tcp(Table):
@@ -127,13 +166,18 @@ class Scenario(Table):
     duration_s: Positive
     tick_ms: Positive  # the unit of errors "in ticks"
     cwnd_bin_s: Positive
-    topology: Annotated[Manet | Dumbbell, Field(discriminator="kind")]
-    load: Annotated[Ftp | Bursts, Field(discriminator="kind")]
+    topology: Annotated[Manet | Dumbbell | DelayBox, Field(discriminator="kind")]
+    load: Annotated[Ftp | Bursts | Web, Field(discriminator="kind")]
     tcp: Tcp
 
     @model_validator(mode="after")
     def _starts(self) -> Scenario:
-        if self.load.start_s[1] > self.duration_s:
+        if isinstance(self.topology, DelayBox) != isinstance(self.load, Web):
+            raise ValueError("load.kind: web and topology delaybox go together")
+        if isinstance(self.load, Web):
+            if self.load.warmup_s >= self.duration_s:
+                raise ValueError(f"load.warmup_s: it ends within duration_s, {self.duration_s:g}")
+        elif self.load.start_s[1] > self.duration_s:
             raise ValueError(f"load.start_s: flows start within duration_s, {self.duration_s:g}")
         return self
 

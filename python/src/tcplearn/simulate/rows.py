@@ -9,30 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 from tcplearn.metrics import NS3
 from tcplearn.output.rows import TOTAL, Head, tidy
+from tcplearn.output.runs_table import Shown
 from tcplearn.simulate.interval import mean_interval
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from tcplearn.output.table import Cell
     from tcplearn.simulate.scenario import Run
     from tcplearn.simulate.sweep import Sweep
 
 Json = dict[str, Any]
 
 
-#: Of each metric: its column's head, digits, and what it is multiplied by.
-COLUMNS = {
-    "mean_abs_error_ticks": ("error\nticks", 3, 1),
-    "mean_abs_error_ms": ("error\nms", 1, 1),
-    "at_send_error_ms": ("at send\nms", 1, 1),
-    "mean_rtt_ms": ("RTT\nms", 0, 1),
-    "retransmitted_share": ("again\n%", 2, 100),
-    "delivery_ratio": ("delivered\n%", 1, 100),
-    "mean_cwnd_bytes": ("cwnd\nB", 0, 1),
-    "goodput_pps": ("goodput\npackets/s", 2, 1),
-    "timeouts": ("timeouts", 0, 1),
-    "spurious_timeouts": ("spurious", 1, 1),
-}
+COLUMNS = (
+    Shown("mean_abs_error_ticks", "error", 3, keep=80),
+    Shown("mean_abs_error_ms", "error", 1, keep=95),
+    Shown("at_send_error_ms", "at send", 1, keep=40),
+    Shown("mean_rtt_ms", "mean RTT", 0, keep=60),
+    Shown("timeouts", "timeouts", 0, keep=90),
+    Shown("spurious_timeouts", "spurious", 1, keep=85),
+    Shown("retransmitted_share", "resent", 2, keep=70, percent=True),
+    Shown("delivery_ratio", "delivered", 1, keep=20, percent=True),
+    Shown("mean_cwnd_bytes", "mean cwnd", 0, keep=30),
+    Shown("goodput_pps", "goodput", 2, keep=75),
+)
 
 
 def parameters(run: Run) -> Json:
@@ -67,34 +68,43 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 def document(sweep: Sweep, console: Console) -> RenderableType:
     """A block for each load, variant and timing; mean and half interval over the seeds."""
     from tcplearn.output import terminal
-    from tcplearn.output.table import Cell, Column, Table
+    from tcplearn.output.table import Column, Table, text
 
     blocks: dict[str, dict[str, list[Mapping[str, float]]]] = {}
-    confidence = 0.9
+    last: Run | None = None
     for run, result in sweep.finished():
-        confidence = run.document.confidence
-        where = "  ".join(f"{k}={v}" for k, v in parameters(run).items())
-        block = blocks.setdefault(f"{run.document.name}  {where}", {})
-        block.setdefault(run.algorithm, []).append(result["run"]["metrics"])
-    columns = [Column("algorithm", words=True)]
-    columns += [Column(head, label=head.replace("\n", ", ")) for head, _, _ in COLUMNS.values()]
+        last = run
+        blocks.setdefault(_title(run), {}).setdefault(run.algorithm, []).append(result["run"]["metrics"])
+    if last is None:
+        return ""
+    confidence = last.document.confidence
+    columns = [Column("algorithm", words=True), Column("runs"), *(shown.column for shown in COLUMNS)]
     tables = []
     for title, algorithms in blocks.items():
         rows = [
-            [Cell(algorithm), *(Cell(_cell(seeds, metric, confidence)) for metric in COLUMNS)]
+            [text(algorithm), text(str(len(seeds))), *(_cell(shown, seeds, confidence) for shown in COLUMNS)]
             for algorithm, seeds in algorithms.items()
         ]
-        tables.append(Table(columns, rows, title=f"{title}  {sum(map(len, algorithms.values()))} runs"))
-    if tables:
-        over = f"±: {confidence:.0%} interval of the mean over the seeds"
-        tables[-1].legend = f"{over}; again: sent more than once."
+        tables.append(Table(columns, rows, title=title))
+    tables[-1].legend = LEGEND.format(confidence=confidence, tick_ms=last.scenario.tick_ms)
     return terminal.alike(tables, console)
 
 
-def _cell(seeds: Sequence[Mapping[str, float]], metric: str, confidence: float) -> str:
-    _, digits, scale = COLUMNS[metric]
-    values = [m[metric] * scale for m in seeds if metric in m]
-    if not values:
-        return "-"
-    mean, half = mean_interval(values, confidence)
-    return f"{mean:.{digits}f}" if half is None else f"{mean:.{digits}f} ±{half:.{digits}f}"
+LEGEND = (
+    "Means over the runs, ± half their {confidence:.0%} interval; of all flows of a run. error: "
+    "|prediction - sample|, a tick is {tick_ms:g} ms; at send: of the prediction when the segment was sent; "
+    "spurious: timeouts with nothing lost; resent, delivered: of the data packets sent."
+)
+
+
+def _title(run: Run) -> str:
+    of_file = run.document
+    where = ", ".join(f"{key} {value}" for key, value in parameters(run).items())
+    name = f"{of_file.paper}, " if of_file.paper else ""
+    named = f": {of_file.title}" if of_file.title else ""
+    return f"{name}scenario {of_file.name}{named}, simulated in ns-3; {where}"
+
+
+def _cell(shown: Shown, seeds: Sequence[Mapping[str, float]], confidence: float) -> Cell:
+    values = [metrics[shown.metric] for metrics in seeds if shown.metric in metrics]
+    return shown.cell(*mean_interval(values, confidence)) if values else shown.cell(None)

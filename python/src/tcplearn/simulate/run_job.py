@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tcplearn import estimators
+from tcplearn import estimators, startups
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Job
 from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.simulate import engine
+from tcplearn.simulate.models import Web
 from tcplearn.simulate.scenario import Run
 
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
@@ -60,7 +61,10 @@ def _title(run: Run) -> str:
 def _document(run: Run) -> Json:
     tree = run.scenario.model_dump()
     tree["tick_s"] = tree.pop("tick_ms") / 1000
-    tree["load"] = {"flows": 0, "every_s": 0, **tree["load"]}
+    tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
+    if isinstance(run.scenario.load, Web):
+        startup = startups.parse(run.scenario.load.startup)
+        tree["load"]["startup"] = {"name": startup.name, "params": dict(startup.params)}
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
     sampling, _, quantum = run.timing.partition("/")

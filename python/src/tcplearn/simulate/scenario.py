@@ -30,7 +30,7 @@ class Run:
 
 
 def load(path: Path, profile: str = tree.FULL) -> Document:
-    return checked(Document, tree.read(path, profile), path)
+    return checked(Document, tree.read(path, profile, ("hop", "lab run")), path)
 
 
 def runs(path: Path, profile: str) -> list[Run]:

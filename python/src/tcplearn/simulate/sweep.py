@@ -11,7 +11,7 @@ from typing import Any
 from tcplearn.jobs import Done, Job, Kept
 from tcplearn.jobs.runner import kept_of
 from tcplearn.simulate import run_job, scenario
-from tcplearn.simulate.models import Ftp, Manet
+from tcplearn.simulate.models import Ftp, Manet, Web
 from tcplearn.simulate.scenario import Run
 
 Json = dict[str, Any]
@@ -54,6 +54,8 @@ def cost_s(run: Run) -> float:
         connected = min(1.0, (s.topology.range_m / 250) ** 2)
         slow = 1.0 if s.topology.data_mode == "DsssRate11Mbps" else 0.35
         rate = connected * slow * (0.17 + 0.003 * flows) * steady
+    elif isinstance(s.load, Web):
+        return (s.load.connections + 60 * s.load.warmup_s) * 0.0015
     else:
         rate = 0.007 * s.topology.rate_mbps
     return s.duration_s * rate

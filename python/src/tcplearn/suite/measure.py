@@ -60,6 +60,7 @@ class Measured:
     samples: int
     judged: bool  # long enough
     figures: dict[str, Figures]
+    needless: dict[str, int]  # timeouts
     matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
     curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
     restarts: dict[int, dict[str, float]] = field(default_factory=dict)  # mean error by length
@@ -131,9 +132,10 @@ class Worker:
     def measure(self, name: str, flow: Flow) -> Measured:
         all_ = self._measure(self.measured)
         labels = [s.text for s in self.measured]
-        figures = dict(zip(labels, all_.flow(flow.rows), strict=True))
+        timed = dict(zip(labels, all_.timed(flow.rows), strict=True))
         judged = flow.samples >= self.options.min_samples
-        out = Measured(name, flow.samples, judged, figures)
+        figures = {label: of for label, (of, _) in timed.items()}
+        out = Measured(name, flow.samples, judged, figures, {label: n for label, (_, n) in timed.items()})
         if not judged:
             return out
         if self.curved:
@@ -198,6 +200,7 @@ def _series_to_plain(s: Measured) -> Json:
         "samples": s.samples,
         "judged": s.judged,
         "figures": {label: asdict(f) for label, f in s.figures.items()},
+        "needless": s.needless,
         "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
         "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
         "restarts": [[length, errors] for length, errors in s.restarts.items()],
@@ -210,6 +213,7 @@ def _series_of(plain: Json) -> Measured:
         plain["samples"],
         plain["judged"],
         {label: _figures_of(f) for label, f in plain["figures"].items()},
+        plain["needless"],
         {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
         {(label, value): _figures_of(f) for label, value, f in plain["curves"]},
         dict(plain["restarts"]),

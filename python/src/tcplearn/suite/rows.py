@@ -15,11 +15,13 @@ from tcplearn import estimators, metrics
 from tcplearn.output.rows import Record, head_of, tidy
 from tcplearn.replay.engine import Figures
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Floats
+from tcplearn.replay.verdict import LINUX, LINUX_RATIO
+from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import REFERENCES, WHEN, Measured
 from tcplearn.suite.suite import Suite
 
 #: Resamples of a bootstrap, and its seed: the same input gives the same interval.
-RESAMPLES, SEED = 2000, 20140047
+RESAMPLES, SEED = suite_timers.RESAMPLES, suite_timers.SEED
 _BLOCK = 2_000_000  # indices at a time
 
 #: A ratio up to this is called as good.
@@ -152,9 +154,20 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
         "rto_miss_rate_mean": statistics.fmean(t.miss_rate for t in timers),
         "rto_miss_rate_before": sum(t.misses for t in before) / timed,
         "rto_miss_rate_before_mean": statistics.fmean(t.miss_rate for t in before),
-        "mean_rto_ms": sum(t.rto_us for t in timers) / timed / 1000,
+        "spurious_timeouts": suite_timers.needless(series, label),
+        "mean_rto_ms": suite_timers.mean_rto_ms(series, label),
         "excess_wait_ms": sum(t.excess_us for t in timers) / timed / 1000,
     }
+
+
+def _over_linux(
+    series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
+) -> Record:
+    """Its mean RTO over that of Linux's timer."""
+    rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
+    low, high = ends or (None, None)
+    ratio = rto / linux if rto is not None and linux else None
+    return {LINUX_RATIO: ratio, f"{LINUX_RATIO}_low": low, f"{LINUX_RATIO}_high": high}
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
@@ -218,6 +231,7 @@ def rows(suite: Suite) -> list[Record]:
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:
             continue
+        over_linux = suite_timers.over(series, suite.labels, LINUX) if LINUX in suite.labels else {}
         for label in suite.labels:
             row: dict[str, Any] = {
                 "group": group,
@@ -230,6 +244,7 @@ def rows(suite: Suite) -> list[Record]:
                 **_pooled(series, label),
                 **_described("excess_wait", wait_ratios(series, label)),
                 **_described("mean_rto", wait_ratios(series, label, "rto")),
+                **_over_linux(series, label, over_linux.get(label), known=LINUX in suite.labels),
                 **_promise(series, label),
             }
             if suite.matching:

@@ -10,12 +10,15 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
+from tcplearn.output import numbers, terminal
 from tcplearn.output import table as tables
-from tcplearn.output import terminal
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
-from tcplearn.output.table import Table, headed
+from tcplearn.output.table import Column, Table, headed
+from tcplearn.replay import sentences, verdict
 from tcplearn.replay.results import KEPT, MISSES_LEAST
+from tcplearn.replay.verdict import LINUX_RATIO, STANDARD
+from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import REFERENCES, WHEN
 from tcplearn.suite.rows import AS_GOOD
 from tcplearn.suite.suite import Suite
@@ -203,6 +206,47 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
     return out.mark_best(range(1, 1 + 2 * len(lengths)))
 
 
+def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
+    """One line an estimator, in the order of the verdict: what a timer does first, its prediction after."""
+    out = Table(
+        [
+            Column("estimator", words=True),
+            Column("needless\ntimeouts"),
+            Column("RTO\nmean"),
+            Column("\n× linux", keep=3, ratio=True, detailed=True),
+            Column("error\n×", keep=2, detailed=True),
+            Column("\nworst", keep=1),
+        ],
+        legend=(
+            "RTO: mean over all samples, ms; error ×: to that of the better of jacobson and last, chosen for "
+            f"each series in hindsight, geometric mean; {STANDARD}: RFC 6298."
+        ),
+    )
+    by_name = {r["estimator"]: r for r in rows if r["group"] == "series"}
+    order = [row.estimator for row in answer.rows] if answer else list(by_name)
+    for r in (by_name[name] for name in order):
+        out.rows.append(
+            [
+                tables.text(r["estimator"]),
+                tables.count(r["spurious_timeouts"]),
+                tables.milliseconds(r["mean_rto_ms"]),
+                _with_ends(r, LINUX_RATIO),
+                _with_ends(r, "error_ratio"),
+                tables.ratio(r["error_worst"]),
+            ]
+        )
+    return out.mark_best((1, 2, 4, 5))
+
+
+def _with_ends(row: Record, key: str) -> tables.Cell:
+    """A ratio, and its interval where there is room."""
+    value, low, high = (row[f"{key}{end}"] for end in ("", "_low", "_high"))
+    if value is None:
+        return tables.Cell()
+    ends = "" if low is None or high is None or low == high == 1 else f" ({low:.2f}-{high:.2f})"
+    return tables.Cell(f"×{numbers.ratio(value)}", value, more=ends)
+
+
 def all_views(suite: Suite, rows: Sequence[Record]) -> list[Table]:
     long = [r for r in rows if r["group"] == "series"]
     short = [r for r in rows if r["group"] == "short"]
@@ -248,13 +292,27 @@ def inventory(suite: Suite) -> list[str]:
 
 
 def document(
-    suite: Suite, rows: Sequence[Record], console: Console, *, quiet: bool = False
+    suite: Suite,
+    rows: Sequence[Record],
+    console: Console,
+    *,
+    quiet: bool = False,
+    everything: bool = False,
+    reported: bool = False,
 ) -> RenderableType:
+    """The verdict, and the table that it is from; `everything`: all tables."""
     parts: list[RenderableType] = []
+    answer = suite_timers.of(suite)
     if not quiet:
-        parts += [Text(printable(suite.directory), style="bold"), *map(Text, inventory(suite))]
-    for view in all_views(suite, rows):
+        parts += [Text(line) for line in sentences.of(answer, prediction=False)]
+        parts += [Text(""), Text(printable(suite.directory), style="bold"), *map(Text, inventory(suite))]
+    for view in [summary(suite, rows, answer), *(all_views(suite, rows) if everything else ())]:
         if quiet:
             view.legend = ""
         parts += [*([Text("")] if parts else []), terminal.titled(view, console)]
+    if not quiet:
+        more = "--restart 50 for young connections" if everything else "--all for every timer and table"
+        parts.append(
+            Text(f"Next: {more}." if reported else f"Next: --report suite.html for pictures; {more}.")
+        )
     return Group(*parts)

@@ -11,7 +11,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .base import ByteStream, FlowInfo, Reason, Trace, TraceError, TraceFile, TraceOptions, shown
+from .base import (
+    ByteStream,
+    FlowInfo,
+    Interface,
+    Reason,
+    Trace,
+    TraceError,
+    TraceFile,
+    TraceOptions,
+    read_in_part,
+    shown,
+)
 from .capture import CaptureTrace
 from .csv import CsvTrace
 from .flent import FlentTrace
@@ -32,6 +43,7 @@ __all__ = [
     "CsvTrace",
     "FlentTrace",
     "FlowInfo",
+    "Interface",
     "MlabTrace",
     "NumbersTrace",
     "PingTrace",
@@ -43,6 +55,7 @@ __all__ = [
     "TraceError",
     "TraceOptions",
     "open_trace",
+    "read_in_part",
 ]
 
 _PCAP_MAGIC = (
@@ -61,31 +74,51 @@ _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
-def open_trace(path: str | os.PathLike[str], *, options: TraceOptions | None = None, name: str = "") -> Trace:
+def open_trace(
+    path: str | os.PathLike[str] | Interface, *, options: TraceOptions | None = None, name: str = ""
+) -> Trace:
     """Open a trace, its format found by its content; raise TraceError. `name`: what its user calls it."""
+    options = options or TraceOptions()
+    if options.unit not in ("", "s", "ms", "us", "ns"):
+        raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
+    if isinstance(path, Interface):
+        return CaptureTrace.of_interface(path, options)
     path = Path(path)
     if path.is_dir():
         raise TraceError(f"{TraceFile.of(path)}: is a directory")
     if str(path) == "-" or (path.exists() and not path.is_file()):
-        return _spooled(path, options)
+        return _of_pipe(path, options)
     return _open(TraceFile(path, name) if name else TraceFile.of(path), options)
 
 
-def _spooled(path: Path, options: TraceOptions | None) -> Trace:
-    """Copy what comes through a pipe ("-" is standard input): readers look at its beginning twice."""
-    # nameless from the beginning, so that nothing stays behind however this ends
-    with tempfile.TemporaryFile(prefix="tcplearn-") as copy, contextlib.ExitStack() as stack:
-        source = sys.stdin.buffer if str(path) == "-" else stack.enter_context(path.open("rb"))
+def _of_pipe(path: Path, options: TraceOptions) -> Trace:
+    """A capture is read as it comes; all else is copied, because readers look at its beginning twice."""
+    stdin = str(path) == "-"
+    descriptor = os.dup(sys.stdin.fileno()) if stdin else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    name = "stdin" if stdin else TraceFile.of(path).title
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(os.fdopen(descriptor, "rb", buffering=0))
+        head = b""
+        while len(head) < len(_PCAP_MAGIC[0]) and (part := source.read(_HEAD_BYTES)):
+            head += part
+        if head.startswith(_PCAP_MAGIC):
+            return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
+        if head.startswith(b"\0"):  # /dev/zero has no end
+            raise _no_trace(name)
+        # nameless from the beginning, so that nothing stays behind however this ends
+        copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
+        copy.write(head)
         shutil.copyfileobj(source, copy)
         copy.flush()
-        name = "stdin" if str(path) == "-" else TraceFile.of(path).title
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
 
 
-def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
-    options = options or TraceOptions()
-    if options.unit not in ("", "s", "ms", "us", "ns"):
-        raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
+def _no_trace(name: object) -> TraceError:
+    text = f"{name}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
+    return TraceError(text)
+
+
+def _open(file: TraceFile, options: TraceOptions) -> Trace:
     stream = ByteStream(file)
     head = b""
     while len(head) < _HEAD_BYTES and (part := stream.read()):
@@ -99,7 +132,7 @@ def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
         if head.startswith(magic):
             raise TraceError(f"{file}: packed with {program}; unpack it first (gzip is read as it is)")
     if head.startswith(_PCAP_MAGIC):
-        return CaptureTrace(file, options)
+        return CaptureTrace.of_file(file, options)
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(file)
     text = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
@@ -115,7 +148,5 @@ def _open(file: TraceFile, options: TraceOptions | None) -> Trace:
     if looks_like_numbers(words):
         return NumbersTrace(file, options)
     if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
-        raise TraceError(
-            f"{file}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-        )
+        raise _no_trace(file)
     return CsvTrace(file, options)

@@ -16,16 +16,29 @@ from tcplearn.errors import printable
 from .schema import Columns
 
 __all__ = [
+    "READ_IN_PART",
     "ByteStream",
     "FlowInfo",
+    "Interface",
     "Reason",
     "Trace",
     "TraceError",
     "TraceFile",
     "TraceOptions",
     "number",
+    "read_in_part",
     "shown",
 ]
+
+#: How a warning begins that says where reading ended (the captures' is `Reader::finish` in reader.cpp).
+READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
+#: How one ends that says what was left out at the end.
+_LAST_IN_PART = "the last one, is cut: left out"
+
+
+def read_in_part(warning: str) -> bool:
+    """Whether a trace's warning says that its end could not be read."""
+    return warning.startswith(READ_IN_PART) or warning.endswith(_LAST_IN_PART)
 
 
 class Reason:
@@ -89,6 +102,16 @@ class TraceFile:
     def title(self) -> str:
         """What a flow without a name of its own is called."""
         return self.name.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A network interface: what passes it from now on, until the trace is stopped."""
+
+    name: str
 
     def __str__(self) -> str:
         return self.name

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Packet captures (pcap and pcapng, plain or gzipped), read by native code."""
+"""Packet captures (pcap and pcapng, plain or gzipped) and captures in the making, read by native code."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from tcplearn._native import CaptureReader
 
-from .base import FlowInfo, TraceFile, TraceOptions
+from .base import FlowInfo, Interface, TraceFile, TraceOptions
 from .schema import Columns
 
 
@@ -18,15 +18,37 @@ class CaptureTrace:
 
     kind = "capture"
 
-    def __init__(self, file: TraceFile, options: TraceOptions) -> None:
-        self._reader = CaptureReader(
-            os.fsencode(file.path),
-            file.name,
-            sender=options.sender,
-            every_ack=options.every_ack,
-            idle_s=options.idle_s,
-            events=options.events,
-        )
+    def __init__(self, reader: CaptureReader) -> None:
+        self._reader = reader
+
+    @staticmethod
+    def of_file(file: TraceFile, options: TraceOptions) -> CaptureTrace:
+        """Read it from its beginning to its end."""
+        return CaptureTrace(CaptureReader(os.fsencode(file.path), file.name, **_options(options)))
+
+    @staticmethod
+    def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
+        """Read as it is written; `head` was read already. The descriptor is the trace's."""
+        return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
+
+    @staticmethod
+    def of_interface(interface: Interface, options: TraceOptions) -> CaptureTrace:
+        """Capture from now on."""
+        return CaptureTrace(CaptureReader.of_interface(interface.name, **_options(options)))
+
+    @property
+    def live(self) -> bool:
+        """Whether batches come several times a second, and `stop` ends them."""
+        return self._reader.live
+
+    @property
+    def packets(self) -> int:
+        """So many were read."""
+        return self._reader.packets
+
+    def stop(self) -> None:
+        """Read no further: the batches end with what there is."""
+        self._reader.stop()
 
     @property
     def warnings(self) -> list[str]:
@@ -50,3 +72,12 @@ class CaptureTrace:
     def release(self, flow_id: int) -> None:
         """Forget an ended flow."""
         self._reader.release(flow_id)
+
+
+def _options(options: TraceOptions) -> dict[str, Any]:
+    return {
+        "sender": options.sender,
+        "every_ack": options.every_ack,
+        "idle_s": options.idle_s,
+        "events": options.events,
+    }

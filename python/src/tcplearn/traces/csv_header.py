@@ -136,7 +136,8 @@ def parse_header(where: str, line: str, unit: str = "") -> Header:
                 f'{where}: column "{shown(title)}" has no known unit; allowed are {_ALLOWED[role]}{otherwise}'
             )
     if "rtt" not in found and not {"time", "sent"} <= found.keys():
-        raise TraceError(f"{where}: no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")
+        what = "" if found else "not a series of RTTs: "
+        raise TraceError(f"{where}: {what}no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")
     if "time" not in found and "sent" not in found:
         header.warnings.append("there is no column with times: they are made from the sum of the round trips")
     if unused:

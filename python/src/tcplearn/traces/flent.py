@@ -45,7 +45,7 @@ class FlentTrace(SampleTrace):
                 ) from None
             raise TraceError(f"{self._file}: not JSON as flent writes it: {shown(str(error), 80)}") from None
         if self._stream.damage:
-            self._warnings.append(self._stream.damage)
+            self._warnings += self._cut_short()
         if not isinstance(data, dict) or not isinstance(data.get("results"), dict):
             raise TraceError(
                 f'{self._file}: JSON, but neither qlog nor from flent: there is no "results" object'

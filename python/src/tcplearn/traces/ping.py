@@ -119,7 +119,7 @@ class PingTrace(SampleTrace):
             (self._moved, "answers whose time goes back: they take the time before them"),
         )
         lines += [f"{count} {what}" for count, what in counted if count]
-        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
+        return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""

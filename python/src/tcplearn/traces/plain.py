@@ -63,7 +63,7 @@ class NumbersTrace(SampleTrace):
             lines.append("the numbers never fall: are they times, and no round trips?")
         if self._missing:
             lines.append(f"{self._missing} values are missing: left out")
-        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
+        return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""

@@ -66,7 +66,7 @@ class ReadingsTrace(SampleTrace):
             lines.append(f"{self._unmeasured} readings before the first round trip: left out")
         if self._moved:
             lines.append(f"{self._moved} readings whose time goes back: they take the time before them")
-        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
+        return [*lines, *self._cut_short()]
 
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
         """Take a reading; times may have any origin, and are not to go back."""

@@ -129,6 +129,9 @@ class SampleTrace:
         """One line for each thing left out or made up."""
         return list(self._warnings)
 
+    def _cut_short(self) -> list[str]:
+        return [f"read as far as it goes: {self._stream.damage}"] if self._stream.damage else []
+
     @property
     def progress(self) -> float:
         """The share of the file that was read, 0 to 1."""

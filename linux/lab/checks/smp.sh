@@ -1,0 +1,152 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash source=/dev/null
+# Several processors, in rounds until STORM_SECONDS are over. In each: connections opened, switched, closed, aborted and
+# disconnected; estimators and settings changed under way; logs on and off while they are read; namespaces that come,
+# send, and go with connections open; unloading tried again and again. Then all of it ends, nothing must be left, and
+# the module is unloaded and loaded.
+. /scenario/lib.sh
+debug=/sys/kernel/debug/tcplearn
+: "${STORM_CONNECTIONS:=150}" "${STORM_SECONDS:=40}" "${ROUND_SECONDS:=40}" "${SEED:=1}"
+[ "$ROUND_SECONDS" -le "$STORM_SECONDS" ] || ROUND_SECONDS=$STORM_SECONDS
+kernel_modules veth sch_netem tcp_vegas
+mount -t debugfs debugfs /sys/kernel/debug
+insmod /scenario/tcplearn.ko log_kb=1024
+mkdir -p /sys/fs/cgroup
+mount -t cgroup2 none /sys/fs/cgroup
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir /sys/fs/cgroup/storm
+namespaces c0 c1
+link c0 r0 10.0.0.1 c1 l0 10.0.0.2
+qdisc c0 r0 root netem limit 10000 rate 20mbit delay 10ms 2ms loss 0.5%
+qdisc c1 l0 root netem limit 10000 rate 20mbit delay 10ms
+for ns in c0 c1; do in_ns $ns sysctl -qw net.ipv4.tcp_fin_timeout=5 net.ipv4.tcp_orphan_retries=3; done
+until in_ns c0 ping -q -c 1 -W 60 10.0.0.2 >/dev/null; do sleep 1; done
+
+references() { awk '$1 == "tcplearn" { print $3 }' /proc/modules; }
+busy() { in_ns "$1" cat /proc/net/tcp | grep -vc -e local_address -e ' 06 ' || true; }
+charged() { awk '$1 == "slab_unreclaimable" || $1 == "sock" { n += $2 } END { print n }' /sys/fs/cgroup/storm/memory.stat; }
+free_kb() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo; }
+wrong() { echo "round $round: $*" >>/out/wrong; }
+
+switch_settings() {
+	estimators=$(sysctl -n net.tcplearn.available_estimators)
+	k=0
+	while :; do
+		for e in $estimators; do
+			k=$((k + 1))
+			for ns in c0 c1; do
+				in_ns $ns sysctl -qw net.tcplearn.estimator="$e" net.tcplearn.log=$((k % 3 > 0)) \
+					net.tcplearn.set_srtt=$((k / 2 % 2)) net.tcplearn.measure=$((k / 5 % 2)) || true
+			done
+			sleep 0.3
+		done
+	done
+}
+
+# A namespace that sends over its loopback, and ends with connections open.
+passing_namespaces() {
+	n=0
+	while :; do
+		n=$((n + 1))
+		echo $n >/tmp/passed
+		ip netns add "p$1"
+		ip -n "p$1" link set lo up
+		in_ns "p$1" sysctl -qw net.ipv4.tcp_congestion_control=tl-cubic net.tcplearn.estimator=tracking net.tcplearn.log=1
+		in_ns "p$1" /scenario/transfer sink 5001 &
+		a=$!
+		sleep 0.1
+		in_ns "p$1" /scenario/transfer send 127.0.0.1 5001 100000000 tl-reno >/dev/null 2>&1 &
+		b=$!
+		sleep 0.5
+		[ $((n % 2)) = 0 ] || ip netns del "p$1"
+		kill $b $a 2>/dev/null || true
+		wait $b $a || true
+		[ $((n % 2)) = 1 ] || ip netns del "p$1"
+	done
+}
+
+# Must be refused: the storm uses it.
+unload_in_use() {
+	while sleep 1; do
+		[ "$(references)" -gt 0 ] || continue
+		! rmmod tcplearn 2>/dev/null || wrong "unloaded while in use"
+	done
+}
+
+read_logs() { while sleep 0.2; do cat "$debug"/net-*/log* >/dev/null 2>&1 || true; done; }
+
+one_round() {
+	for ns in c0 c1; do in_ns $ns sysctl -qw net.ipv4.tcp_congestion_control=tl-cubic; done
+	in_ns c1 /scenario/transfer sink 5001 &
+	sink=$!
+	sleep 0.3
+	switch_settings & others=$!
+	passing_namespaces 1 & others="$others $!"
+	passing_namespaces 2 & others="$others $!"
+	read_logs & others="$others $!"
+	(
+		echo 0 >/sys/fs/cgroup/storm/cgroup.procs
+		in_ns c0 /scenario/transfer storm 10.0.0.2 5001 "$STORM_CONNECTIONS" "$ROUND_SECONDS" "$((SEED + round))" \
+			tl-reno,tl-cubic,tl-vegas,reno,cubic,vegas >/tmp/storm
+	) &
+	storm=$!
+	sleep 2
+	unload_in_use & unloading=$!
+	wait $storm || wrong "the storm ended with $?"
+	# shellcheck disable=SC2086  # several
+	kill $unloading $others || true
+	for ns in c0 c1; do in_ns $ns sysctl -qw net.ipv4.tcp_congestion_control=cubic net.tcplearn.log=0; done
+	for pid in $(pidof transfer); do kill "$pid" 2>/dev/null || true; done
+	# shellcheck disable=SC2086
+	wait $sink $unloading $others || true
+	for ns in p1 p2; do ip netns del $ns 2>/dev/null || true; done
+}
+
+# What a round leaves behind; orphans may still retransmit for a minute or two.
+all_ended() {
+	waited=0
+	while [ "$(references)" -gt 0 ] || [ "$(busy c0)" -gt 0 ] || [ "$(busy c1)" -gt 0 ]; do
+		sleep 1
+		waited=$((waited + 1))
+		[ $waited -lt 240 ] || break
+	done
+	stuck=$(($(busy c0) + $(busy c1)))
+	[ $stuck = 0 ] || wrong "$stuck connections are stuck"
+	[ "$(references)" = 0 ] || wrong "$(references) references to the module are left"
+	awk '{ v[$1] = $2 } END { exit v["connections"] != v["connections_ended"] }' "$debug/counters" ||
+		wrong "$(grep connections "$debug/counters" | tr '\n' ' ')"
+	sleep 2
+	samples=$(awk '$1 == "samples" { print $2 }' "$debug/counters")
+	echo "round $round: $(tr '\n' ' ' </tmp/storm)passed $(cat /tmp/passed) samples $samples charged $(charged)" \
+		"free_kb $(free_kb)" >>/out/storm
+	rmmod tcplearn || wrong "it cannot be unloaded"
+	[ ! -e /sys/kernel/debug/tcplearn ] || wrong "the folder in debugfs stays"
+	! grep -q '^tcplearn' /proc/slabinfo || wrong "slabs stay: $(grep '^tcplearn' /proc/slabinfo | head -n 1)"
+	insmod /scenario/tcplearn.ko log_kb=1024
+	dmesg | grep -E 'WARNING|BUG|Oops|Call Trace|INFO: task|=====' >/out/warnings || true
+	[ ! -s /out/warnings ] || dmesg >/out/dmesg
+}
+
+round=0
+began=$(cut -d . -f 1 /proc/uptime)
+while :; do
+	round=$((round + 1))
+	one_round
+	all_ended
+	now=$(cut -d . -f 1 /proc/uptime)
+	say "round $round"
+	if [ -s /out/warnings ] || [ -s /out/wrong ] || [ $((now - began)) -ge "$STORM_SECONDS" ]; then break; fi
+done
+rmmod tcplearn
+{
+	echo "rounds $round"
+	echo "seconds $((now - began))"
+	echo "processors $(grep -c ^processor /proc/cpuinfo)"
+	echo "command_line $(cat /proc/cmdline)"
+	sysctl net.ipv4.tcp_available_congestion_control
+} >>/out/storm
+kept=$(cat /out/warnings)
+finish
+[ -z "$kept" ] || echo "$kept" >>/out/warnings
+exit 0

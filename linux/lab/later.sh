@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+# A kernel that this Debian does not offer, from the backports of the next one: its packages by lists of its own
+# (the machine's apt is left as it is), and its compiler unpacked beside it, run with that folder as its root. The
+# callers have die() and packages.sh.
+
+# The lines of kernels that come from there.
+is_later() { [[ $1 == 7.* ]]; }
+
+# later_apt DIR [fresh]: from here on apt knows the packages of the next Debian, and no others
+later_apt() {
+	local apt=$1/apt suite
+	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+	for suite in trixie trixie-backports; do
+		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main"
+	done >"$apt/sources.list"
+	cat >"$apt/apt.conf" <<-END
+		Dir::Etc::SourceList "$apt/sources.list";
+		Dir::Etc::SourceParts "/dev/null";
+		Dir::State "$apt";
+		Dir::State::status "/dev/null";
+		Dir::Cache "$apt/cache";
+		APT::Sandbox::User "$(id -un)";
+	END
+	export APT_CONFIG=$apt/apt.conf
+	[ "${2:-}" = fresh ] || return 0
+	timeout 600 apt-get update >"$apt/update.log" 2>&1 || echo "E: no answer" >>"$apt/update.log"
+	! grep -q '^[EW]:' "$apt/update.log" ||
+		die "apt-get update for the next Debian failed: $(grep -m 1 '^[EW]:' "$apt/update.log") (log: $apt/update.log)"
+}
+
+# The newest release of a line, as its packages are named.
+later_release() {
+	apt-cache search --names-only "^linux-binary-${1//./\\.}\..*-cloud-amd64\$" |
+		sed -n 's/^linux-binary-\([^ ]*\) .*/\1/p' | sort -V | tail -n 1
+}
+
+# later_build DIR RELEASE VERSION MODULE_DIR: with headers, compiler and all that these run, in DIR/toolchain-RELEASE-VERSION
+later_build() {
+	local dir=$1 release=$2 version=$3 common=${2%-cloud-amd64} root=$1/toolchain-$2-$3 part
+	if [ ! -d "$root" ]; then
+		part=$(mktemp -d "$dir/unpack.XXXXXX")
+		later_apt "$dir"
+		mkdir "$part/root"
+		unpack "$dir" "$part/root" "$part/versions" \
+			"linux-headers-$release=$version" "linux-headers-$common-common=$version" "linux-kbuild-$common=$version" \
+			base-files bash binutils binutils-common binutils-x86-64-linux-gnu coreutils cpp-14-x86-64-linux-gnu dash \
+			diffutils findutils gcc-14-x86-64-linux-gnu grep libacl1 libattr1 libbinutils libc6 libcap2 libcc1-0 \
+			libcrypt1 libctf-nobfd0 libctf0 libelf1t64 libgcc-14-dev libgcc-s1 libgmp10 libgprofng0 libisl23 \
+			libjansson4 libmpc3 libmpfr6 libpcre2-8-0 libselinux1 libsframe1 libssl3t64 libstdc++6 libtinfo6 libzstd1 \
+			make mawk sed zlib1g
+		unset APT_CONFIG
+		ln -sf mawk "$part/root/usr/bin/awk"
+		: >"$part/root/dev/null"
+		mkdir "$part/root/build"
+		mv "$part/root" "$root"
+		rm -rf "$part"
+	fi
+	# shellcheck disable=SC2016  # its own variables
+	unshare --user --map-root-user --mount bash -ec '
+		mount --bind /dev/null "$1/dev/null"
+		mount --rbind /proc "$1/proc"
+		mount --bind "$2" "$1/build"
+		exec chroot "$1" /usr/bin/env -i PATH=/usr/bin make -s -C /build "KDIR=/usr/src/linux-headers-$3" \
+			CC=x86_64-linux-gnu-gcc-14 CONFIG_DEBUG_INFO_BTF_MODULES=' later "$root" "$4" "$release"
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What differs between the kernels that are supported: 6.1 to 6.12, and from 7.2 on. */
+#ifndef TCPLEARN_KERNEL_VERSIONS_H
+#define TCPLEARN_KERNEL_VERSIONS_H
+
+#include <linux/relay.h>
+#include <linux/sysctl.h>
+#include <linux/version.h>
+#include <net/net_namespace.h>
+#include <net/tcp.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define register_net_sysctl_sz(net, path, table, count) register_net_sysctl(net, path, table)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+typedef struct ctl_table tl_ctl_table;
+#else
+typedef const struct ctl_table tl_ctl_table;
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+/* When the timer fires that icsk_pending names, in jiffies. */
+static inline u32 tl_timeout(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_timeout;
+}
+
+/* The cap of the RTO, in jiffies. */
+static inline u32 tl_rto_max(const struct sock *sk)
+{
+	return TCP_RTO_MAX;
+}
+
+#define TL_SUBBUF_START(name, buf) \
+	static int name(struct rchan_buf *buf, void *next, void *last, size_t padding)
+#else
+static inline u32 tl_timeout(const struct sock *sk)
+{
+	return tcp_timeout_expires(sk);
+}
+
+static inline u32 tl_rto_max(const struct sock *sk)
+{
+	return tcp_rto_max(sk);
+}
+
+#define TL_SUBBUF_START(name, buf) static int name(struct rchan_buf *buf, void *next, void *last)
+#define TL_TX_START_APART /* CA_EVENT_TX_START has an operation of its own */
+#endif
+
+#endif

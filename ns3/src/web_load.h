@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Web connections over a DelayBox: each is drawn when it begins and forgotten when it is done, so that a
+// run's memory is that of the connections that are open.
+#ifndef TCPLEARN_NS3_WEB_LOAD_H
+#define TCPLEARN_NS3_WEB_LOAD_H
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "delaybox.h"
+#include "scenario.h"
+
+namespace tcplearn {
+
+// What is measured of a connection, by its first object: that is what the handshake delays.
+struct WebRecord {
+  std::uint64_t id = 0;
+  bool studied = false;  // by the policy under study, in a mix with the standard
+  ns3::Time start, connected, done;
+  ns3::Time rtt, wait;  // of the path without queues; the server's, before it answered
+  std::uint32_t response_bytes = 0;
+  std::uint32_t syns_lost = 0, syn_acks_lost = 0, syn_acks_forced = 0;
+  std::uint32_t syn_resends = 0, syn_ack_resends = 0;  // by timeouts
+  bool is_measured = false, is_done = false, died = false;
+
+  // The handshake counts as one RTT, whatever was lost in it.
+  double response_rtts() const { return ((done - connected - wait) / rtt).GetDouble() + 1; }
+};
+
+class WebLoad {
+ public:
+  // `ended` gets each measured connection when its first object is there, or never will be
+  WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)> ended);
+  WebLoad(const WebLoad&) = delete;  // ns-3 holds callbacks to it
+  WebLoad& operator=(const WebLoad&) = delete;
+
+  const Cloud& cloud() const { return *cloud_; }
+  double rate() const { return settings_.rate; }
+  std::uint64_t begun() const { return begun_; }  // measured ones
+  std::vector<WebRecord> open() const;            // measured ones whose first object is not there
+  ns3::Time measured_until() const { return measured_until_; }  // when the last measured one began
+
+ private:
+  struct Pair {
+    ns3::Ptr<ns3::Node> client, server;
+    ns3::Ptr<DelayBox> box;
+    ns3::Ipv4Address address;  // the server's
+    std::vector<std::uint64_t> flow_of_port = std::vector<std::uint64_t>(65536 - kFirstPort);
+    std::shared_ptr<Startup> client_startup, client_standard;
+    std::vector<ns3::Ptr<ns3::Socket>> listeners;
+  };
+  struct Flow {
+    WebRecord record;
+    WebConnection drawn;
+    Pair* pair = nullptr;
+    std::uint16_t port = 0;  // the client's
+    ns3::Ptr<TcpSocket> client, server;
+    std::size_t object = 0;
+    std::uint32_t request_left = 0, to_send = 0, to_come = 0;
+  };
+
+  void make_pair(const Scenario& scenario, std::uint32_t index);
+  ns3::Ptr<ns3::Socket> listener(Pair& pair, std::uint16_t port, const StartupSpec& startup);
+  void arrive();
+  void begin(const WebConnection& drawn);
+  void open_path(Flow& flow, std::uint16_t port);
+  void request(std::uint64_t id);
+  void accepted(Pair& pair, ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
+  void requested(std::uint64_t id);
+  void respond(std::uint64_t id);
+  void fill(std::uint64_t id);
+  void received(std::uint64_t id);
+  static void note_losses(const Flow& flow, WebRecord& record);
+  void first_object_done(Flow& flow);
+  void died(std::uint64_t id);
+  void forget(std::uint64_t id);
+  Flow* find(std::uint64_t id);
+
+  Web web_;
+  Cloudbox box_;
+  WebSettings settings_;
+  std::shared_ptr<Cloud> cloud_;
+  std::function<void(const WebRecord&)> ended_;
+  WebDraw draw_;
+  Dice dice_;
+  std::vector<std::unique_ptr<Pair>> pairs_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Flow>> flows_;
+  std::uint64_t next_id_ = 1, begun_ = 0, unfinished_ = 0;
+  ns3::Time measured_until_;
+};
+
+}  // namespace tcplearn
+
+#endif

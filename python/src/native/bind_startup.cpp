@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The core's startup policies: what there is, and one of them on handshakes and reports.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+
+#include "bind.h"
+
+namespace tcplearn {
+
+namespace {
+
+nb::list startup_policies() {
+  nb::list out;
+  for (std::size_t i = 0; i < tl_startup_count(); ++i) {
+    const tl_startup_policy* p = tl_startup_at(i);
+    nb::dict d;
+    d["name"] = p->name;
+    d["summary"] = p->summary;
+    d["about"] = p->about;
+    d["params"] = describe_params(p);
+    out.append(d);
+  }
+  return out;
+}
+
+class Policy {
+ public:
+  Policy(const std::string& name, const std::map<std::string, double>& params)
+      : policy_(tl_startup_find(name.c_str())) {
+    if (!policy_) throw std::invalid_argument("no startup policy '" + name + "'");
+    const auto values = params_of(policy_, "startup policy", params);
+    state_.resize((policy_->state_bytes(values.data()) + 7) / 8);
+    policy_->init(state_.data(), values.data());
+  }
+
+  nb::tuple handshake(std::int64_t time_us, std::int64_t took_us, std::uint32_t loss, std::uint32_t resends,
+                      std::uint32_t iw_segments, std::uint32_t ssthresh_segments) {
+    const tl_handshake in{time_us, took_us, loss, resends, iw_segments, ssthresh_segments};
+    tl_startup_window out;
+    policy_->decide(state_.data(), &in, &out);
+    policy_->note(state_.data(), &in);
+    return nb::make_tuple(out.iw_segments, out.ssthresh_segments);
+  }
+
+  void report(std::int64_t time_us, std::uint32_t sent_segments, std::uint32_t resent_segments,
+              std::int64_t rtt_us, std::int64_t rtt_min_us) {
+    const tl_startup_report in{time_us, sent_segments, resent_segments, rtt_us, rtt_min_us};
+    policy_->report(state_.data(), &in);
+  }
+
+  std::size_t state_bytes() const { return state_.size() * sizeof(std::uint64_t); }
+
+ private:
+  const tl_startup_policy* policy_;
+  std::vector<std::uint64_t> state_;
+};
+
+}  // namespace
+
+void bind_startup(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("startup_policies", &startup_policies);
+  nb::class_<Policy>(m, "StartupPolicy")
+      .def(nb::init<const std::string&, const std::map<std::string, double>&>(), "name"_a,
+           "params"_a = std::map<std::string, double>{})
+      .def("handshake", &Policy::handshake, "time_us"_a, "took_us"_a, "loss"_a, "resends"_a, "iw_segments"_a,
+           "ssthresh_segments"_a)
+      .def("report", &Policy::report, "time_us"_a, "sent_segments"_a, "resent_segments"_a, "rtt_us"_a,
+           "rtt_min_us"_a)
+      .def_prop_ro("state_bytes", &Policy::state_bytes);
+}
+
+}  // namespace tcplearn

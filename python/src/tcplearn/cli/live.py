@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is captured just now: its table refreshed in place until Ctrl-C or the end of a time."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tcplearn.cli.common import Outputs
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import UserError, printable
+from tcplearn.output.numbers import counted
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+    from tcplearn.replay.replay import Progress
+    from tcplearn.replay.results import Replay
+    from tcplearn.traces import CaptureTrace, Interface
+
+REFRESH_S = 1.0
+#: A refresh replays intervals of all flows anew: it may take this share of the time.
+SHARE_OF_TIME = 0.1
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+Render = Callable[["Replay", "Console"], "RenderableType"]
+
+
+def seconds(text: str) -> float:
+    """Of "30s", "5m", "1h" or "30"; infinite where nothing was given."""
+    if not text:
+        return math.inf
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h|)", text, re.ASCII)
+    if not found or not float(found[1]):
+        raise UserError(f"--for {printable(text)}: not a time; give it as 30s, 5m or 1h")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def sources(interface: str, duration: str, files: list[Path]) -> list[Path | Interface]:
+    """What is read: the files, or the interface."""
+    if not interface:
+        if duration and not any(map(_is_pipe, files)):
+            raise UserError("--for is of --live or of a pipe; add --live IFACE")
+        return [*files]
+    if files:
+        raise UserError("FILE and --live IFACE; give one of them")
+    from tcplearn.traces import Interface
+
+    return [Interface(interface)]
+
+
+def _is_pipe(path: Path) -> bool:
+    return str(path) == "-" or (path.exists() and not path.is_file())
+
+
+def any_live(sources: Sequence[Path | Interface]) -> bool:
+    return any(not isinstance(source, Path) or _is_pipe(source) for source in sources)
+
+
+def on_terminal(outputs: Outputs) -> bool:
+    """Whether the table can be seen while it grows."""
+    shown = outputs.format is FormatName.table and outputs.output is None and not outputs.quiet
+    return shown and sys.stdout.isatty()
+
+
+class Watch:
+    """Called while something live is read: refreshes what is seen, and ends it."""
+
+    def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
+        """`render`: where the table is to be seen while it grows."""
+        self._duration_s = duration_s
+        self._render = render
+        self._progress = progress
+        self._stack = contextlib.ExitStack()
+        self._screen: Live | None = None
+        self._start_s: float | None = None
+        self._next_s = 0.0
+        self._ending = False
+
+    def __call__(self, trace: CaptureTrace, so_far: Callable[[], Replay | None]) -> None:
+        now_s = time.monotonic()
+        if self._start_s is None:
+            self._start_s = now_s
+        elapsed_s = now_s - self._start_s
+        if self._ending or elapsed_s >= self._duration_s:
+            trace.stop()
+            return
+        if now_s < self._next_s:
+            return
+        state = f"{elapsed_s:.0f} s, {counted(trace.packets, 'packet')}"
+        if self._render:
+            self._refresh(self._render, state, so_far())
+        elif self._progress:
+            self._progress(min(elapsed_s / self._duration_s, 1.0), state)
+        cost_s = time.monotonic() - now_s
+        self._next_s = now_s + max(REFRESH_S, cost_s / SHARE_OF_TIME)
+
+    def _refresh(self, render: Render, state: str, result: Replay | None) -> None:
+        from rich.console import Console, Group
+        from rich.live import Live
+        from rich.text import Text
+
+        if self._screen is None:
+            console = Console(highlight=False)
+            live = Live(console=console, auto_refresh=False, transient=True)
+            self._screen = self._stack.enter_context(live)
+        waiting = "" if result else "; no round trip yet"
+        parts: list[Any] = [Text(f"{state}{waiting}; Ctrl-C ends and keeps the table", style="dim")]
+        if result:
+            parts.append(render(result, self._screen.console))
+        self._screen.update(Group(*parts), refresh=True)
+
+    def _on_signal(self, _number: int, _frame: object) -> None:
+        if self._start_s is None or self._ending:  # nothing live is read, or it was the second time
+            raise KeyboardInterrupt
+        self._ending = True
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Signals end what is live; afterwards the terminal is as it was."""
+        before = {s: signal.signal(s, self._on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with self._stack:
+                yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Manual pages from what --help says, a page for each command: `python -m tcplearn.cli.man DIR`.
+
+click-man takes commands of click; typer has its own copy of click, so that it finds none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from tcplearn.cli.app import app, version
+from tcplearn.output.files import make_directory, write_atomically
+
+EXIT_STATUS = {
+    "0": "All was done.",
+    "1": "It failed.",
+    "2": "Bad usage or bad input; one line says what to do.",
+    "130": "It was interrupted.",
+}
+CACHE = "Finished runs are kept in $XDG_CACHE_HOME/tcplearn (~/.cache/tcplearn)."
+
+
+@dataclass(frozen=True)
+class Command:
+    words: tuple[str, ...]  # as one types it
+    context: Any  # typer's context, of its own click
+
+    @property
+    def page(self) -> str:
+        return "-".join(self.words)
+
+    @property
+    def help(self) -> str:
+        return str(self.context.command.help or "")
+
+    @property
+    def commands(self) -> list[Command]:
+        """Those below it."""
+        group = self.context.command
+        found = getattr(group, "commands", {})
+        return [
+            Command((*self.words, name), self.context.__class__(found[name], self.context, name))
+            for name in (group.list_commands(self.context) if found else ())
+        ]
+
+
+def root() -> Command:
+    command: Any = typer.main.get_command(app)
+    return Command(("tcplearn",), command.context_class(command, info_name="tcplearn"))
+
+
+def walk(command: Command) -> Iterator[Command]:
+    yield command
+    for below in command.commands:
+        yield from walk(below)
+
+
+def roff(text: str) -> str:
+    """Text as it stands; `code` in bold."""
+    text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti")
+    text = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", text)
+    return f"\\&{text}" if text[:1] in (".", "'") else text
+
+
+def _names(text: str) -> str:
+    """Of an option, its names in bold and what it takes in italics: "-e, --estimator SPEC"."""
+
+    def marked(found: re.Match[str]) -> str:
+        word = found[0]
+        return f"\\fB{roff(word)}\\fR" if word.startswith("-") else f"\\fI{roff(word)}\\fR"
+
+    return re.sub(r"[^\s,]+(?<!/)", lambda m: m[0] if m[0] == "/" else marked(m), text)
+
+
+def _paragraphs(items: list[tuple[str, str]]) -> list[str]:
+    return [line for name, text in items for line in (".TP", name, roff(text))]
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f".SH {title}", *lines] if lines else []
+
+
+def _see(command: Command) -> list[str]:
+    above = "-".join(command.words[:-1])
+    pages = [below.page for below in command.commands] + ([above] if above else [])
+    lines = [f".BR \\%{roff(page)} (1)" for page in pages]  # \%: in one piece
+    return [f"{line}," for line in lines[:-1]] + lines[-1:]
+
+
+def page(command: Command, date: str) -> str:
+    """In the macros of man(7)."""
+    context = command.context
+    parameters = context.command.get_params(context)
+    records = [(p.param_type_name, *p.get_help_record(context)) for p in parameters]
+    arguments = [(_names(name.partition(" ")[0]), text) for kind, name, text in records if kind == "argument"]
+    options = [(_names(name), text) for kind, name, text in records if kind == "option"]
+    below = [(f".BR {roff(c.page)} (1)", c.help) for c in command.commands]
+    usage = " ".join(context.command.collect_usage_pieces(context))
+    first = command.help.partition(".")[0]
+    lines = [
+        f'.TH {roff(command.page.upper())} 1 {date} "tcplearn {version()}" tcplearn',
+        *_section("NAME", [f"{roff(command.page)} \\- {roff(first[:1].lower() + first[1:])}"]),
+        *_section("SYNOPSIS", [f".B {' '.join(command.words)}", roff(usage)]),
+        *_section("DESCRIPTION", [roff(command.help)]),
+        *_section("ARGUMENTS", _paragraphs(arguments)),
+        *_section("COMMANDS", _paragraphs(below)),
+        *_section("OPTIONS", _paragraphs(options)),
+        *_section("FILES", [] if len(command.words) > 1 else [roff(CACHE)]),
+        *_section("EXIT STATUS", _paragraphs(list(EXIT_STATUS.items()))),
+        *_section("SEE ALSO", _see(command)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def pages(date: str) -> dict[str, str]:
+    """By file name."""
+    return {f"{command.page}.1": page(command, date) for command in walk(root())}
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python -m tcplearn.cli.man DIR", file=sys.stderr)
+        return 2
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    made = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
+    folder = Path(arguments[0])
+    make_directory(folder)
+    for name, text in pages(made.date().isoformat()).items():
+        write_atomically(folder / name, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Columns of a table whose rows are means over runs: figure, unit, and spread where there is room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tcplearn import metrics
+from tcplearn.output.table import Cell, Column
+
+#: Of a counter.
+EACH_RUN = "a run"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A metric as a column."""
+
+    metric: str  # its key
+    heading: str
+    digits: int
+    keep: int  # the least leaves a narrow terminal first
+    percent: bool = False  # of a share
+
+    @property
+    def unit(self) -> str:
+        unit = metrics.unit_of(self.metric)
+        return "%" if self.percent else EACH_RUN if unit == metrics.NO_UNIT else unit
+
+    @property
+    def column(self) -> Column:
+        label = f"{self.heading} ({self.unit})"
+        return Column(f"{self.heading}\n{self.unit}", label, keep=self.keep, detailed=True)
+
+    def cell(self, mean: float | None, spread: float | None = None) -> Cell:
+        """`spread`: what is put behind ±."""
+        if mean is None:
+            return Cell("-")
+        scale = 100 if self.percent else 1
+        more = "" if spread is None else f" ± {spread * scale:.{self.digits}f}"
+        return Cell(f"{mean * scale:.{self.digits}f}", mean, more=more)

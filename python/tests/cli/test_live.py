@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is captured just now: from an interface that nobody else uses, and from pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from samples import PEAK_MB, ROOT
+from tcplearn.replay import replay
+
+REPLAY = [sys.executable, "-m", "tcplearn", "replay"]
+CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
+STATE = re.compile(r"(\d+) s, ([\d,]+) packets?(; no round trip yet)?; Ctrl-C ends and keeps the table")
+
+#: A server and a client that exchange requests and replies over lo for so many seconds, once so many capture.
+TRAFFIC = """
+import socket, sys, threading, time
+while len(open("/proc/net/packet").readlines()) <= int(sys.argv[2]):
+    time.sleep(0.05)
+time.sleep(1.0)  # from a socket to one that is bound
+server = socket.create_server(("127.0.0.1", 0))
+def serve():
+    peer, _ = server.accept()
+    while peer.recv(4096):
+        peer.sendall(b"r" * 3000)
+threading.Thread(target=serve, daemon=True).start()
+client = socket.create_connection(server.getsockname())
+end = time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end:
+    client.sendall(b"q" * 100)
+    left = 3000
+    while left > 0:
+        left -= len(client.recv(4096))
+    time.sleep(0.003)
+client.close()
+time.sleep(0.5)
+"""
+
+
+@pytest.fixture(scope="module")
+def alone() -> list[str]:
+    """The beginning of a command that runs in a network of its own, with its lo up."""
+    within = ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+    raw = "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))"
+    try:
+        subprocess.run([*within, sys.executable, "-c", raw], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = getattr(error, "stderr", b"") or str(error).encode()
+        pytest.skip(f"no network namespace to capture in: {detail.decode().strip()[-80:]}")
+    return within
+
+
+def beside_traffic(seconds: float, command: str, captures: int = 1) -> list[str]:
+    """Run a shell's command while there is traffic."""
+    script = f'"{sys.executable}" -c "$0" {seconds} {captures} & {command}; code=$?; wait; exit $code'
+    return ["sh", "-c", script, TRAFFIC, *REPLAY]
+
+
+class Terminal:
+    """A program on a terminal of 100 columns, and what it wrote."""
+
+    def __init__(self, command: list[str], stdin: int | None = None) -> None:
+        leader, follower = pty.openpty()
+        env = os.environ | {"COLUMNS": "100", "LINES": "60", "TERM": "xterm"}
+        self.run = subprocess.Popen(command, stdin=stdin, stdout=follower, stderr=follower, env=env)
+        os.close(follower)
+        self.text = ""
+        self._reader = threading.Thread(target=self._read, args=(leader,), daemon=True)
+        self._reader.start()
+
+    def _read(self, leader: int) -> None:
+        with os.fdopen(leader, "rb", buffering=0) as file:
+            while True:
+                try:
+                    self.text += file.read(65536).decode(errors="replace")
+                except OSError:  # the other end is closed
+                    return
+
+    def wait_for(self, found: Callable[[str], object], seconds: float = 60) -> None:
+        end = time.monotonic() + seconds
+        while not found(self.text):
+            assert time.monotonic() < end, self.text
+            time.sleep(0.05)
+
+    def result(self) -> str:
+        """After its end, what stays on the screen: all after the last line taken away again."""
+        assert self.run.wait(60) == 0, self.text
+        self._reader.join(10)
+        return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", self.text.rpartition("\x1b[2K")[2])
+
+
+@pytest.fixture
+def terminal() -> Iterator[Callable[..., Terminal]]:
+    made: list[Terminal] = []
+
+    def make(*words: object, stdin: int | None = None) -> Terminal:
+        made.append(Terminal([str(word) for word in words], stdin))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.run.kill()
+        each.run.wait()
+
+
+def test_an_interface_in_a_pipe_gives_the_final_result_only(alone: list[str]) -> None:
+    command = beside_traffic(3, '"$@" --live lo --for 6s --sender both')
+    run = subprocess.run([*alone, *command], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert not STATE.search(run.stdout) and "\x1b" not in run.stdout
+    assert run.stdout.count("estimator ") == 1 and "of samples" not in run.stdout
+
+
+@pytest.mark.skipif(not shutil.which("dumpcap"), reason="dumpcap is not installed")
+def test_an_interface_gives_what_its_capture_gives(alone: list[str], tmp_path: Path) -> None:
+    capture, seen = tmp_path / "lo.pcapng", tmp_path / "live.json"
+    words = "--sender both --every-ack --format json -q"
+    both = f'dumpcap -q -i lo -a duration:15 -w {capture} & "$@" --live lo --for 12s {words} -o {seen}'
+    command = [*alone, *beside_traffic(2, both, captures=2)]
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
+    of_file = subprocess.run([*REPLAY, capture, *words.split()], capture_output=True, timeout=60, check=True)
+    live, filed = json.loads(seen.read_text()), json.loads(of_file.stdout)
+    assert len(live) == len(filed) and max(row["samples"] for row in live) > 200
+    for one, other in zip(live, filed, strict=True):
+        assert one["flow"] == other["flow"] and one["samples"] == other["samples"]
+        if one["judged"]:  # the file's clock has microseconds
+            assert one["mean_abs_error_ms"] == pytest.approx(other["mean_abs_error_ms"], abs=0.001)
+
+
+def test_an_interface_on_a_terminal_refreshes_until_ctrl_c(
+    alone: list[str], terminal: Callable[..., Terminal]
+) -> None:
+    traffic = subprocess.Popen([*alone, sys.executable, "-c", TRAFFIC, "60", "0"])
+    try:
+        inside = ["nsenter", "-U", "--preserve-credentials", "-n", "-t", str(traffic.pid)]
+        time.sleep(1.5)
+        screen = terminal(*inside, *REPLAY, "--live", "lo", "--sender", "both")
+        screen.wait_for(lambda text: len(STATE.findall(text)) >= 4)
+        states = STATE.findall(screen.text)
+        packets = [int(count.replace(",", "")) for _, count, _ in states]
+        assert packets == sorted(set(packets)) and packets[-1] > 100
+        assert "in 1 flow" not in screen.text and screen.text.count("jacobson/rfc6298") >= 3
+        screen.run.send_signal(signal.SIGINT)
+        final = screen.result()
+        assert not STATE.search(final) and final.count("estimator ") == 1 and "Next: " in final
+    finally:
+        traffic.kill()
+        traffic.wait()
+
+
+def test_a_pipe_on_a_terminal_refreshes(
+    tmp_path: Path, unpacked: bytes, terminal: Callable[..., Terminal]
+) -> None:
+    reading, writing = os.pipe()
+    screen = terminal(*REPLAY, "-", stdin=reading)
+    os.close(reading)
+    with os.fdopen(writing, "wb", buffering=0) as pipe:
+        half = len(unpacked) // 2  # inside a packet
+        pipe.write(unpacked[:half])
+        screen.wait_for(lambda text: len(STATE.findall(text)) >= 2)
+        assert screen.text.count("jacobson/rfc6298") >= 1
+        pipe.write(unpacked[half:])
+    final = screen.result()
+    path = tmp_path / "stdin"
+    path.write_bytes(unpacked)
+    screen = terminal(*REPLAY, path)
+    assert final == screen.result()
+
+
+@pytest.fixture(scope="module")
+def unpacked() -> bytes:
+    import gzip
+
+    return gzip.decompress(CAPTURE.read_bytes())
+
+
+def test_looking_at_the_result_so_far_changes_nothing(tmp_path: Path, unpacked: bytes) -> None:
+    fifo, path = tmp_path / "fifo", tmp_path / "file"
+    os.mkfifo(fifo)
+    path.write_bytes(unpacked)
+    seen: list[tuple[int, int]] = []
+
+    def look(trace: object, so_far: Callable[[], replay.Replay | None]) -> None:
+        result = so_far()
+        seen.append((trace.packets, result.totals[0].samples if result else 0))  # type: ignore[attr-defined]
+
+    def write() -> None:
+        with fifo.open("wb", buffering=0) as pipe:
+            for at in range(0, len(unpacked), 1 << 20):
+                pipe.write(unpacked[at : at + (1 << 20)])
+
+    threading.Thread(target=write, daemon=True).start()
+    live = replay.run([fifo], replay.Options(), None, look)
+    filed = replay.run([path], replay.Options())
+    assert len(seen) > 1 and seen == sorted(seen)
+    assert [row.values for row in live.rows] == [row.values for row in filed.rows]
+    assert [row.values for row in live.totals] == [row.values for row in filed.totals]
+    assert [note.partition(": ")[2] for note in live.notes] == [n.partition(": ")[2] for n in filed.notes]
+
+
+def test_a_time_ends_a_pipe_that_goes_on(unpacked: bytes) -> None:
+    run = subprocess.Popen(
+        [*REPLAY, "-", "--for", "1s", "--format", "json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert run.stdin and run.stdout
+    run.stdin.write(unpacked)
+    run.stdin.flush()
+    assert run.wait(60) == 0  # stdin is open
+    assert json.loads(run.stdout.read())
+
+
+LONG = (
+    PEAK_MB
+    + """
+import sys
+sys.path.append(sys.argv[2])
+from pathlib import Path
+from wire import Wire
+from tcplearn.replay import replay
+import os, threading
+reading, writing = os.pipe()
+def write():
+    with os.fdopen(writing, "wb") as pipe:
+        for part in range(int(sys.argv[1])):
+            wire = Wire()
+            wire.start_us += part * 10_000_000
+            for i in range(2000):
+                n = part * 2000 + i
+                wire.send(i * 5000, wire.client, 1 + n * 100, 100, ack=1, snap=60)
+                wire.send(i * 5000 + 3000, wire.server, 1, ack=1 + (n + 1) * 100)
+            data = wire.pcap()
+            pipe.write(data[24 * (part > 0) :])
+threading.Thread(target=write, daemon=True).start()
+def look(trace, so_far):
+    so_far()
+result = replay.run([Path(f"/proc/self/fd/{reading}")], replay.Options(sender="both"), None, look)
+print(result.totals[0].samples, peak_mb())
+"""
+)
+
+
+def test_memory_of_a_long_stream_is_bounded() -> None:
+    where = str(Path(__file__).parents[1] / "traces")
+    peaks = []
+    for parts in (5, 40):
+        run = subprocess.run(
+            [sys.executable, "-c", LONG, str(parts), where], capture_output=True, text=True, check=True
+        )
+        samples, peak = map(int, run.stdout.split())
+        assert samples == parts * 2000
+        peaks.append(peak)
+    assert peaks[1] < 1.3 * peaks[0], peaks
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--live", "lo", CAPTURE], "FILE and --live IFACE; give one of them"),
+        (["--for", "3s", CAPTURE], "--for is of --live or of a pipe; add --live IFACE"),
+        (["--live", "lo", "--for", "soon"], "--for soon: not a time; give it as 30s, 5m or 1h"),
+        (["--live", "lo", "--for", "0s"], "--for 0s: not a time; give it as 30s, 5m or 1h"),
+        (["--live", "lo", "--suite", ROOT], "--live and --for: a suite is of files; leave them out"),
+    ],
+)
+def test_what_cannot_be(words: list[str], problem: str) -> None:
+    run = subprocess.run([*REPLAY, *words], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (2, f"tcplearn: {problem}\n")
+
+
+def test_interfaces_that_cannot_be_read(alone: list[str]) -> None:
+    bare = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+    root = "capturing needs root or CAP_NET_RAW; run it with sudo, or send `sudo tcpdump -U -w - -i"
+    for beginning, interface, problem in (
+        ([], "none0", "none0: no such interface; `ip link` lists them, `any` is all of them"),
+        (bare, "lo", f"lo: {root} lo` into `tcplearn replay -`"),
+    ):
+        command = [*alone, *beginning, *REPLAY, "--live", interface, "--for", "1s"]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert (run.returncode, run.stdout, run.stderr) == (2, "", f"tcplearn: {problem}\n")

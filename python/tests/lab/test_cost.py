@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What an ACK costs, in instructions: the lab's clock counts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from samples import ROOT
+from tcplearn.lab import run, scenario
+
+#: As first measured, before the module did more than to write the RTO.
+MOST = {"linux": 202, "tracking": 1369, "conformal": 1838}
+
+
+def test_an_ack_costs_no_more_than_when_first_measured(tmp_path: Path) -> None:
+    chosen = scenario.load(ROOT / "linux" / "lab" / "scenarios" / "cost.toml")
+    algorithms = chosen.algorithms.model_copy(update={"estimators": list(MOST)})
+    rows = run.run(chosen.model_copy(update={"algorithms": algorithms}), run.Options(out=tmp_path)).rows
+    costs = {row["algorithm"]: row["value"] for row in rows if row["metric"] == "instructions_per_ack"}
+    assert len(costs) == len(MOST)
+    for name, most in MOST.items():
+        cost = costs[f"reno+{name}"]
+        assert cost is not None and cost <= most, f"{name}: {cost:.1f} instructions"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Writes vectors/handshakes and vectors/expected/startup; with --check compares them with what is there.
+
+    python3 vectors/gen/generate_startup.py [--check]
+
+Needs Python 3.11 or later and nothing else."""
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from startup_reference import NONE, POLICIES
+
+HERE = Path(__file__).resolve().parent.parent
+HANDSHAKE = ("time_us", "took_us", "loss", "resends", "iw", "ssthresh")
+REPORT = ("time_us", "sent", "resent", "rtt_us", "rtt_min_us")
+
+
+def handshake(time_us, loss, resends, iw=3, ssthresh=NONE, took_us=50_000):
+    return HANDSHAKE, (time_us, took_us, loss, resends, iw, ssthresh)
+
+
+def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
+    return REPORT, (time_us, sent, resent, rtt_us, rtt_min_us)
+
+
+def windows():
+    """Every loss, number of resends and window, one after the other."""
+    time_us = 0
+    for loss in range(4):
+        for resends in (0, 1, 2, 7, 40):
+            for iw, ssthresh in ((1, 2), (2, 3), (3, NONE), (10, 1000), (0, 0), (4294967295, 4294967295)):
+                time_us += 1000
+                yield handshake(time_us, loss, resends, iw, ssthresh)
+
+
+def place(loss_share, seed):
+    """Connections to a place where about that share of all packets is lost, for a minute, and a pause."""
+    dice = random.Random(seed)
+    time_us = 0
+    for k in range(600):
+        time_us += dice.randrange(200_000) + (120_000_000 if k == 400 else 0)
+        lost = dice.random() < loss_share
+        yield handshake(time_us, 2 if lost else 0, int(lost) + (lost and dice.random() < 0.2))
+        sent = dice.randrange(1, 40)
+        resent = sum(dice.random() < loss_share for _ in range(sent))
+        low = dice.randrange(1000, 200_000)
+        yield report(time_us, sent, resent, low + dice.randrange(low), low)
+
+
+def extremes():
+    """What no host should report: time that stands or falls, more repeats than segments, huge counts."""
+    for k in range(60):
+        time_us = (0, 10**15, 5, 10**15 + 1, 2 * 10**15)[k % 5]
+        yield report(
+            time_us, (4294967295, 0, 7)[k % 3], (0, 4294967295, 9)[k % 3], (-1, 0, 2**40)[k % 3], 2**36
+        )
+        yield handshake(time_us, k % 4, k, k, 2**32 - 1 - k)
+
+
+SERIES = {
+    "windows": list(windows()),
+    "calm": list(place(0.01, 1)),
+    "busy": list(place(0.07, 2)),
+    "full": list(place(0.2, 3)),
+    "extremes": list(extremes()),
+}
+
+
+def series_text(events):
+    return "".join(
+        ",".join(["handshake" if keys is HANDSHAKE else "report", *map(str, values)]) + "\n"
+        for keys, values in events
+    )
+
+
+def answers(name):
+    """A line a handshake: IW and ssthresh."""
+    kind, fixed, cases = POLICIES[name]
+    lines = []
+    for changed in cases:
+        for series, events in SERIES.items():
+            lines.append(",".join(["case", series, *(f"{k}={v}" for k, v in changed.items())]))
+            policy = kind({**fixed, **changed})
+            for keys, values in events:
+                event = dict(zip(keys, values, strict=True))
+                if keys is REPORT:
+                    policy.report(event)
+                else:
+                    lines.append("{},{}".format(*policy.handshake(event)))
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    texts = {HERE / "handshakes" / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
+    texts |= {
+        HERE / "expected" / "startup" / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES
+    }
+    bad = [path for path, text in texts.items() if check and (not path.exists() or path.read_text() != text)]
+    for path in bad:
+        print(f"{path}: not what the reference gives")
+    for path, text in () if check else texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return len(bad) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
