@@ -61,12 +61,26 @@ std::string count_of(std::uint64_t n, const char* what) {
 
 }  // namespace
 
+void Events::add(const Event& event) {
+  if (!wanted) return;
+#define TCPLEARN_X(type, name, unknown, meaning) name.push_back(event.name);
+  TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+}
+
+void Events::clear() {
+#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
+  TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+}
+
 void Batch::clear() {
 #define TCPLEARN_X(type, name, unknown, meaning) name.clear();
   TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
   ended.clear();
   losses.clear();
+  events.clear();
   below_clock = 0;
 }
 
@@ -312,6 +326,7 @@ void CaptureReader::State::warn_of_missing_acks() {
 
 bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   out.clear();
+  out.events.wanted = options.events;
   if (finished) return false;
   using Clock = std::chrono::steady_clock;
   const bool live = frames->live();

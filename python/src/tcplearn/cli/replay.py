@@ -72,6 +72,10 @@ def replay(
     total: Annotated[
         bool, typer.Option("--total", help="Add the totals over all flows to the results.")
     ] = False,
+    loss: Annotated[
+        bool,
+        typer.Option("--loss", help="Instead: the cause of each fast retransmit, by each classifier."),
+    ] = False,
     report: o.Report = None,
     pictures: o.Pictures = None,
     live: Annotated[
@@ -134,6 +138,12 @@ def replay(
         miss=miss,
     )
     out = Outputs(format, output, report, pictures, quiet)
+    if loss:
+        from tcplearn.cli.causes import causes
+
+        if suite or not files:
+            raise UserError("--loss needs captures: name them as FILE..., without --suite")
+        return causes(files, out, o.checked_sender(sender), arithmetic.value, flow, everything=all)
     if suite is None:
         if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
             raise UserError(

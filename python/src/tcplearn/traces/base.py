@@ -81,6 +81,8 @@ class TraceOptions:
     every_ack: bool = False
     #: A connection without a packet for so long is over.
     idle_s: float = 300.0
+    #: What a classifier of losses sees, as `events` in a batch; of captures too.
+    events: bool = False
     #: s, ms, us or ns: of numbers that come without a unit. Empty: milliseconds, where a format allows it.
     unit: str = ""
 
