@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "run.h"
 
-#include <sys/resource.h>
-
 #include <memory>
 
+#include "cost.h"
 #include "flow.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -12,21 +11,6 @@
 
 namespace tcplearn {
 namespace {
-
-double cpu_seconds() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double peak_mib() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 void poll_queue(const Network& network, Moments& bytes) {
   bytes.add(network.queued_bytes());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* libtcplearn: every estimator, and every classifier of losses, behind one interface each, chosen by name. The caller owns all memory;
+/* libtcplearn: every estimator, classifier of losses and startup policy, behind one interface each, chosen by name. The caller owns all memory;
  * nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
  * numbers, times in microseconds. A stack that knows at compile time what it wants includes
  * tcplearn/estimators.h or tcplearn/loss.h instead and needs no library. */

@@ -3,9 +3,10 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
-#include <array>
+#include <algorithm>
 
 #include "bind.h"
+#include "columns.h"
 
 namespace tcplearn {
 
@@ -44,7 +45,8 @@ nb::list loss_features() {
 
 class Classifier {
  public:
-  Classifier(const std::string& name, const std::string& arithmetic, const std::map<std::string, double>& params)
+  Classifier(const std::string& name, const std::string& arithmetic,
+             const std::map<std::string, double>& params)
       : classifier_(tl_loss_find(name.c_str(), arithmetic_of(arithmetic))) {
     if (!classifier_) throw std::invalid_argument("no classifier of losses '" + name + "'");
     const auto values = params_of(classifier_, "classifier", params);
@@ -66,9 +68,11 @@ class Classifier {
   }
 
   void change(std::int64_t time_us, std::uint32_t cwnd_segments, std::uint32_t change, std::uint32_t cause) {
-    if (change > TL_LOSS_TIMEOUT || cause > TL_LOSS_RANDOM) throw std::invalid_argument("no such change or cause");
+    if (change > TL_LOSS_TIMEOUT || cause > TL_LOSS_RANDOM)
+      throw std::invalid_argument("no such change or cause");
     const tl_loss_moment at{time_us, 0, cwnd_segments, 0, TL_LOSS_UNKNOWN};
-    classifier_->change(state_.data(), &at, static_cast<tl_loss_change>(change), static_cast<tl_loss_cause>(cause));
+    classifier_->change(state_.data(), &at, static_cast<tl_loss_change>(change),
+                        static_cast<tl_loss_cause>(cause));
   }
 
   auto features(std::int64_t time_us, std::uint32_t flight_segments, std::uint32_t cwnd_segments,
@@ -77,6 +81,42 @@ class Classifier {
     std::vector<double> out(TL_LOSS_FEATURE_COUNT);
     classifier_->features(state_.data(), &at, out.data());
     return to_numpy(std::move(out));
+  }
+
+  // The events of one connection as columns.h has them, in order; an answer for each fast retransmit:
+  // P(congestion), cause, and all features. What a capture does not tell: cwnd is taken to be what is in
+  // flight, ssthresh half of that at the recovery before, and the sender to have acted on the cause.
+  nb::tuple run(const Array<std::uint8_t>& kind, const Array<std::int64_t>& time_us,
+                const Array<std::int64_t>& rtt_us, const Array<std::uint32_t>& delivered,
+                const Array<std::uint8_t>& duplicate, const Array<std::uint32_t>& flight) {
+    const std::size_t rows = kind.size();
+    for (const std::size_t n :
+         {time_us.size(), rtt_us.size(), delivered.size(), duplicate.size(), flight.size()})
+      if (n != rows) throw std::invalid_argument("columns differ in length");
+    std::vector<double> congestion, features;
+    std::vector<std::uint8_t> causes;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto what = static_cast<EventKind>(kind.data()[i]);
+      if (what == EventKind::kAck) {
+        observe(time_us.data()[i], rtt_us.data()[i], delivered.data()[i], duplicate.data()[i] != 0);
+        continue;
+      }
+      const std::uint32_t out = flight.data()[i];
+      const tl_loss_moment at{time_us.data()[i], out, out, ssthresh_, TL_LOSS_UNKNOWN};
+      if (what == EventKind::kFastRetransmit) {
+        features.resize(features.size() + TL_LOSS_FEATURE_COUNT);
+        classifier_->features(state_.data(), &at, features.data() + features.size() - TL_LOSS_FEATURE_COUNT);
+        tl_loss_decision d;
+        classifier_->decide(state_.data(), &at, &d);
+        congestion.push_back(d.congestion);
+        causes.push_back(static_cast<std::uint8_t>(d.cause));
+        cause_ = d.cause;
+      }
+      classifier_->change(state_.data(), &at, change_of(what), cause_);
+      if (what != EventKind::kRecoveryEnded) ssthresh_ = std::max<std::uint32_t>(2, out / 2);
+    }
+    return nb::make_tuple(to_numpy(std::move(congestion)), to_numpy(std::move(causes)),
+                          to_numpy(std::move(features)));
   }
 
   // P(congestion) of each row of features.
@@ -92,7 +132,15 @@ class Classifier {
   }
 
  private:
+  static tl_loss_change change_of(EventKind what) {
+    return what == EventKind::kFastRetransmit ? TL_LOSS_BEGUN
+           : what == EventKind::kTimeout      ? TL_LOSS_TIMEOUT
+                                              : TL_LOSS_ENDED;
+  }
+
   const tl_loss_classifier* classifier_;
+  std::uint32_t ssthresh_ = 0x7fffffff;
+  tl_loss_cause cause_ = TL_LOSS_CONGESTION;
   std::vector<std::uint64_t> state_;
 };
 
@@ -111,6 +159,8 @@ void bind_loss(nb::module_& m) {
       .def("change", &Classifier::change, "time_us"_a, "cwnd_segments"_a, "change"_a, "cause"_a)
       .def("features", &Classifier::features, "time_us"_a, "flight_segments"_a, "cwnd_segments"_a,
            "ssthresh_segments"_a)
+      .def("run", &Classifier::run, "kind"_a, "time_us"_a, "rtt_us"_a, "delivered_segments"_a, "duplicate"_a,
+           "flight_segments"_a)
       .def("judge", &Classifier::judge, "rows"_a);
 }
 

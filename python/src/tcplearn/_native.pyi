@@ -71,6 +71,17 @@ class LossClassifier:
     def features(
         self, time_us: int, flight_segments: int, cwnd_segments: int, ssthresh_segments: int
     ) -> _Floats: ...
+    def run(
+        self,
+        kind: _Ints,
+        time_us: _Ints,
+        rtt_us: _Ints,
+        delivered_segments: _Ints,
+        duplicate: _Ints,
+        flight_segments: _Ints,
+    ) -> tuple[_Floats, _Ints, _Floats]:
+        """The events of one connection, as a capture has them: P(congestion), cause and all features, one
+        after another, of each fast retransmit."""
     def judge(self, rows: _Floats) -> _Floats:
         """P(congestion) of each row of features, in the order of loss_features()."""
 
@@ -154,6 +165,7 @@ class CaptureReader:
         sender: str = "auto",
         every_ack: bool = False,
         idle_s: float = 300.0,
+        events: bool = False,
     ) -> None: ...
     @staticmethod
     def of_pipe(
@@ -164,10 +176,16 @@ class CaptureReader:
         sender: str = "auto",
         every_ack: bool = False,
         idle_s: float = 300.0,
+        events: bool = False,
     ) -> CaptureReader: ...
     @staticmethod
     def of_interface(
-        name: str, *, sender: str = "auto", every_ack: bool = False, idle_s: float = 300.0
+        name: str,
+        *,
+        sender: str = "auto",
+        every_ack: bool = False,
+        idle_s: float = 300.0,
+        events: bool = False,
     ) -> CaptureReader: ...
     def next(self, max_rows: int = 65536) -> dict[str, _Ints] | None: ...
     def flow(self, id: int) -> dict[str, Any]: ...

@@ -62,13 +62,6 @@ bool SendSide::plausible_reset(std::uint32_t sequence) const {
   return at >= una_ - kLargestGap && at <= nxt_ + kLargestGap;
 }
 
-void SendSide::free_memory() {
-  segments_ = {};
-  head_ = 0;
-  sacked_ = {};
-  losses_ = {};
-}
-
 void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed) {
   seen_ = true;
   timestamps_ = timestamps_ || (packet.has_timestamp && !packet.has(kRst));
@@ -194,6 +187,13 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
 
 void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
   segment.arrived = sacked_.covers(segment.end - 1);
+  if (!losses_.recovering()) {  // without a sign that something arrived it is the timer's
+    const bool fast = duplicates_ > 0 || !sacked_.empty();
+    repair_.kind = static_cast<std::uint8_t>(fast ? EventKind::kFastRetransmit : EventKind::kTimeout);
+    repair_.time_us = now_us;
+    repair_.flight_segments = segments_of(nxt_ - una_);
+    repaired_ = true;
+  }
   Repair repair =
       losses_.on_repair(now_us, segment.first.sent_us, nxt_, armed_us_, segments_[head_].first.sent_us);
   repair.tail = segment.end == nxt_;
@@ -279,6 +279,7 @@ void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_u
     const std::uint32_t count = segments_of(end - std::max(segment.start, left));
     const bool known = !sacked && sacked_.covers(end - 1);
     if (sacked) losses_.sacked_segments += count;
+    if (!known) delivered_ += count;
     if (known) losses_.sacked_segments -= std::min(count, losses_.sacked_segments);
     if (known || segment.resent()) continue;
     if (end <= losses_.highest) losses_.deliveries.see_reordering();
@@ -333,6 +334,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     if (!packet.has(kRst)) {
       read_duplicates(packet, ack, flow, out);
       read_sack(packet, now_us);
+      if (nxt_ > una_ && packet.payload_bytes == 0) add_ack_event(true, now_us, flow, 0, out);
     }
     return false;
   }
@@ -341,6 +343,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     return false;
   }
   acked_ = true;
+  const bool recovering = losses_.recovering();
 
   Transmission timed;
   NoSample why = NoSample::kNotCaptured;
@@ -394,7 +397,28 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   losses_.set_head(head_sent_us);
   losses_.deliveries.forget_before(head_sent_us);
   if (!packet.has(kRst)) read_sack(packet, now_us);
+  add_ack_event(false, now_us, flow, sampled ? rtt_us : 0, out);
+  if (recovering && !losses_.recovering()) {
+    const auto ended = static_cast<std::uint8_t>(EventKind::kRecoveryEnded);
+    out.events.add({flow, ended, now_us, 0, 0, 0, segments_of(nxt_ - una_)});
+  }
   return true;
+}
+
+// After the ACK was taken in; a recovery that began before it comes first.
+void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
+                             Batch& out) {
+  if (repaired_) {
+    repair_.flow = flow;
+    out.events.add(repair_);
+    repaired_ = false;
+  }
+  // without SACK a duplicate says that one segment arrived
+  const std::uint32_t delivered = duplicate ? std::max(delivered_, 1u) : delivered_;
+  duplicates_ = duplicate ? duplicates_ + 1 : 0;
+  delivered_ = 0;
+  out.events.add({flow, static_cast<std::uint8_t>(EventKind::kAck), now_us, rtt_us, delivered,
+                  static_cast<std::uint8_t>(duplicate ? 1 : 0), 0});
 }
 
 }  // namespace tcplearn
