@@ -403,9 +403,9 @@ class Adaptive(Mlp):
         return p, CONGESTION if 0 < self.p["keeps"] <= self.wrong else cause
 
 
-MLP = {"model": 0, "threshold": 0.5}
+MLP = {"model": 0, "threshold": 0.4}
 ADAPTIVE = {
-    "model": 0, "threshold": 0.5, "lowest": 0.05, "highest": 0.7,
+    "model": 0, "threshold": 0.3, "lowest": 0.05, "highest": 0.5,
     "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
 }  # fmt: skip
 SRTT = FEATURES.index("rtt_min_to_srtt")
@@ -421,7 +421,7 @@ CLASSIFIERS = {
         [{"feature": FEATURES.index("log_packets_since"), "limit": 6.5, "side": 1}],
     ),
     "mlp": (Mlp, MLP, [{"threshold": 0.2}, {"model": 1}]),
-    "mlp/hwang2018": (Mlp, {**MLP, "model": 1}, []),
+    "mlp/hwang2018": (Mlp, {"model": 1, "threshold": 0.5}, []),
     "adaptive": (
         Adaptive,
         ADAPTIVE,
