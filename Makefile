@@ -6,7 +6,7 @@
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
-BENCH_PACKAGES := libbenchmark-dev
+BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
 # chromium opens the reports; groff and mandoc read the manual pages

@@ -62,13 +62,6 @@ bool SendSide::plausible_reset(std::uint32_t sequence) const {
   return at >= una_ - kLargestGap && at <= nxt_ + kLargestGap;
 }
 
-void SendSide::free_memory() {
-  segments_ = {};
-  head_ = 0;
-  sacked_ = {};
-  losses_ = {};
-}
-
 void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed) {
   seen_ = true;
   timestamps_ = timestamps_ || (packet.has_timestamp && !packet.has(kRst));

@@ -87,7 +87,6 @@ class SendSide {
   // window is not known in captures that begin midway).
   bool plausible_reset(std::uint32_t sequence) const;
   std::size_t segments_held() const { return segments_.size() - head_; }
-  void free_memory();
 
   // Counts for FlowInfo; read only outside.
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, rows = 0, samples = 0;

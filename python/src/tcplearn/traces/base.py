@@ -30,6 +30,7 @@ __all__ = [
     "shown",
 ]
 
+NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
 #: How a warning begins that says where reading ended (the captures' is `Reader::finish` in reader.cpp).
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
 #: How one ends that says what was left out at the end.
