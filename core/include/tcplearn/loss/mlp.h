@@ -8,7 +8,7 @@
 
 #define TL_LOSS_MLP_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
-	X(ratio, threshold, TL_RATIO(1, 2), 0, 1, "probability of congestion from which on it is congestion")
+	X(ratio, threshold, TL_RATIO(4, 10), 0, 1, "probability of congestion from which on it is congestion")
 
 struct TL(loss_mlp_params) {
 	TL_LOSS_MLP_PARAMS(TL_FIELD)
