@@ -311,7 +311,7 @@ bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   Frame frame;
   for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows && out.ended.size() < kEndedPerCall;
        ++i) {
-    if (live && Clock::now() > over) break;
+    if (live && frames->waited() && Clock::now() > over) break;
     if (const Window::Held* held = window.pop(read)) {
       take(held->packet, held->time_us, out);
       continue;
