@@ -12,7 +12,7 @@ from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, of, ratio
 
 #: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
 KINDS = (
-    ("newreno", "oracle", ("ml-wide", "ml-adaptive")),
+    ("newreno", "oracle", ("ml-hwang2018", "ml-wide", "ml-adaptive")),
     ("cubic", "cubic-oracle", ("cubic-wide", "cubic-adaptive")),
 )
 JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive")
