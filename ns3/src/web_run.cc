@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "web_run.h"
 
-#include <sys/resource.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cost.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "web_load.h"
@@ -16,20 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 double ms(ns3::Time time) { return time.GetSeconds() * 1e3; }
-
-rusage used() {
-  rusage out;
-  getrusage(RUSAGE_SELF, &out);
-  return out;
-}
-
-double cpu_s() {
-  const rusage usage = used();
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 const char* lost_of(const WebRecord& r) {
   return r.syn_acks_lost && r.syns_lost ? "both" : r.syn_acks_lost ? "syn-ack" : r.syns_lost ? "syn" : "none";
@@ -84,9 +69,7 @@ class WebReport {
     Json line{{"kind", "run"}};
     line["metrics"] = metrics;
     line["seconds"] = seconds;
-    line["cost"] = {{"cpu_s", cpu},
-                    {"events", ns3::Simulator::GetEventCount()},
-                    {"peak_mib", static_cast<double>(used().ru_maxrss) / 1024}};
+    line["cost"] = {{"cpu_s", cpu}, {"events", ns3::Simulator::GetEventCount()}, {"peak_mib", peak_mib()}};
     out_ << line << '\n';
   }
 
@@ -145,12 +128,12 @@ void run_web(const Scenario& scenario, std::ostream& out) {
   ns3::RngSeedManager::SetSeed(1);
   ns3::RngSeedManager::SetRun(scenario.seed);
   set_tcp_defaults(scenario.tcp);
-  const double before_s = cpu_s();
+  const double before_s = cpu_seconds();
   WebReport report(scenario, out);
   WebLoad load(scenario, [&report](const WebRecord& record) { report.ended(record); });
   ns3::Simulator::Stop(ns3::Seconds(scenario.duration_s));
   ns3::Simulator::Run();
-  report.run(load, cpu_s() - before_s);
+  report.run(load, cpu_seconds() - before_s);
   out.flush();
   ns3::Simulator::Destroy();
 }

@@ -2,6 +2,7 @@
 """The startup policies as docs/algorithms/startup describes them, in plain integers and fractions."""
 
 from fractions import Fraction
+from typing import ClassVar
 
 NONE = 2**31 - 1  # ssthresh: no limit
 CAP = 2**40
@@ -12,7 +13,7 @@ EIGHTHS = tuple(round(2 ** (16 - Fraction(k, 8))) for k in range(8))
 class Policy:
     """Remembers nothing."""
 
-    defaults: dict[str, int] = {}
+    defaults: ClassVar = {}
 
     def __init__(self, changed):
         self.p = {**self.defaults, **changed}
@@ -26,14 +27,14 @@ class Policy:
 
 
 class Standard(Policy):
-    defaults = {"iw": 1, "ssthresh": 2}
+    defaults: ClassVar = {"iw": 1, "ssthresh": 2}
 
     def windows(self, event, iw, ssthresh):
         return (self.p["iw"], self.p["ssthresh"]) if event["loss"] else (iw, ssthresh)
 
 
 class Halving(Policy):
-    defaults = {"iw_min": 1, "ssthresh_min": 2, "rounding": 0, "repeat": 1}  # down, off
+    defaults: ClassVar = {"iw_min": 1, "ssthresh_min": 2, "rounding": 0, "repeat": 1}  # down, off
 
     def half(self, window, times, least):
         for _ in range(min(times, 31)):
@@ -50,14 +51,14 @@ class Halving(Policy):
 
 
 class Linux(Policy):
-    defaults = {"iw": 10, "resends": 1}
+    defaults: ClassVar = {"iw": 10, "resends": 1}
 
     def windows(self, event, iw, ssthresh):
         return (1 if event["resends"] > self.p["resends"] else self.p["iw"]), ssthresh
 
 
 class Feedback(Policy):
-    defaults = {
+    defaults: ClassVar = {
         "iw": 3,
         "ssthresh": 16,
         "resent_limit": 80,

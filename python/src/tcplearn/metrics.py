@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from tcplearn.web_metrics import WEB
+
 #: Ending of a key, and its unit; the longest that fits counts.
 UNITS = (
     ("_ticks2", "ticks^2"),
@@ -265,7 +267,26 @@ METRICS = (
     Metric("retransmitted_share", (NS3, LAB), "`retransmitted_packets` over all data packets sent"),
     Metric("delivery_ratio", (NS3,), "data packets that reached the receiver, over those sent"),
     Metric("goodput_pps", (NS3,), "data delivered in order to the application, a second"),
-    Metric("goodput_mbps", (LAB,), "data delivered to the application, a second"),
+    Metric(
+        "goodput_mbps", (NS3, LAB), "data delivered to the application, a second; in ns-3 over a `path` only"
+    ),
+    Metric("beside_goodput_mbps", (NS3,), "the mean of it of the transfers beside those that are measured"),
+    Metric("jain_index", (NS3,), "Jain's index of the goodput of all transfers: 1 where each gets the same"),
+    Metric("queue_dropped_packets", (NS3,), "packets of all traffic that the bottleneck's queue dropped"),
+    Metric("channel_dropped_packets", (NS3,), "packets of all traffic that the lossy hop dropped"),
+    Metric(
+        "random_called_random",
+        (NS3,),
+        "fast retransmits whose window lost no packet to the queue, called random by the classifier",
+    ),
+    Metric("random_called_congestion", (NS3,), "the same, called congestion"),
+    Metric(
+        "congestion_called_random",
+        (NS3,),
+        "fast retransmits whose window lost a packet to the queue, called random by the classifier",
+    ),
+    Metric("congestion_called_congestion", (NS3,), "the same, called congestion"),
+    Metric("needless_recoveries", (NS3,), "fast retransmits of a segment whose last sending nobody dropped"),
     Metric(
         "burst_mean_ms",
         (LAB,),
@@ -293,46 +314,7 @@ METRICS = (
     Metric("flows_running", (NS3,), "flows still sending at the end"),
     Metric("flows_connecting", (NS3,), "flows still without an answer to their SYN at the end"),
     Metric("flows_died", (NS3,), "flows that gave up: none should"),
-    Metric("connections", (NS3,), "web connections that began after the warm-up"),
-    Metric("connections_a_second", (NS3,), "new web connections a second that offer the level"),
-    Metric("connections_died", (NS3,), "web connections that gave up: none should"),
-    Metric("connections_unfinished", (NS3,), "without their first object when the run ended"),
-    Metric("connections_forced", (NS3,), "whose first SYN-ACK DelayBox dropped"),
-    Metric("connections_syn_ack_lost", (NS3,), "that lost a SYN-ACK and got their first object"),
-    Metric("connections_studied", (NS3,), "under the startup policy studied, that got their first object"),
-    Metric("connections_standard", (NS3,), "the same under the standard, in a mix"),
-    Metric(
-        "response_rtts",
-        (NS3,),
-        "time of a web connection's first object in round trips of the path without queues: the handshake "
-        "counts as one, whatever was lost in it, and the server's own time not at all; the least is 2",
-    ),
-    Metric(
-        "response_whole_ms",
-        (NS3,),
-        "time from the first SYN to the last byte of the first object, with all the waiting",
-    ),
-    Metric("response_bytes", (NS3,), "size of the first object"),
-    Metric("path_rtt_ms", (NS3,), "RTT of a connection's path without queues"),
-    Metric("handshake_ms", (NS3,), "from the first SYN to the SYN-ACK's arrival"),
-    Metric("syn_ack_retransmissions", (NS3,), "SYN-ACKs sent again by the server's timer"),
-    *(
-        metric
-        for group, of in (
-            ("syn_ack_lost", "connections that lost a SYN-ACK"),
-            ("studied", "connections under the startup policy studied"),
-            ("standard", "connections under the standard, in a mix"),
-        )
-        for metric in (
-            Metric(f"mean_response_{group}_rtts", (NS3,), f"mean `response_rtts` of {of}"),
-            Metric(f"mean_response_whole_{group}_ms", (NS3,), f"mean `response_whole_ms` of {of}"),
-        )
-    ),
-    Metric("data_segments", (NS3,), "of all web responses, repeats included, the warm-up's too"),
-    Metric("link_loss_share", (NS3,), "packets that the bottleneck dropped, over those that came to it"),
-    Metric("link_loss_share_max", (NS3,), "the largest such share of a second"),
-    Metric("link_throughput_mbps", (NS3,), "of the bottleneck towards the clients, headers included"),
-    Metric("link_utilisation", (NS3,), "`link_throughput_mbps` over its rate"),
+    *(Metric(key, (NS3,), meaning) for key, meaning in WEB),
     Metric("cpu_s", (NS3,), "CPU time of the run"),
     Metric("events", (NS3,), "events of the simulator"),
     Metric("peak_mib", (NS3,), "largest memory of the run"),

@@ -11,6 +11,7 @@ from tcplearn.metrics import NS3
 from tcplearn.output.rows import TOTAL, Head, tidy
 from tcplearn.output.runs_table import Shown
 from tcplearn.simulate.interval import mean_interval
+from tcplearn.simulate.models import Web
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -33,6 +34,17 @@ COLUMNS = (
     Shown("delivery_ratio", "delivered", 1, keep=20, percent=True),
     Shown("mean_cwnd_bytes", "mean cwnd", 0, keep=30),
     Shown("goodput_pps", "goodput", 2, keep=75),
+)
+#: Of web connections.
+WEB_COLUMNS = (
+    Shown("connections", "begun", 0, keep=60),
+    Shown("connections_syn_ack_lost", "SYN-ACK lost", 0, keep=90),
+    Shown("mean_response_syn_ack_lost_rtts", "response", 2, keep=95),
+    Shown("mean_response_whole_syn_ack_lost_ms", "whole", 0, keep=85),
+    Shown("mean_response_studied_rtts", "all", 2, keep=70),
+    Shown("link_loss_share", "lost", 2, keep=80, percent=True),
+    Shown("link_utilisation", "link used", 1, keep=50, percent=True),
+    Shown("connections_unfinished", "unfinished", 0, keep=40),
 )
 
 
@@ -78,15 +90,19 @@ def document(sweep: Sweep, console: Console) -> RenderableType:
     if last is None:
         return ""
     confidence = last.document.confidence
-    columns = [Column("algorithm", words=True), Column("runs"), *(shown.column for shown in COLUMNS)]
+    is_web = isinstance(last.scenario.load, Web)
+    chosen = WEB_COLUMNS if is_web else COLUMNS
+    columns = [Column("algorithm", words=True), Column("runs"), *(shown.column for shown in chosen)]
     tables = []
     for title, algorithms in blocks.items():
         rows = [
-            [text(algorithm), text(str(len(seeds))), *(_cell(shown, seeds, confidence) for shown in COLUMNS)]
+            [text(algorithm), text(str(len(seeds))), *(_cell(shown, seeds, confidence) for shown in chosen)]
             for algorithm, seeds in algorithms.items()
         ]
         tables.append(Table(columns, rows, title=title))
-    tables[-1].legend = LEGEND.format(confidence=confidence, tick_ms=last.scenario.tick_ms)
+    tables[-1].legend = (WEB_LEGEND if is_web else LEGEND).format(
+        confidence=confidence, tick_ms=last.scenario.tick_ms
+    )
     return terminal.alike(tables, console)
 
 
@@ -94,6 +110,11 @@ LEGEND = (
     "Means over the runs, ± half their {confidence:.0%} interval; of all flows of a run. error: "
     "|prediction - sample|, a tick is {tick_ms:g} ms; at send: of the prediction when the segment was sent; "
     "spurious: timeouts with nothing lost; resent, delivered: of the data packets sent."
+)
+WEB_LEGEND = (
+    "Means over the runs, ± half their {confidence:.0%} interval. response: of a connection that lost a "
+    "SYN-ACK, in round trips, the initial timer left out; whole: with it; all: of every connection; lost: at "
+    "the bottleneck."
 )
 
 

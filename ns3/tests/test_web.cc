@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The generator of web connections against the published quantiles, and startup policies on whole runs.
+// Usage: test_web REPOSITORY [--write]: with it the drawn quantiles are written beside the published ones.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "check.h"
+#include "scenario.h"
+#include "web_draw.h"
+#include "web_run.h"
+
+namespace {
+
+using nlohmann::json;
+
+std::map<std::string, std::vector<double>> drawn() {
+  tcplearn::WebDraw draw({60, false, 1e9, {1, 20}}, 7);
+  std::map<std::string, std::vector<double>> out;
+  for (int i = 0; i < 400'000; ++i) {
+    const tcplearn::WebConnection c = draw.next();
+    const tcplearn::WebObject& object = c.objects.front();
+    out["arrival_ms"].push_back(c.after_s * 1e3);
+    out["request_bytes"].push_back(object.request_bytes);
+    // the two kinds of response hardly overlap: a file is 276 bytes or more
+    out[object.response_bytes > 275 ? "file_bytes" : "validation_bytes"].push_back(object.response_bytes);
+    out["client_rtt_ms"].push_back(c.client_rtt_s * 1e3);
+    out["server_rtt_ms"].push_back(c.server_rtt_s * 1e3);
+    out["server_wait_ms"].push_back(object.wait_s * 1e3);
+  }
+  for (auto& [name, values] : out) std::sort(values.begin(), values.end());
+  return out;
+}
+
+void quantiles(const std::string& folder, bool write) {
+  auto values = drawn();
+  std::ifstream published(folder + "/quantiles.csv");
+  std::string line, kept = "quantity,p,value\n";
+  std::getline(published, line);
+  int compared = 0;
+  while (std::getline(published, line)) {
+    std::istringstream fields(line);
+    std::string name, p, value;
+    std::getline(fields, name, ',');
+    std::getline(fields, p, ',');
+    std::getline(fields, value, ',');
+    const auto& of = values.at(name);
+    const double ours = of[static_cast<std::size_t>(std::stod(p) * static_cast<double>(of.size()))];
+    check(std::fabs(ours / std::stod(value) - 1) < 0.05, line + ": drawn " + std::to_string(ours));
+    kept += name + "," + p + "," + std::to_string(ours) + "\n";
+    ++compared;
+  }
+  check(compared > 40, "published quantiles: " + std::to_string(compared));
+  if (write) std::ofstream(folder + "/drawn.csv") << kept;
+}
+
+// vectors/expected/startup through this host's class.
+void vectors(const std::string& folder, const std::string& name, const std::string& file) {
+  std::ifstream expected(folder + "/expected/startup/" + file + ".csv");
+  std::string line;
+  std::size_t compared = 0;
+  std::getline(expected, line);
+  while (expected) {
+    std::istringstream head(line);
+    std::string word, series;
+    std::getline(head, word, ',');
+    std::getline(head, series, ',');
+    tcplearn::StartupSpec spec{name, {}};
+    while (std::getline(head, word, ',')) {
+      const std::size_t at = word.find('=');
+      spec.params.emplace_back(word.substr(0, at), std::stod(word.substr(at + 1)));
+    }
+    tcplearn::Startup startup(spec);
+    std::ifstream events(folder + "/handshakes/" + series + ".csv");
+    for (std::string event; std::getline(events, event);) {
+      std::istringstream fields(event.substr(event.find(',') + 1));
+      std::vector<std::int64_t> v;
+      while (std::getline(fields, word, ',')) v.push_back(std::stoll(word));
+      const auto count = [&v](std::size_t i) { return static_cast<std::uint32_t>(v.at(i)); };
+      if (event[0] == 'r') {
+        startup.report({v[0], count(1), count(2), v[3], v[4]});
+        continue;
+      }
+      const tl_startup_window out = startup.windows({v[0], v[1], count(2), count(3), count(4), count(5)});
+      std::getline(expected, line);
+      check(line == std::to_string(out.iw_segments) + "," + std::to_string(out.ssthresh_segments),
+            name + ", " + series + ": " + line);
+      ++compared;
+    }
+    std::getline(expected, line);
+  }
+  check(compared > 100, name + ": " + std::to_string(compared) + " answers");
+}
+
+json document(const std::string& startup, double syn_ack_loss) {
+  return json::parse(R"({"seed": 3, "duration_s": 1000, "tick_s": 0.5, "cwnd_bin_s": 20,
+    "topology": {"kind": "delaybox", "pairs": 2, "edge_mbps": 1000, "rate_mbps": 10, "delay_ms": 3,
+      "queue_packets": 1000, "server_mbps": [1, 20], "loss": [0, 0], "syn_ack_loss": )" +
+                     std::to_string(syn_ack_loss) + R"(},
+    "load": {"kind": "web", "flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, "level": 0.05,
+      "connections": 150, "warmup_s": 1, "drain_s": 100, "persistent": true, "response_max_bytes": 50000,
+      "startup": {"name": ")" +
+                     startup + R"(", "params": {}}, "startup_share": 1},
+    "tcp": {"congestion_control": "TcpNewReno", "segment_bytes": 1460, "buffer_bytes": 1460000,
+      "initial_window": 3, "cwnd_max_bytes": 1460000, "delayed_ack_segments": 1, "delayed_ack_s": 0.2,
+      "connect_timeout_s": 1, "backoff_max_s": 60, "max_segment_lifetime_s": 1, "sack": true,
+      "keep_backoff": true},
+    "sampling": "every-ack", "quantum_us": 0,
+    "estimator": {"name": "jacobson", "params": {"rto_min_us": 200000}, "arithmetic": "double", "command": ""}})");
+}
+
+std::vector<json> run(const std::string& startup, double syn_ack_loss) {
+  const std::string file = "test_web_run.json";
+  std::ofstream(file) << document(startup, syn_ack_loss);
+  std::ostringstream out;
+  tcplearn::run_web(tcplearn::read_scenario(file), out);
+  std::remove(file.c_str());
+  std::vector<json> lines;
+  std::istringstream in(out.str());
+  for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+// Nothing else is lost at 5 % load: the steps of slow start show in the round trips that a response takes.
+void steps(const std::string& startup, double of_two_segments, double of_three_segments) {
+  const std::vector<json> lines = run(startup, 0.5);
+  int forced = 0, seen = 0;
+  for (const json& line : lines) {
+    if (line.at("kind") != "flow" || !line.at("forced").get<bool>()) continue;
+    ++forced;
+    const json& m = line.at("metrics");
+    const double bytes = m.at("response_bytes"), rtt = m.at("path_rtt_ms");
+    if (bytes <= 1460 || bytes > 3 * 1460 || rtt < 40) continue;
+    ++seen;
+    const double least = bytes > 2 * 1460 ? of_three_segments : of_two_segments;
+    const double rtts = m.at("response_rtts");
+    check(rtts >= least - 0.001 && rtts < least + 0.9, startup + ": " + std::to_string(bytes) + " bytes in " +
+                                                           std::to_string(rtts) + " RTTs, least " +
+                                                           std::to_string(least));
+    check(m.at("handshake_ms").get<double>() > 1000, startup + ": the initial timer is in the whole time");
+  }
+  check(forced > 40 && seen >= 5,
+        startup + ": " + std::to_string(forced) + " forced, " + std::to_string(seen));
+  const json& metrics = lines.back().at("metrics");
+  check(metrics.at("connections") == 150 && metrics.at("connections_unfinished") == 0 &&
+            metrics.at("connections_died") == 0,
+        startup + ": each connection is resolved");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  for (std::size_t i = 0; i < tl_startup_count(); ++i) {
+    std::string file = tl_startup_at(i)->name;
+    if (const std::size_t slash = file.find('/'); slash != std::string::npos) file.replace(slash, 1, "--");
+    vectors(std::string(argv[1]) + "/vectors", tl_startup_at(i)->name, file);
+  }
+  quantiles(std::string(argv[1]) + "/papers/tambuwal2018", argc > 2);
+  steps("standard", 3, 3);
+  steps("tsl/3-16", 2, 2);
+  steps("tsl/1-1000", 3, 3);
+  steps("linux", 2, 2);
+  std::printf("%d failures\n", failures);
+  return failures != 0;
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""tambuwal2018: the runs that are on disk, by level and startup; what a startup gains over the standard."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcplearn.jobs import Kept
+from tcplearn.simulate import sweep
+from tcplearn.simulate.interval import mean_interval
+
+Json = dict[str, Any]
+
+STANDARD = "standard"
+LEVELS, MIXES = "levels.toml", "mixes.toml"
+#: Short flows: what the paper's scatter shows, section 3.1.
+SHORT_BYTES = 50_000
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One that lost a SYN-ACK, and has its first object."""
+
+    rtts: float
+    whole_ms: float
+    path_rtt_ms: float
+    size_bytes: float
+    startup: str
+    is_forced: bool
+
+
+@dataclass(frozen=True)
+class Run:
+    seed: int
+    metrics: Mapping[str, float]
+    seconds: Mapping[str, Sequence[float]]
+    lost: Sequence[Connection]
+    unresolved: int
+    spurious: Sequence[Connection]  # nothing was lost: the RTT outlasted the timer
+    commit: str
+
+
+@dataclass
+class Cell:
+    """The seeds of one condition."""
+
+    level: float
+    startup: str
+    variant: str
+    share: float = 1.0
+    runs: dict[int, Run] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> list[Connection]:
+        return [c for run in self.runs.values() for c in run.lost]
+
+
+def cells(file: Path, profile: str, kept: Kept) -> tuple[list[Cell], int, int]:
+    """Those with runs, in the file's order; how many runs there are, and should be."""
+    done = sweep.stored([file], profile, kept)
+    out: dict[tuple[Any, ...], Cell] = {}
+    finished = done.finished()
+    for run, result in finished:
+        load = run.scenario.model_dump()["load"]
+        key = (
+            load["level"],
+            load["startup"],
+            str(run.labels.get("variant", "")),
+            float(load["startup_share"]),
+        )
+        cell = out.setdefault(key, Cell(*key))
+        cell.runs[run.seed] = _read(run.seed, result)
+    return list(out.values()), len(finished), len(done.runs)
+
+
+def _read(seed: int, result: Json) -> Run:
+    flows = result["flows"]
+    lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
+    late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
+    return Run(
+        seed,
+        result["run"]["metrics"],
+        result["run"]["seconds"],
+        [_connection(f) for f in lost if f["state"] == "finished"],
+        sum(f["state"] != "finished" for f in lost),
+        [_connection(f) for f in late if f["metrics"]["syn_ack_retransmissions"] > 0],
+        result["commit"],
+    )
+
+
+def _connection(flow: Json) -> Connection:
+    m = flow["metrics"]
+    return Connection(
+        m["response_rtts"],
+        m["response_whole_ms"],
+        m["path_rtt_ms"],
+        m["response_bytes"],
+        flow["startup"],
+        flow["forced"],
+    )
+
+
+Difference = tuple[float, float | None]  # mean and half its interval
+
+
+def paired(cell: Cell, base: Cell, value: Any) -> Difference | None:
+    """Of a run's value: how far it is above the standard's, over the seeds that both have."""
+    seeds = sorted(cell.runs.keys() & base.runs.keys())
+    if not seeds:
+        return None
+    return mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
+
+
+def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
+    """A metric in per cent above the standard's, over the seeds that both have."""
+    seeds = sorted(cell.runs.keys() & base.runs.keys())
+    pairs = [(cell.runs[s].metrics[key], base.runs[s].metrics[key]) for s in seeds]
+    if not pairs or min(b for _, b in pairs) <= 0:
+        return None
+    return mean_interval([100 * (a / b - 1) for a, b in pairs], CONFIDENCE)
+
+
+def mean_rtts(run: Run) -> float:
+    return statistics.fmean(c.rtts for c in run.lost)
+
+
+def mean_whole_ms(run: Run) -> float:
+    return statistics.fmean(c.whole_ms for c in run.lost)
+
+
+def quantile(values: Iterable[float], p: float) -> float | None:
+    ordered = sorted(values)
+    return ordered[min(int(p * len(ordered)), len(ordered) - 1)] if ordered else None
+
+
+def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
+    """The standard under the same conditions."""
+    return next(
+        (
+            c
+            for c in among
+            if c.startup == STANDARD
+            and (c.level, c.variant, c.share) == (cell.level, cell.variant, cell.share)
+        ),
+        None,
+    )

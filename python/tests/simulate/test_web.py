@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Web connections and startup policies: each scenario in seconds, tambuwal2018's page, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conftest import ROOT, Simulate
+from tcplearn import metrics, startups
+from tcplearn.__main__ import main
+from tcplearn.output.rows import TIDY
+
+PAPER = ROOT / "papers" / "tambuwal2018"
+FILES = ("levels.toml", "mixes.toml")
+
+
+@pytest.mark.usefixtures("ns3")
+@pytest.mark.parametrize("name", FILES)
+def test_smoke(name: str, simulate: Simulate) -> None:
+    rows = simulate(PAPER / name, "--profile", "smoke", "--flows")
+    assert rows and all(tuple(row) == tuple(TIDY) for row in rows)
+    assert all(metrics.known(row["metric"], metrics.NS3) for row in rows)
+    for run in {r["run"] for r in rows}:
+        of_run = {r["metric"]: r["value"] for r in rows if r["run"] == run and r["flow"] == "total"}
+        assert of_run["connections"] == 150
+        assert of_run["connections_died"] == of_run["connections_unfinished"] == 0
+        assert of_run["connections_forced"] > 10
+        responses = [r["value"] for r in rows if r["run"] == run and r["metric"] == "response_rtts"]
+        assert len(responses) >= of_run["connections_forced"] and min(responses) >= 2 - 1e-6
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_same_connections_whatever_the_startup(simulate: Simulate) -> None:
+    rows = simulate(PAPER / "levels.toml", "--profile", "smoke", "--flows")
+    sizes: dict[str, dict[str, float]] = {}
+    for r in rows:
+        if r["metric"] == "response_bytes":
+            startup = json.loads(r["parameters"])["load.startup"]
+            sizes.setdefault(startup, {})[r["flow"]] = r["value"]
+    first, *others = sizes.values()
+    assert len(sizes) == 4
+    for other in others:
+        both = first.keys() & other.keys()
+        assert len(both) > 10 and all(first[flow] == other[flow] for flow in both)
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_page(simulate: Simulate, tmp_path: Path) -> None:
+    runs, out = tmp_path / "runs", tmp_path / "page"
+    simulate(*(PAPER / name for name in FILES), "--profile", "smoke", out=runs)
+    words = ["papers", "tambuwal2018", "--profile", "smoke", "--out", str(runs), "-o", str(out)]
+    assert main([*words, "-q"]) == 0
+    text = (out / "simulated.md").read_text()
+    assert "5 of 5 runs of profile `smoke`" in text
+    for startup in ("standard", "tsl/3-16", "linux", "tsl-feedback"):
+        assert f"| 40 % | – | `{startup}` | 1 |" in text
+    assert "| file_bytes | 0.5 | 2258 |" in text
+    pictures = sorted((out / "figures").glob("*.svg"))
+    assert len(pictures) == 7
+    for picture in pictures:
+        ElementTree.parse(picture)
+        assert f"(figures/{picture.name})" in text
+
+
+def test_no_runs_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "papers",
+        "tambuwal2018",
+        "--profile",
+        "smoke",
+        "--out",
+        str(tmp_path),
+        "-o",
+        str(tmp_path / "page"),
+    ]
+    assert main(words) == 2
+    assert "no runs of profile smoke; first: tcplearn simulate" in capsys.readouterr().err
+
+
+BAD = [
+    ("load.level = 1.2", "scenario.load.level: should be less than or equal to 1, not 1.2"),
+    ("load.connections = 750001", "load.connections: should be less than or equal to 750000"),
+    ("load.response_max_bytes = 10.0", "load.response_max_bytes: should be greater than or equal to 1000"),
+    (
+        'load.startup = "tsl-feedbak"',
+        "load.startup: no startup policy 'tsl-feedbak'; did you mean tsl-feedback",
+    ),
+    ('load.startup = "tsl:iw_min=0"', "load.startup: tsl: iw_min=0: allowed is 1 to 65535"),
+    ('load.startup = "tsl:iw=2"', "load.startup: startup policy 'tsl' has no parameter 'iw'"),
+    ("load.startup_share = 2.0", "load.startup_share: should be less than or equal to 1"),
+    ("load.warmup_s = 1e6", "load.warmup_s: it ends within duration_s"),
+    ("topology.loss = [0.1, 0.0]", "topology.loss: give [lowest, highest]"),
+    ("topology.syn_ack_loss = 1.0", "topology.syn_ack_loss: should be less than 1"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), BAD, ids=[line for line, _ in BAD])
+def test_refused_in_one_line(
+    line: str, expected: str, fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.toml"
+    profile = f"[profiles.t]\nscenario = {{ {line} }}\n[[profiles.t.grids]]\nseeds = 1\n"
+    file.write_text(f'extends = "{PAPER / "levels.toml"}"\nname = "T"\n{profile}')
+    assert main(["simulate", str(file), "--profile", "t", "--out", str(tmp_path / "o")]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and expected in lines[0]
+
+
+def test_web_needs_its_topology(
+    fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = ROOT / "papers" / "nunes2014" / "scenario-5.toml"
+    (tmp_path / "bad.toml").write_text(f'extends = "{other}"\nname = "T"\n[scenario.load]\nkind = "web"\n')
+    assert main(["simulate", str(tmp_path / "bad.toml"), "--profile", "smoke"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_every_policy_of_the_core_is_read() -> None:
+    names = [info.name for info in startups.available()]
+    assert len(names) == len(set(names)) >= 10
+    for info in startups.available():
+        changed = ",".join(f"{p.key}={p.low:g}" for p in info.params)
+        assert startups.parse(f"{info.name}:{changed}").params == {p.key: p.low for p in info.params}
