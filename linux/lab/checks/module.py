@@ -68,7 +68,10 @@ def check_rto_min_and_max_of_sysctl_and_socket():
         sysctl("net.ipv4.tcp_rto_max_ms", 1000)
         path(1200)
         use("jacobson")
-        transfer(5110, 20_000)
+        try:
+            transfer(5110, 20_000)
+        finally:
+            sysctl("net.ipv4.tcp_rto_max_ms", 120_000)
         most = max(rto for rtt, _, _, rto in acks(log_bytes()) if rtt >= 0)
         expect(most == 1_000_000, f"with tcp_rto_max_ms of 1000 an RTO of {most} us")
 
