@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tcplearn import papers
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Progress
 from tcplearn.output.files import make_directory, write_atomically
-from tcplearn.papers import Request
 from tcplearn.papers.hwang2018 import figures, runs, simulated_page, training
 from tcplearn.simulate import scenario
 from tcplearn.simulate.results import RunStore
@@ -16,7 +16,7 @@ from tcplearn.simulate.results import RunStore
 PAGE, PROFILE = "simulated", "quick"
 
 
-def write(request: Request, progress: Progress | None, say: Callable[[str], None]) -> str | None:
+def write(request: papers.Request, progress: Progress | None, say: Callable[[str], None]) -> str | None:
     folder, out, profile = request.folder, request.out, request.profile or PROFILE
     files = [folder / f"{name}.toml" for name in runs.FILES]
     if not all(file.exists() for file in files):
