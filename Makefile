@@ -6,7 +6,7 @@
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
-BENCH_PACKAGES := libbenchmark-dev
+BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
 # chromium opens the reports; groff and mandoc read the manual pages
@@ -103,11 +103,11 @@ core-test: dev
 try: $(BIN)/tcplearn $(VENV)/.dev
 	@test -n "$(E)" || { echo "make try E=ESTIMATOR"; exit 2; }
 	@cmake -S core -B build/core -G Ninja >/dev/null
-	@cmake --build build/core --target test_vectors test_properties list_estimators
+	@cmake --build build/core --target test_vectors test_properties list_algorithms
 	$(PYTHON) -B vectors/gen/generate.py --check $(E)
 	build/core/tests/test_vectors vectors $(E)
 	build/core/tests/test_properties $(E)
-	core/tests/check_docs.sh . build/core/tests/list_estimators $(E)
+	core/tests/check_docs.sh . build/core/tests/list_algorithms $(E)
 	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
 	clang-format-14 --dry-run -Werror core/include/tcplearn/estimators/*.h
 	$(BIN)/ruff check -q vectors/gen

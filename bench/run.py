@@ -57,8 +57,12 @@ def best(command: list[str], times: int = 3) -> Measured:
     return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)
 
 
+#: At most so many times the time of `tcpdump -r FILE -w /dev/null`, and so much memory.
+MOST = {"extraction": (2.5, None), "whole default replay": (10.0, 80.0)}
+
+
 def captures() -> dict[str, object]:
-    """A capture of a million packets: extraction and whole replay beside tshark's extraction."""
+    """A capture of a million packets: extraction and whole replay beside those who read captures too."""
     path = BUILD / "million.pcap"
     if not path.exists():
         subprocess.run(
@@ -66,21 +70,54 @@ def captures() -> dict[str, object]:
             check=True,
         )
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
-    tshark = best(["tshark", "-r", str(path), "-T", "fields", *fields], times=1)
-    theirs = sum(1 for line in tshark.output.splitlines() if not line.endswith("\t"))
-    extract = best([sys.executable, "-c", EXTRACT, str(path)])
-    replay = best([sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"])
+    replay = [sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"]
+    measured = {
+        "tcpdump -r FILE -w /dev/null": best(["tcpdump", "-r", str(path), "-w", "/dev/null"]),
+        "tcptrace": best(["tcptrace", str(path)]),
+        "extraction": best([sys.executable, "-c", EXTRACT, str(path)]),
+        "whole default replay": best(replay),
+        "tshark -T fields": best(["tshark", "-r", str(path), "-T", "fields", *fields], times=1),
+    }
+    theirs = sum(1 for line in measured["tshark -T fields"].output.splitlines() if not line.endswith("\t"))
+    samples = int(measured["extraction"].output)
     size_mb = path.stat().st_size / 1e6
-    print(
-        f"\n{PACKETS:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {int(extract.output):,}"
-    )
-    print(f"{'':32}{'wall s':>8}{'MB':>8}{'tshark is':>12}")
+    print(f"\n{PACKETS:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {samples:,}")
+    print(f"{'':32}{'wall s':>8}{'cpu s':>8}{'MB':>8}{'of tcpdump':>14}{'of tcptrace':>14}  bar")
+    tcpdump, tcptrace = measured["tcpdump -r FILE -w /dev/null"], measured["tcptrace"]
     rows = {}
-    for name, m in (("tshark -T fields", tshark), ("extraction", extract), ("whole default replay", replay)):
-        ratio = tshark.wall_s / m.wall_s
-        print(f"{name:32}{m.wall_s:8.2f}{m.peak_mb:8.0f}{ratio:10.1f} x")
-        rows[name] = {"wall_s": m.wall_s, "peak_mb": m.peak_mb, "tshark_over_this": ratio}
-    return {"packets": PACKETS, "samples_tshark": theirs, "samples": int(extract.output), "runs": rows}
+    for name, m in measured.items():
+        of = {"tcpdump": m.wall_s / tcpdump.wall_s, "tcptrace": m.wall_s / tcptrace.wall_s}
+        times, most_mb = MOST.get(name, (None, None))
+        bar = f"at most {times:g} x tcpdump" if times else ""
+        bar += f", {most_mb:g} MB" if most_mb else ""
+        print(
+            f"{name:32}{m.wall_s:8.2f}{m.cpu_s:8.2f}{m.peak_mb:8.0f}{of['tcpdump']:12.1f} x"
+            f"{of['tcptrace']:12.1f} x  {bar}"
+        )
+        rows[name] = {"wall_s": m.wall_s, "cpu_s": m.cpu_s, "peak_mb": m.peak_mb, "over": of}
+    return {"packets": PACKETS, "samples_tshark": theirs, "samples": samples, "runs": rows}
+
+
+def short_flows() -> dict[str, object]:
+    """The memory of a replay does not follow the number of flows."""
+    peaks: dict[str, dict[int, float]] = {}
+    print(f"\n{'short flows':32}{'20,000 MB':>12}{'200,000 MB':>12}{'wall s':>16}")
+    for output in ("table", "json", "report"):
+        out = BUILD / f"short.{output}"
+        more = ["--report", str(out)] if output == "report" else ["--format", output, "-o", str(out)]
+        wall = []
+        for flows in (20_000, 200_000):
+            path = BUILD / f"short-{flows}.pcap"
+            if not path.exists():
+                script = str(ROOT / "bench/make_short_flows.py")
+                subprocess.run([sys.executable, script, str(path), "--flows", str(flows)], check=True)
+            m = run([sys.executable, "-m", "tcplearn", "replay", str(path), "--quiet", *more])
+            out.unlink()
+            peaks.setdefault(output, {})[flows] = m.peak_mb
+            wall.append(m.wall_s)
+        few, many = peaks[output].values()
+        print(f"{output:32}{few:12.0f}{many:12.0f}{wall[0]:8.1f}{wall[1]:8.1f}  {many / few:.2f} x")
+    return {"peak_mb": peaks}
 
 
 def numpy_update_ns(seconds: float = 1.0) -> float:
@@ -141,6 +178,7 @@ def main() -> None:
         **provenance.made_by(machine=platform.machine(), python=platform.python_version()),
         "core": core(),
         "capture": captures(),
+        "short_flows": short_flows(),
         "state_bytes_fixed": state_bytes(),
     }
     out = ROOT / "out" / "bench.json"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Every registered estimator and preset has its page in docs/algorithms, which names each of its parameters. Usage: check_docs.sh ROOT LIST_PROGRAM [ESTIMATOR]
+# Every registered algorithm and preset has its page in docs/algorithms, which names each of its parameters. Usage: check_docs.sh ROOT LIST_PROGRAM [ALGORITHM]
 set -eu
 root=$1
 bad=0
@@ -11,11 +11,11 @@ say() {
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 "$2" >"$list"
-while read -r name keys; do
+while read -r folder name keys; do
 	[ "${3:-${name%%/*}}" = "${name%%/*}" ] || continue
-	page=$root/docs/algorithms/${name%%/*}.md
+	page=$root/docs/algorithms/$folder/${name%%/*}.md
 	if [ ! -f "$page" ]; then
-		say "$name: no page docs/algorithms/${name%%/*}.md"
+		say "$name: no page docs/algorithms/$folder/${name%%/*}.md"
 		continue
 	fi
 	grep -qF "\`$name\`" "$page" || say "$page does not name \`$name\`"

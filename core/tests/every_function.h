@@ -30,11 +30,45 @@
 #define TOUCH_F64(id, label, list, state, timer, origin, summary, about) TOUCH(f64, id)
 #define TOUCH_F64_PRESET(id, preset, label, summary) TOUCH_PRESET(f64, id, preset)
 
+/* BPF's stack is 512 bytes: there the features are in the caller's memory, and the two halves are called. */
+#ifdef __bpf__
+#define DECIDE(arithmetic, id) \
+	tl_wrap_features_##id##_##arithmetic(state, at, features); \
+	tl_wrap_judge_##id##_##arithmetic(state, features, at, &out)
+#else
+#define DECIDE(arithmetic, id) \
+	tl_wrap_decide_##id##_##arithmetic(state, at, &out); \
+	(void)features
+#endif
+#define TOUCH_LOSS(arithmetic, id, ratio) \
+	uint32_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_loss_ack *ack, \
+					   const struct tl_loss_moment *at, ratio *features); \
+	uint32_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_loss_ack *ack, \
+					   const struct tl_loss_moment *at, ratio *features) \
+	{ \
+		struct tl_loss_decision_##arithmetic out; \
+		tl_wrap_defaults_##id##_##arithmetic(params); \
+		if (tl_wrap_set_##id##_##arithmetic(params, 0, \
+						    tl_wrap_get_##id##_##arithmetic(params, at->truth))) \
+			return tl_wrap_state_bytes_##id##_##arithmetic(params); \
+		tl_wrap_init_##id##_##arithmetic(state, params); \
+		tl_wrap_observe_##id##_##arithmetic(state, ack); \
+		DECIDE(arithmetic, id); \
+		tl_wrap_change_##id##_##arithmetic(state, at, TL_LOSS_BEGUN, out.cause); \
+		return out.cause; \
+	}
+#define TOUCH_LOSS_FIX(id, label, list, learns, learned, summary, about) TOUCH_LOSS(fix, id, int64_t)
+#define TOUCH_LOSS_F64(id, label, list, learns, learned, summary, about) TOUCH_LOSS(f64, id, double)
+
 TL_ESTIMATORS(TOUCH_FIX)
 TL_PRESETS(TOUCH_FIX_PRESET)
+TL_LOSS_CLASSIFIERS(TOUCH_LOSS_FIX)
+TL_LOSS_PRESETS(TOUCH_FIX_PRESET)
 #ifndef TL_NO_F64
 TL_ESTIMATORS(TOUCH_F64)
 TL_PRESETS(TOUCH_F64_PRESET)
+TL_LOSS_CLASSIFIERS(TOUCH_LOSS_F64)
+TL_LOSS_PRESETS(TOUCH_F64_PRESET)
 #endif
 
 #define TOUCH_STARTUP(id, label, list, history, summary, about) \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Any bytes: an estimator, parameters, samples. Both arithmetics run side by side; answers stay finite and
- * within bounds, memory is honoured, and they agree where fixed point promises it.
- * Byte 0: estimator; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
- * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). */
-#include "check.h"
+/* Any bytes: an estimator, parameters, samples; or a classifier of losses, parameters, events. Both arithmetics
+ * run side by side; answers stay finite and within bounds, memory is honoured, and they agree where fixed
+ * point promises it.
+ * Byte 0: estimator or, above them, classifier; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
+ * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). Events: see fuzz_loss(). */
+#include "loss_check.h"
 
 struct bytes {
 	const uint8_t *at;
@@ -95,16 +96,74 @@ static void check_close(const struct subject *s, struct tl_prediction p, struct 
 	      p.rto_us, q.rto_us);
 }
 
+/* A byte of what, then: an ACK 2 bytes later with an RTT of 4, or of any 8-byte times; or a moment with counts of
+ * 4, a decision and a change. */
+static void fuzz_loss_event(struct bytes *b, struct classifier *s, int64_t *now_us)
+{
+	uint64_t what = take(b, 1);
+	struct tl_loss_moment at;
+	struct tl_loss_ack ack;
+	struct tl_loss_decision d;
+
+	if (what < 192) {
+		*now_us += (int64_t)take(b, 2);
+		ack.time_us = what < 8 ? (int64_t)take(b, 8) : *now_us;
+		ack.rtt_us = what < 8 ? (int64_t)take(b, 8) : (int64_t)(take(b, 4) >> (what % 32));
+		ack.delivered_segments = what < 8 ? (uint32_t)take(b, 4) : 1;
+		ack.duplicate = (uint32_t)what & 1;
+		s->c->observe(s->state, &ack);
+		return;
+	}
+	at.time_us = what < 200 ? (int64_t)take(b, 8) : *now_us;
+	at.flight_segments = (uint32_t)take(b, what & 1 ? 4 : 1);
+	at.cwnd_segments = (uint32_t)take(b, what & 1 ? 4 : 1);
+	at.ssthresh_segments = (uint32_t)take(b, 4);
+	at.truth = (uint32_t)what % 3;
+	d = classifier_decide(s, &at);
+	s->c->change(s->state, &at, (enum tl_loss_change)(what / 2 % 4), d.cause);
+}
+
+static void fuzz_loss(struct bytes *b, size_t index)
+{
+	const struct bytes start = *b;
+	int arithmetic;
+
+	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
+		const struct tl_loss_classifier *c = tl_loss_at(index, arithmetic ? TL_FIX : TL_F64);
+		struct classifier s;
+		int64_t now_us = 0;
+		uint64_t count;
+
+		*b = start;
+		classifier_defaults(&s, c);
+		for (count = take(b, 1) % 8; count > 0; count--) {
+			size_t k = (size_t)take(b, 1) % c->param_count;
+			double value = param_value(&c->params[k], (uint32_t)take(b, 4));
+			CHECK(c->set(s.params, k, value) == 0, "%s refuses %g", c->params[k].key, value);
+		}
+		classifier_start(&s);
+		while (b->left > 0)
+			fuzz_loss_event(b, &s, &now_us);
+		classifier_stop(&s);
+	}
+	if (failures)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
-	size_t index = (size_t)take(&b, 1) % tl_estimator_count();
+	size_t index = (size_t)take(&b, 1) % (tl_estimator_count() + tl_loss_count());
 	struct subject fix, f64;
 	int64_t now_us = 0;
 	double scale = 0;
 	int comparable;
 
+	if (index >= tl_estimator_count()) {
+		fuzz_loss(&b, index - tl_estimator_count());
+		return 0;
+	}
 	subject_defaults(&fix, tl_estimator_at(index, TL_FIX));
 	subject_defaults(&f64, tl_estimator_at(index, TL_F64));
 	fuzz_params(&b, &fix, &f64);

@@ -35,9 +35,10 @@ later_release() {
 		sed -n 's/^linux-binary-\([^ ]*\) .*/\1/p' | sort -V | tail -n 1
 }
 
-# later_build DIR RELEASE VERSION MODULE_DIR: with headers, compiler and all that these run, in DIR/toolchain-RELEASE-VERSION
+# later_build DIR RELEASE VERSION MODULE_DIR [MAKE_ARGUMENT...]: with headers, compiler and all that these run, in DIR/toolchain-RELEASE-VERSION
 later_build() {
-	local dir=$1 release=$2 version=$3 common=${2%-cloud-amd64} root=$1/toolchain-$2-$3 part
+	local dir=$1 release=$2 version=$3 module=$4 common=${2%-cloud-amd64} root=$1/toolchain-$2-$3 part
+	shift 4
 	if [ ! -d "$root" ]; then
 		part=$(mktemp -d "$dir/unpack.XXXXXX")
 		later_apt "$dir"
@@ -60,7 +61,9 @@ later_build() {
 	unshare --user --map-root-user --mount bash -ec '
 		mount --bind /dev/null "$1/dev/null"
 		mount --rbind /proc "$1/proc"
-		mount --bind "$2" "$1/build"
-		exec chroot "$1" /usr/bin/env -i PATH=/usr/bin make -s -C /build "KDIR=/usr/src/linux-headers-$3" \
-			CC=x86_64-linux-gnu-gcc-14 CONFIG_DEBUG_INFO_BTF_MODULES=' later "$root" "$4" "$release"
+		root=$1
+		mount --bind "$2" "$root/build"
+		shift 2
+		exec chroot "$root" /usr/bin/env -i PATH=/usr/bin make -s -C /build "$@" CC=x86_64-linux-gnu-gcc-14 \
+			CONFIG_DEBUG_INFO_BTF_MODULES=' later "$root" "$module" "KDIR=/usr/src/linux-headers-$release" "$@"
 }

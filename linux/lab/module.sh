@@ -5,7 +5,8 @@
 #
 #   module.sh IMAGE_DIR OUT_DIR
 #
-# OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko and transfer. Needs gcc-12,
+# OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko, transfer, and for tests
+# tcplearn_failing.ko, whose allocations fail on purpose. Needs gcc-12,
 # make and libelf1. The same sources give the same bytes wherever they lie.
 set -euo pipefail
 export LC_ALL=C
@@ -58,15 +59,19 @@ fi
 cp -r "$root/linux/module" "$work/module"
 mkdir -p "$work/module/include"
 cp -r "$root/core/include/tcplearn" "$work/module/include/"
+cp -r "$work/module" "$work/failing"
 build() { # without BTF, which would need pahole
+	local folder=$1
+	shift
 	if [ -z "$headers" ]; then
-		later_build "$image" "$release" "$version" "$work/module"
+		later_build "$image" "$release" "$version" "$folder" "$@"
 	else
-		make -s -C "$work/module" "KDIR=$headers/usr/src/linux-headers-$release" CONFIG_DEBUG_INFO_BTF_MODULES=
+		make -s -C "$folder" "KDIR=$headers/usr/src/linux-headers-$release" CONFIG_DEBUG_INFO_BTF_MODULES= "$@"
 	fi
 }
-build >"$out/build.log" 2>&1 ||
+{ build "$work/module" && build "$work/failing" FAIL_ALLOC=y; } >"$out/build.log" 2>&1 ||
 	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
+mv "$work/failing/tcplearn.ko" "$work/module/tcplearn_failing.ko"
 strip -g -R .note.gnu.build-id "$work/module"/*.ko
 gcc-12 -O2 -static -Wl,--build-id=none -o "$work/transfer" "$root/linux/lab/guest/transfer.c" 2>"$out/transfer.log" ||
 	die "the traffic program does not build (log: $out/transfer.log)"

@@ -233,7 +233,7 @@ static const struct tcp_congestion_ops *tl_find_base(const char *name)
 	const struct tcp_congestion_ops *base = NULL;
 	struct socket *socket;
 
-	if (sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &socket))
+	if (TL_ALLOC_ERROR(sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &socket)))
 		return NULL;
 	if (!socket->ops->setsockopt(socket, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR((void *)name), strlen(name))) {
 		base = inet_csk(socket->sk)->icsk_ca_ops;
@@ -270,7 +270,7 @@ static int tl_take_base(enum tl_base i)
 	ops->owner = THIS_MODULE;
 	snprintf(ops->name, sizeof(ops->name), "tl-%s", base_names[i]);
 	take[i](ops);
-	error = tcp_register_congestion_control(ops);
+	error = TL_ALLOC_ERROR(tcp_register_congestion_control(ops));
 	registered[i] = !error;
 	if (error) {
 		pr_warn("%s cannot be registered: error %d\n", ops->name, -error);
@@ -304,6 +304,17 @@ static void tl_module_clean(void)
 	tl_log_exit();
 	tl_connection_exit();
 }
+
+#ifdef TL_FAIL_ALLOC
+static int fail_alloc;
+module_param(fail_alloc, int, 0644);
+MODULE_PARM_DESC(fail_alloc, "which allocation from now on fails, once; it counts down to 0");
+
+bool tl_alloc_fails(void)
+{
+	return fail_alloc > 0 && --fail_alloc == 0;
+}
+#endif
 
 static int __init tl_module_init(void)
 {

@@ -21,13 +21,13 @@ static struct tl_kind *kinds;
 static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *e)
 {
 	if (e) {
-		void *params = kzalloc(TL_PARAMS_BYTES_MAX, GFP_KERNEL);
+		void *params = TL_ALLOC(kzalloc(TL_PARAMS_BYTES_MAX, GFP_KERNEL));
 
 		if (!params)
 			return -ENOMEM;
 		e->defaults(params);
 		kind->bytes = e->state_bytes(params);
-		kind->blank = kzalloc(kind->bytes, GFP_KERNEL);
+		kind->blank = TL_ALLOC(kzalloc(kind->bytes, GFP_KERNEL));
 		if (kind->blank)
 			e->init(kind->blank, params);
 		kfree(params);
@@ -36,8 +36,8 @@ static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *
 	}
 	snprintf(kind->name, sizeof(kind->name), "tcplearn_%s", e ? e->name : "stock");
 	strreplace(kind->name, '/', '-');
-	kind->cache = kmem_cache_create(kind->name, sizeof(struct tl_connection) + kind->bytes, 0,
-					SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL);
+	kind->cache = TL_ALLOC(kmem_cache_create(kind->name, sizeof(struct tl_connection) + kind->bytes, 0,
+						 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL));
 	return kind->cache ? 0 : -ENOMEM;
 }
 
@@ -56,7 +56,7 @@ int tl_connection_init(void)
 {
 	u32 i;
 
-	kinds = kcalloc(tl_kernel_estimator_count + 1, sizeof(*kinds), GFP_KERNEL);
+	kinds = TL_ALLOC(kcalloc(tl_kernel_estimator_count + 1, sizeof(*kinds), GFP_KERNEL));
 	if (!kinds)
 		return -ENOMEM;
 	for (i = 0; i <= tl_kernel_estimator_count; i++) {
@@ -75,7 +75,7 @@ static void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
 	struct mem_cgroup *before = set_active_memcg(sk->sk_memcg);
 #endif
 	/* with the socket's lock held, sometimes in softirq */
-	void *c = kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN);
+	void *c = TL_ALLOC(kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN));
 
 #ifdef CONFIG_MEMCG
 	set_active_memcg(before);

@@ -55,10 +55,10 @@ static int tl_log_on(const struct net *net, struct tl_log *log)
 	if (!log_kb || IS_ERR_OR_NULL(top))
 		return -ENODEV;
 	snprintf(name, sizeof(name), "net-%u", net->ns.inum);
-	log->directory = debugfs_create_dir(name, top);
+	log->directory = TL_ALLOC_ERR_PTR(debugfs_create_dir(name, top));
 	if (IS_ERR(log->directory))
 		return PTR_ERR(log->directory);
-	channel = relay_open("log", log->directory, TL_LOG_PART_BYTES, parts, &tl_log_callbacks, NULL);
+	channel = TL_ALLOC(relay_open("log", log->directory, TL_LOG_PART_BYTES, parts, &tl_log_callbacks, NULL));
 	if (!channel) {
 		debugfs_remove(log->directory);
 		return -ENOMEM;
@@ -212,8 +212,8 @@ DEFINE_SHOW_ATTRIBUTE(counters);
 
 void tl_log_init(void)
 {
-	top = debugfs_create_dir("tcplearn", NULL); /* an error is one of those that debugfs lets pass */
-	debugfs_create_file("counters", 0444, top, NULL, &counters_fops);
+	top = TL_ALLOC_ERR_PTR(debugfs_create_dir("tcplearn", NULL)); /* an error is one of those that debugfs lets pass */
+	debugfs_create_file("counters", 0400, top, NULL, &counters_fops);
 }
 
 void tl_log_exit(void)

@@ -78,7 +78,7 @@ static int tl_do_available(tl_ctl_table *table, int write, void *buffer, size_t 
 {
 	size_t bytes = (tl_kernel_estimator_count + 1) * TL_NAME_BYTES;
 	struct ctl_table line = { .maxlen = bytes };
-	char *names = kzalloc(bytes, GFP_KERNEL);
+	char *names = TL_ALLOC(kzalloc(bytes, GFP_KERNEL));
 	u32 i;
 	int error;
 
@@ -142,7 +142,7 @@ static int __net_init tl_net_init(struct net *net)
 {
 	struct tl_net *tl = net_generic(net, net_id);
 
-	tl->table = kmemdup(tl_table, sizeof(tl_table), GFP_KERNEL);
+	tl->table = TL_ALLOC(kmemdup(tl_table, sizeof(tl_table), GFP_KERNEL));
 	if (!tl->table)
 		return -ENOMEM;
 	tl->table[TL_ESTIMATOR].data = &tl->settings.estimator;
@@ -150,7 +150,7 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table[TL_LOG].data = &tl->settings.log;
 	tl->table[TL_LOG].extra1 = net;
 	tl->table[TL_MEASURE].data = &tl->settings.measure;
-	tl->header = register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS);
+	tl->header = TL_ALLOC(register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS));
 	if (!tl->header) {
 		kfree(tl->table);
 		return -ENOMEM;
@@ -176,7 +176,7 @@ static struct pernet_operations tl_net_operations = {
 
 int tl_settings_init(void)
 {
-	return register_pernet_subsys(&tl_net_operations);
+	return TL_ALLOC_ERROR(register_pernet_subsys(&tl_net_operations));
 }
 
 void tl_settings_exit(void)

@@ -6,6 +6,7 @@
 #include <linux/percpu.h>
 #include <net/tcp.h>
 
+#include "allocation.h"
 #include "estimators.h"
 #include "kernel_versions.h"
 #include "log_format.h"

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Hosts on two sides of a bottleneck: a fixed rate or a link trace, drop-tail or CoDel.
-#include "link_trace.h"
-#include "ns3/data-rate.h"
-#include "ns3/drop-tail-queue.h"
+#include "links.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
-#include "ns3/mac48-address.h"
-#include "ns3/point-to-point-helper.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
@@ -16,44 +12,8 @@
 #include "scenario.h"
 
 namespace tcplearn {
-namespace {
 
 using namespace ns3;
-
-// a device may hold this much behind a queue discipline, as a driver's ring does
-constexpr const char* kRing = "2p";
-constexpr const char* kRoomy = "100000p";  // access links never drop
-
-std::string mbps(double rate) { return std::to_string(static_cast<std::uint64_t>(rate * 1e6)) + "bps"; }
-std::string ms(double delay) { return std::to_string(static_cast<std::uint64_t>(delay * 1e3)) + "us"; }
-std::string packets(std::uint32_t n) { return std::to_string(n) + "p"; }
-
-NetDeviceContainer link(Ptr<Node> a, Ptr<Node> b, double rate_mbps, double delay_ms,
-                        const std::string& queue) {
-  PointToPointHelper helper;
-  helper.SetDeviceAttribute("DataRate", StringValue(mbps(rate_mbps)));
-  helper.SetChannelAttribute("Delay", StringValue(ms(delay_ms)));
-  helper.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(queue));
-  return helper.Install(a, b);
-}
-
-NetDeviceContainer traced_link(Ptr<Node> a, Ptr<Node> b, const Dumbbell& d, Ptr<TraceChannel> channel) {
-  NetDeviceContainer out;
-  channel->SetAttribute("Delay", StringValue(ms(d.delay_ms)));
-  channel->follow(read_link_trace(d.trace), d.queue_packets);
-  for (const Ptr<Node>& node : {a, b}) {
-    const auto device = CreateObject<PointToPointNetDevice>();
-    device->SetAddress(Mac48Address::Allocate());
-    device->SetDataRate(DataRate("100Gbps"));  // the channel holds packets, not the device
-    device->SetQueue(CreateObject<DropTailQueue<Packet>>());
-    node->AddDevice(device);
-    device->Attach(channel);
-    out.Add(device);
-  }
-  return out;
-}
-
-}  // namespace
 
 Network make_dumbbell(const Dumbbell& d) {
   NodeContainer left, right, routers;
@@ -66,9 +26,10 @@ Network make_dumbbell(const Dumbbell& d) {
 
   const bool codel = d.queue == "codel";
   const auto traced = d.trace.empty() ? nullptr : CreateObject<TraceChannel>();
-  const NetDeviceContainer bottleneck = traced ? traced_link(routers.Get(0), routers.Get(1), d, traced)
-                                               : link(routers.Get(0), routers.Get(1), d.rate_mbps, d.delay_ms,
-                                                      codel ? kRing : packets(d.queue_packets));
+  const NetDeviceContainer bottleneck =
+      traced ? traced_link(traced, routers.Get(0), routers.Get(1), d.delay_ms, d.queue_packets, d.trace)
+             : link(routers.Get(0), routers.Get(1), d.rate_mbps, d.delay_ms,
+                    codel ? kRing : packets(d.queue_packets));
   QueueDiscContainer disciplines;
   if (codel) {
     TrafficControlHelper control;

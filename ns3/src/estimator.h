@@ -6,16 +6,14 @@
 
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "tcplearn/tcplearn.h"
+#include "core_params.h"
 
 namespace tcplearn {
 
 struct EstimatorSpec {
   std::string name = "jacobson";  // as in the registry; or "pipe", see PipeEstimator
-  std::vector<std::pair<std::string, double>> params;
+  Params params;
   tl_arithmetic arithmetic = TL_F64;
   std::string command;  // of "pipe"
 };
@@ -31,9 +29,6 @@ class Estimator {
 
 // Throws std::invalid_argument with one line for a name, key or value that the registry does not take.
 std::unique_ptr<Estimator> make_estimator(const EstimatorSpec& spec);
-
-// "n=50,eta=1", as users type it; a choice may be given by name.
-std::vector<std::pair<std::string, double>> parse_params(const tl_estimator& info, const std::string& text);
 
 }  // namespace tcplearn
 

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
+#include "drop_log.h"
+#include "loss_record.h"
 #include "ns3/nstime.h"
 #include "ns3/sequence-number.h"
 #include "ns3/tag.h"
@@ -60,6 +63,7 @@ class TimeoutOracle {
 struct FlowRecord {
   std::uint32_t id = 0, source = 0, destination = 0;
   std::uint64_t packets = 0;  // to send
+  bool beside = false;        // competes with those that are measured
   ns3::Time start, connected, finished;
   bool is_connected = false, is_finished = false, died = false;
 
@@ -81,6 +85,8 @@ class Recorder {
   explicit Recorder(ns3::Time bin) : bin_(bin) {}
 
   std::vector<FlowRecord> flows;  // not to grow once a socket has one
+  std::shared_ptr<DropLog> drops = std::make_shared<DropLog>();
+  std::shared_ptr<LossRecord> losses = std::make_shared<LossRecord>(0u);
   void cwnd(ns3::Time now, double bytes);
   const std::vector<Moments>& cwnd_over_time() const { return cwnd_; }
   ns3::Time bin() const { return bin_; }

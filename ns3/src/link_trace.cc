@@ -48,7 +48,10 @@ void TraceChannel::follow(std::vector<std::uint32_t> opportunities_ms, std::uint
 bool TraceChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet,
                                  ns3::Ptr<ns3::PointToPointNetDevice> from, ns3::Time transmission) {
   if (from != GetSource(0)) return ns3::PointToPointChannel::TransmitStart(packet, from, transmission);
-  if (queue_.size() >= queue_packets_) return true;  // dropped at the tail; the device sees a sent packet
+  if (queue_.size() >= queue_packets_) {
+    on_drop_(packet);
+    return true;  // the device sees a sent packet
+  }
   queue_.push_back({packet->Copy(), packet->GetSize()});
   queued_bytes_ += packet->GetSize();
   if (!event_.IsRunning()) wait();

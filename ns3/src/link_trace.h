@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class TraceChannel : public ns3::PointToPointChannel {
 
   void follow(std::vector<std::uint32_t> opportunities_ms, std::uint32_t queue_packets);
   std::uint64_t queued_bytes() const { return queued_bytes_; }
+  void on_drop(std::function<void(ns3::Ptr<const ns3::Packet>)> call) { on_drop_ = std::move(call); }
 
   bool TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
                      ns3::Time transmission) override;
@@ -44,6 +46,7 @@ class TraceChannel : public ns3::PointToPointChannel {
   std::uint64_t queued_bytes_ = 0;
   std::uint64_t next_ = 0;  // counted over all rounds of the trace
   ns3::EventId event_;
+  std::function<void(ns3::Ptr<const ns3::Packet>)> on_drop_ = [](const auto&) {};
 };
 
 }  // namespace tcplearn

@@ -2,11 +2,22 @@
 // Which flows there are: drawn from streams of their own, so that every algorithm meets the same ones.
 #include <algorithm>
 
+#include "ns3/data-rate.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/on-off-helper.h"
+#include "ns3/packet-sink-helper.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
 #include "scenario.h"
 
 namespace tcplearn {
 namespace {
+
+constexpr std::uint64_t kEndless = 1ull << 40;  // packets
+constexpr std::uint32_t kUdpBytes = 1000;
+constexpr double kUdpOnWire = 1030;  // with UDP, IP and PPP headers
+constexpr std::uint16_t kUdpPort = 9;
 
 // ns-3 hands out streams from 2^63 on by itself
 constexpr std::int64_t kStream = 4242;
@@ -40,7 +51,38 @@ FlowRecord flow(Draw& draw, const Load& load, const Network& network, std::uint3
   return out;
 }
 
+std::string exponential(double mean) {
+  return "ns3::ExponentialRandomVariable[Mean=" + std::to_string(mean) + "]";
+}
+
+// A mean rate of `mbps` on the bottleneck, all the time or in exponential on and off times.
+void send_udp(const Network& network, std::uint32_t from, std::uint32_t to, double mbps, const Load& load) {
+  const ns3::InetSocketAddress address(network.addresses[to], kUdpPort);
+  ns3::OnOffHelper source("ns3::UdpSocketFactory", address);
+  const bool bursts = load.udp == "onoff";
+  const double peak = bursts ? (load.udp_on_s + load.udp_off_s) / load.udp_on_s : 1;
+  const double bps = mbps * 1e6 * peak * kUdpBytes / kUdpOnWire;
+  source.SetAttribute("PacketSize", ns3::UintegerValue(kUdpBytes));
+  source.SetAttribute("DataRate", ns3::DataRateValue(ns3::DataRate(static_cast<std::uint64_t>(bps))));
+  source.SetAttribute("OnTime", ns3::StringValue(bursts ? exponential(load.udp_on_s)
+                                                        : "ns3::ConstantRandomVariable[Constant=1e6]"));
+  source.SetAttribute("OffTime", ns3::StringValue(bursts ? exponential(load.udp_off_s)
+                                                         : "ns3::ConstantRandomVariable[Constant=0]"));
+  source.Install(network.hosts.Get(from)).Start(ns3::Seconds(load.start_s.first));
+  ns3::PacketSinkHelper sink("ns3::UdpSocketFactory", address);
+  sink.Install(network.hosts.Get(to));
+}
+
 }  // namespace
+
+void start_udp(const Scenario& scenario, const Network& network) {
+  const Load& load = scenario.load;
+  if (load.kind != "long" || load.udp == "none") return;
+  const std::uint32_t from = network.senders[1], to = network.receivers[1];
+  const double mbps = scenario.path.rate_mbps;
+  if (load.udp_share > 0) send_udp(network, from, to, load.udp_share * mbps, load);
+  if (load.udp_reverse_share > 0) send_udp(network, to, from, load.udp_reverse_share * mbps, load);
+}
 
 std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& network) {
   const Load& load = scenario.load;
@@ -50,6 +92,16 @@ std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& netwo
     for (std::uint32_t i = 0; i < load.flows; ++i)
       out.push_back(
           flow(draw, load, network, network.senders[i % network.senders.size()], draw.between(load.start_s)));
+  } else if (load.kind == "long") {
+    for (std::uint32_t i = 0; i < load.flows + load.beside; ++i) {
+      FlowRecord transfer;
+      transfer.beside = i >= load.flows;
+      transfer.source = network.senders[transfer.beside];
+      transfer.destination = network.receivers[transfer.beside];
+      transfer.packets = kEndless;
+      transfer.start = ns3::Seconds(draw.between(transfer.beside ? load.beside_start_s : load.start_s));
+      out.push_back(transfer);
+    }
   } else {  // bursts: every sender a flow in each period, at a time of its own within it
     std::vector<double> phase_s;
     for (std::size_t i = 0; i < network.senders.size(); ++i) phase_s.push_back(draw.between(load.start_s));

@@ -8,57 +8,9 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
-#include <memory>
 
-#include "cost.h"
-#include "flow.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
-#include "report.h"
-#include "scenario.h"
+#include "run.h"
 #include "web_run.h"
-
-namespace tcplearn {
-namespace {
-
-void poll_queue(const Network& network, Moments& bytes) {
-  bytes.add(network.queued_bytes());
-  ns3::Simulator::Schedule(ns3::Seconds(1), [&network, &bytes] { poll_queue(network, bytes); });
-}
-
-void run(const Scenario& scenario, std::ostream& out) {
-  ns3::RngSeedManager::SetSeed(1);
-  ns3::RngSeedManager::SetRun(scenario.seed);
-  set_tcp_defaults(scenario.tcp);
-  const Network network =
-      scenario.topology == "manet" ? make_manet(scenario.manet) : make_dumbbell(scenario.dumbbell);
-  const auto recorder = std::make_shared<Recorder>(ns3::Seconds(scenario.cwnd_bin_s));
-  recorder->flows = make_load(scenario, network);
-  const auto settings = std::make_shared<const SocketSettings>(scenario.socket);
-  for (std::uint32_t i = 0; i < network.hosts.GetN(); ++i) {
-    const auto factory = ns3::CreateObject<TcpSocketFactory>();
-    factory->configure(settings, recorder);
-    network.hosts.Get(i)->AggregateObject(factory);
-  }
-  std::vector<std::unique_ptr<Flow>> flows;
-  for (const FlowRecord& record : recorder->flows)
-    flows.push_back(std::make_unique<Flow>(recorder, record.id, network, scenario.tcp.segment_bytes));
-
-  RunTotals totals;
-  ns3::Simulator::Schedule(ns3::Seconds(1), [&] { poll_queue(network, totals.queued_bytes); });
-  const double before_s = cpu_seconds();
-  ns3::Simulator::Stop(ns3::Seconds(scenario.duration_s));
-  ns3::Simulator::Run();
-  totals.cpu_s = cpu_seconds() - before_s;
-  totals.events = ns3::Simulator::GetEventCount();
-  totals.peak_mib = peak_mib();
-  write_report(out, scenario, *recorder, totals);
-  out.flush();
-  ns3::Simulator::Destroy();
-}
-
-}  // namespace
-}  // namespace tcplearn
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {

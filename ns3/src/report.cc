@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "ns3/simulator.h"
 
@@ -51,6 +54,7 @@ Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
   put("spurious_timeouts", count(f.oracle.spurious()));
   put("needless_timeouts", count(f.oracle.needless()));
   put("syn_retransmissions", count(f.syn_retransmitted));
+  if (s.topology == "path" && lasted_s > 0) put("goodput_mbps", 8e-6 * count(f.delivered_bytes) / lasted_s);
   return out;
 }
 
@@ -109,29 +113,97 @@ Json series_of(const Recorder& recorder) {
   return out;
 }
 
+double total(const std::vector<Metrics>& flows, const std::string& wanted, double power = 1) {
+  double out = 0;
+  for (const Metrics& flow : flows)
+    for (const auto& [name, value] : flow)
+      if (name == wanted) out += std::pow(value, power);
+  return out;
+}
+
+// Of a path: who dropped how much, what the transfers beside got, and how even the shares of all are.
+void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>& measured,
+              const std::vector<Metrics>& beside) {
+  run.emplace_back("queue_dropped_packets", recorder.drops->queue());
+  run.emplace_back("channel_dropped_packets", recorder.drops->channel());
+  if (!beside.empty())
+    run.emplace_back("beside_goodput_mbps",
+                     total(beside, "goodput_mbps") / static_cast<double>(beside.size()));
+  std::vector<Metrics> all(measured);
+  all.insert(all.end(), beside.begin(), beside.end());
+  const double sum = total(all, "goodput_mbps"), squares = total(all, "goodput_mbps", 2);
+  if (all.size() > 1 && squares > 0)
+    run.emplace_back("jain_index", sum * sum / squares / static_cast<double>(all.size()));
+}
+
+void add_decisions(Metrics& run, const LossRecord& losses) {
+  const char* names[2][2] = {{"random_called_congestion", "random_called_random"},
+                             {"congestion_called_congestion", "congestion_called_random"}};
+  for (const bool congestion : {false, true})
+    for (const bool called_random : {false, true})
+      run.emplace_back(names[congestion][called_random],
+                       static_cast<double>(losses.count(congestion, called_random)));
+  run.emplace_back("needless_recoveries", static_cast<double>(losses.head_not_dropped()));
+}
+
+// Columns once, then a row for each fast retransmit, by time.
+Json losses_of(const LossRecord& losses) {
+  const char* who[] = {"none", "queue", "channel"};
+  Json columns{
+      "flow",          "time_us", "flight_segments", "cwnd_segments", "ssthresh_segments", "queue_drops",
+      "channel_drops", "head",    "p_congestion",    "called_random"};
+  for (const std::string& name : loss_feature_names()) columns.push_back(name);
+  std::vector<const Recovery*> ordered;
+  for (const Recovery& r : losses.rows()) ordered.push_back(&r);
+  std::sort(ordered.begin(), ordered.end(), [](const Recovery* a, const Recovery* b) {
+    return std::tie(a->time_us, a->flow) < std::tie(b->time_us, b->flow);
+  });
+  Json rows = Json::array();
+  for (const Recovery* r : ordered) {
+    Json row{r->flow,
+             r->time_us,
+             r->flight_segments,
+             r->cwnd_segments,
+             r->ssthresh_segments,
+             r->queue_drops,
+             r->channel_drops,
+             who[static_cast<int>(r->head)],
+             r->congestion,
+             r->is_random};
+    for (const double value : r->features) row.push_back(value);
+    rows.push_back(std::move(row));
+  }
+  return {{"kind", "losses"}, {"columns", std::move(columns)}, {"rows", std::move(rows)}};
+}
+
 }  // namespace
 
 void write_report(std::ostream& out, const Scenario& s, const Recorder& recorder, const RunTotals& totals) {
-  std::vector<Metrics> all;
+  std::vector<Metrics> all, beside;
   std::map<std::string, int> states;
   for (const FlowRecord& f : recorder.flows) {
     if (f.start >= ns3::Seconds(s.duration_s)) continue;
-    all.push_back(metrics_of(f, s));
+    std::vector<Metrics>& kind = f.beside ? beside : all;
+    kind.push_back(metrics_of(f, s));
     ++states[state_of(f)];
     Json line{{"kind", "flow"},       {"flow", f.id},
               {"source", f.source},   {"destination", f.destination},
               {"packets", f.packets}, {"start_s", f.start.GetSeconds()},
               {"state", state_of(f)}};
-    line["metrics"] = object_of(all.back());
+    if (f.beside) line["beside"] = true;
+    line["metrics"] = object_of(kind.back());
     out << line << '\n';
   }
   Metrics run = averaged(all);
   if (const auto error = error_by_sample_ticks(recorder, s.tick_s))
     run.emplace_back("mean_abs_error_by_sample_ticks", *error);
   run.emplace_back("mean_queue_bytes", totals.queued_bytes.mean());
-  run.emplace_back("flows", static_cast<double>(all.size()));
+  if (s.topology == "path") add_path(run, recorder, all, beside);
+  if (s.socket.loss) add_decisions(run, *recorder.losses);
+  run.emplace_back("flows", static_cast<double>(all.size() + beside.size()));
   for (const char* state : {"finished", "running", "connecting", "died"})
     run.emplace_back(std::string("flows_") + state, states[state]);
+  if (s.loss_rows > 0) out << losses_of(*recorder.losses) << '\n';
   Json line{{"kind", "run"}};
   line["metrics"] = object_of(run);
   line["cwnd_over_time"] = {{"bin_s", recorder.bin().GetSeconds()}, {"bytes", series_of(recorder)}};

@@ -52,7 +52,7 @@ void CoreRttEstimator::NotifyConstructionCompleted() {
   const tl_arithmetic arithmetic = fixed_ ? TL_FIX : TL_F64;
   const tl_estimator* info = tl_estimator_find(name_.c_str(), arithmetic);
   if (!info) throw std::invalid_argument("no estimator '" + name_ + "'");
-  choose({name_, parse_params(*info, params_), arithmetic, ""});
+  choose({name_, parse_params(info->name, info->params, info->param_count, params_), arithmetic, ""});
 }
 
 void CoreRttEstimator::choose(const EstimatorSpec& spec) {

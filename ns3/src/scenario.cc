@@ -8,7 +8,9 @@
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/double.h"
+#include "ns3/enum.h"
 #include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-westwood.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
@@ -60,6 +62,22 @@ Dumbbell read_dumbbell(const json& j) {
   return d;
 }
 
+Path read_path(const json& j) {
+  Path p{};
+  take(j, "rate_mbps", p.rate_mbps);
+  take(j, "rtt_ms", p.rtt_ms);
+  take(j, "queue", p.queue);
+  take(j, "queue_packets", p.queue_packets);
+  take(j, "queue_bdp", p.queue_bdp);
+  take(j, "trace", p.trace);
+  take(j, "loss_rate", p.loss_rate);
+  take(j, "loss_burst_packets", p.loss_burst_packets);
+  take(j, "loss_place", p.loss_place);
+  take(j, "reorder_rate", p.reorder_rate);
+  take(j, "reorder_ms", p.reorder_ms);
+  return p;
+}
+
 Cloudbox read_cloudbox(const json& j) {
   Cloudbox c{};
   take(j, "pairs", c.pairs);
@@ -97,6 +115,15 @@ Load read_load(const json& j) {
   take(j, "packets", l.packets);
   take(j, "start_s", l.start_s);
   take(j, "every_s", l.every_s);
+  if (l.kind != "long") return l;
+  take(j, "beside", l.beside);
+  take(j, "beside_congestion_control", l.beside_congestion_control);
+  take(j, "beside_start_s", l.beside_start_s);
+  take(j, "udp", l.udp);
+  take(j, "udp_share", l.udp_share);
+  take(j, "udp_reverse_share", l.udp_reverse_share);
+  take(j, "udp_on_s", l.udp_on_s);
+  take(j, "udp_off_s", l.udp_off_s);
   return l;
 }
 
@@ -115,6 +142,21 @@ Tcp read_tcp(const json& j) {
   take(j, "sack", t.sack);
   take(j, "keep_backoff", t.keep_backoff);
   return t;
+}
+
+LossSettings read_loss(const json& j) {
+  LossSettings out;
+  take(j, "acts", out.acts);
+  out.classifier = parse_loss_spec(j.at("classifier").get<std::string>());
+  make_loss_classifier(out.classifier);  // refuses now what it would refuse in the middle of a run
+  return out;
+}
+
+// Where the file has a loss table: knobs of congestion controls, as that paper uses them.
+void set_loss_defaults(const json& j) {
+  ns3::Config::SetDefault("ns3::TcpVeno::Beta", ns3::UintegerValue(j.at("veno_beta").get<std::uint32_t>()));
+  // plain Westwood's estimate of the bandwidth is broken in ns-3 3.37
+  ns3::Config::SetDefault("ns3::TcpWestwood::ProtocolType", ns3::EnumValue(ns3::TcpWestwood::WESTWOODPLUS));
 }
 
 SocketSettings read_socket(const json& j, const Tcp& tcp) {
@@ -149,6 +191,8 @@ Scenario read_scenario(const std::string& path) {
   s.topology = j.at("topology").at("kind").get<std::string>();
   if (s.topology == "manet")
     s.manet = read_manet(j.at("topology"));
+  else if (s.topology == "path")
+    s.path = read_path(j.at("topology"));
   else if (s.topology == "delaybox")
     s.cloudbox = read_cloudbox(j.at("topology"));
   else
@@ -157,6 +201,14 @@ Scenario read_scenario(const std::string& path) {
   if (s.load.kind == "web") s.web = read_web(j.at("load"));
   s.tcp = read_tcp(j.at("tcp"));
   s.socket = read_socket(j, s.tcp);
+  if (s.load.kind == "long" && s.load.beside > 0)
+    s.socket.beside_congestion_control = "ns3::" + s.load.beside_congestion_control;
+  s.loss_rows = 0;
+  if (!j.contains("loss")) return s;
+  const json& loss = j.at("loss");
+  take(loss, "rows", s.loss_rows);
+  set_loss_defaults(loss);
+  s.socket.loss = read_loss(loss);
   return s;
 }
 

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "drop_log.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
 #include "startup.h"
@@ -44,6 +46,17 @@ struct Dumbbell {
   std::string trace;  // in place of the rate; "": none
 };
 
+struct Path {
+  double rate_mbps, rtt_ms;
+  std::string queue;  // droptail, codel, fq-codel
+  std::uint32_t queue_packets;
+  double queue_bdp;   // in place of queue_packets, in bandwidth-delay products; 0: not
+  std::string trace;  // in place of the rate; "": none
+  double loss_rate, loss_burst_packets;
+  std::string loss_place;  // first-hop, bottleneck, last-hop
+  double reorder_rate, reorder_ms;
+};
+
 struct Cloudbox {       // a bottleneck between clouds, each connection with a path of its own: delaybox.h
   std::uint32_t pairs;  // of nodes; only how many connections share a node's list
   double edge_mbps, rate_mbps, delay_ms;
@@ -64,11 +77,18 @@ struct Web {     // web_load.h
 };
 
 struct Load {
-  std::string kind;  // ftp, bursts
+  std::string kind;  // ftp, bursts, long
   std::uint32_t flows;
   Range packets;
   Range start_s;
   double every_s;
+  // of long: transfers that compete with those measured, and UDP
+  std::uint32_t beside;
+  std::string beside_congestion_control;
+  Range beside_start_s;
+  std::string udp;                      // none, cbr, onoff
+  double udp_share, udp_reverse_share;  // of the bottleneck's rate
+  double udp_on_s, udp_off_s;           // means of onoff
 };
 
 struct Tcp {
@@ -81,14 +101,16 @@ struct Tcp {
 struct Scenario {
   std::uint32_t seed;
   double duration_s, tick_s, cwnd_bin_s;
-  std::string topology;  // manet, dumbbell, delaybox
+  std::string topology;  // manet, dumbbell, path, delaybox
   Manet manet;
   Dumbbell dumbbell;
+  Path path;
   Cloudbox cloudbox;
   Load load;
   Web web;
   Tcp tcp;
   SocketSettings socket;
+  std::uint32_t loss_rows;  // fast retransmits to report at most
 };
 
 Scenario read_scenario(const std::string& path);
@@ -104,7 +126,9 @@ struct Network {
 void set_tcp_defaults(const Tcp& tcp);
 Network make_manet(const Manet& manet);
 Network make_dumbbell(const Dumbbell& dumbbell);
+Network make_path(const Path& path, const std::shared_ptr<DropLog>& drops);
 std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& network);
+void start_udp(const Scenario& scenario, const Network& network);
 
 }  // namespace tcplearn
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "keep_window.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
@@ -26,6 +27,20 @@ namespace {
 constexpr std::uint32_t kSynDoublings = 6;
 // a long transfer tells its startup policy of each such part
 constexpr std::uint32_t kReportSegments = 32;
+
+template <typename T>
+ns3::Ptr<T> create(const ns3::TypeId& type) {
+  ns3::ObjectFactory factory;
+  factory.SetTypeId(type);
+  return factory.Create<T>();
+}
+
+template <typename T>
+ns3::Ptr<T> create_by(const ns3::Ptr<ns3::TcpL4Protocol>& tcp, const char* attribute) {
+  ns3::TypeIdValue type;
+  tcp->GetAttribute(attribute, type);
+  return create<T>(type.Get());
+}
 
 double as_us(Time time) { return static_cast<double>(time.GetNanoSeconds()) * 1e-3; }
 }  // namespace
@@ -60,6 +75,38 @@ void TcpSocket::record_as(std::uint32_t flow) {
   m_flow = flow;
   m_is_sender = true;
   m_txTrace.ConnectWithoutContext(ns3::MakeCallback(&TcpSocket::tag, this));
+  if (m_recorder->flows[flow].beside) {
+    if (const std::string& other = m_settings->beside_congestion_control; !other.empty())
+      SetCongestionControlAlgorithm(create<ns3::TcpCongestionOps>(ns3::TypeId::LookupByName(other)));
+  } else if (m_settings->loss) {
+    judge_losses();
+  }
+}
+
+void TcpSocket::judge_losses() {
+  const LossSettings& loss = *m_settings->loss;
+  m_judge =
+      std::make_unique<LossJudge>(m_flow, loss.classifier, loss.acts, m_recorder->losses, m_recorder->drops);
+  m_tcb->TraceConnectWithoutContext("CongState", ns3::MakeCallback(&TcpSocket::state_changes, this));
+  if (!loss.acts) return;
+  if (m_congestionControl->GetInstanceTypeId() == ns3::TcpCubic::GetTypeId())
+    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpCubic>>(m_judge->keep()));
+  else
+    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpNewReno>>(m_judge->keep()));
+}
+
+SenderState TcpSocket::sender_state() const {
+  return {m_txBuffer->HeadSequence(), m_tcb->m_highTxMark.Get(), m_tcb->m_cWnd.Get(), m_tcb->m_ssThresh.Get(),
+          m_tcb->m_segmentSize};
+}
+
+void TcpSocket::state_changes(ns3::TcpSocketState::TcpCongState_t before,
+                              ns3::TcpSocketState::TcpCongState_t now) {
+  if (now == before) return;
+  if (now == ns3::TcpSocketState::CA_RECOVERY)
+    m_judge->recovery_begins(sender_state());
+  else if (before == ns3::TcpSocketState::CA_RECOVERY && now == ns3::TcpSocketState::CA_OPEN)
+    m_judge->recovery_ends(sender_state());
 }
 
 ns3::Ptr<ns3::TcpSocketBase> TcpSocket::Fork() { return ns3::CopyObject<TcpSocket>(this); }
@@ -73,6 +120,8 @@ void TcpSocket::tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& he
   tag.serial = ++flow()->serial;
   tag.original = header.GetSequenceNumber() >= m_tcb->m_highTxMark.Get();
   packet->AddPacketTag(tag);
+  if (m_judge)
+    m_judge->sent(header.GetSequenceNumber(), header.GetSequenceNumber() + packet->GetSize(), tag.serial);
 }
 
 void TcpSocket::DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& from, const ns3::Address& to) {
@@ -174,7 +223,9 @@ void TcpSocket::EstimateRtt(const ns3::TcpHeader& header) {
   const ns3::SequenceNumber32 ack = header.GetAckNumber();
   const auto head =
       std::find_if(m_sent.begin(), m_sent.end(), [](const Sent& sent) { return !sent.forgotten; });
+  m_raw_rtt_us = 0;
   if (head != m_sent.end() && !head->again && ack >= head->end) take_sample(*head);
+  if (m_judge && m_state == ESTABLISHED) m_judge->acknowledged(ack, m_raw_rtt_us, sender_state());
   while (!m_sent.empty() && m_sent.front().end <= ack) m_sent.pop_front();
   if (FlowRecord* f = flow()) f->oracle.acked(ack);
 }
@@ -187,7 +238,7 @@ void TcpSocket::take_sample(const Sent& sent) {
   sample.rtt_us = std::max<std::int64_t>(whole_us(raw), 1);
   sample.sent_us = sample.time_us - sample.rtt_us;
   sample.flight_segments = (UnAckDataCount() + m_tcb->m_segmentSize - 1) / m_tcb->m_segmentSize;
-  const std::int64_t raw_us = sample.rtt_us;
+  const std::int64_t raw_us = m_raw_rtt_us = sample.rtt_us;
   m_unreported.rtt_us += raw_us;
   ++m_unreported_rtts;
   m_tcb->m_lastRtt = raw;
@@ -258,6 +309,7 @@ void TcpSocket::ReTxTimeout() {
       f->timeouts++;
       f->oracle.timed_out(m_txBuffer->HeadSequence(), f->serial);
     }
+    if (m_judge) m_judge->timed_out(sender_state());
     m_backed_off = true;
     for (Sent& sent : m_sent) sent.forgotten = true;
   }
@@ -277,17 +329,6 @@ void TcpSocketFactory::configure(std::shared_ptr<const SocketSettings> settings,
   m_settings = std::move(settings);
   m_recorder = std::move(recorder);
 }
-
-namespace {
-template <typename T>
-ns3::Ptr<T> create_by(const ns3::Ptr<ns3::TcpL4Protocol>& tcp, const char* attribute) {
-  ns3::TypeIdValue type;
-  tcp->GetAttribute(attribute, type);
-  ns3::ObjectFactory factory;
-  factory.SetTypeId(type.Get());
-  return factory.Create<T>();
-}
-}  // namespace
 
 ns3::Ptr<ns3::Socket> TcpSocketFactory::CreateSocket() {
   const ns3::Ptr<ns3::Node> node = GetObject<ns3::Node>();

@@ -16,14 +16,23 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "flow_record.h"
+#include "loss_judge.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "rtt_estimator.h"
 #include "startup.h"
 
 namespace tcplearn {
+
+// What is done about the cause of a loss.
+struct LossSettings {
+  LossSpec classifier;
+  bool acts = false;  // keeps the window where it says random; otherwise it is only listened to
+};
 
 struct SocketSettings {
   EstimatorSpec estimator;
@@ -33,7 +42,9 @@ struct SocketSettings {
   std::int64_t quantum_us = 0;
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
-  std::uint32_t cwnd_max_bytes = 0;  // 0: none
+  std::uint32_t cwnd_max_bytes = 0;       // 0: none
+  std::optional<LossSettings> loss;       // of flows that are measured
+  std::string beside_congestion_control;  // of those beside them; "": the same
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
@@ -79,6 +90,9 @@ class TcpSocket : public ns3::TcpSocketBase {
   void take_sample(const Sent& sent);
   void measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us);
   void rearm(ns3::Time wait);
+  void judge_losses();
+  void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
+  SenderState sender_state() const;
   void begin_windows();
 
   std::shared_ptr<const SocketSettings> m_settings;
@@ -88,6 +102,8 @@ class TcpSocket : public ns3::TcpSocketBase {
   tl_sampler m_sampler{};
   std::deque<Sent> m_sent;
   bool m_backed_off = false;
+  std::int64_t m_raw_rtt_us = 0;  // of the ACK that is being taken; 0: it gave none
+  std::unique_ptr<LossJudge> m_judge;
 
   std::shared_ptr<Startup> m_startup;
   ns3::Time m_handshake_began;

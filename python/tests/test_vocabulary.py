@@ -8,7 +8,7 @@ import pytest
 
 import samples
 from tcplearn import _native, estimators, metrics, metrics_page
-from tcplearn.replay import bootstrap, replay
+from tcplearn.replay import bootstrap, replay, row_values
 from tcplearn.replay.results import IDENTITY, KEYS
 from tcplearn.report import glossary
 
@@ -23,7 +23,7 @@ def test_the_page_has_the_table_of_today() -> None:
 
 def test_a_metric_that_the_engine_gives_is_in_the_row() -> None:
     given = {"mean_rto_us": 1500.0, "bias_us": None, "misses": 1, "misses_before": 0, "timed": 4, "losses": 7}
-    assert replay._values(given) == {
+    assert row_values.values_of(given) == {
         "mean_rto_ms": 1.5,
         "bias_ms": None,
         "rto_miss_rate": 0.25,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* libtcplearn: every estimator behind one interface, chosen by name. The caller owns all memory;
+/* libtcplearn: every estimator, classifier of losses and startup policy, behind one interface each, chosen by name. The caller owns all memory;
  * nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
  * numbers, times in microseconds. A stack that knows at compile time what it wants includes
- * tcplearn/estimators.h instead and needs no library. */
+ * tcplearn/estimators.h or tcplearn/loss.h instead and needs no library. */
 #ifndef TCPLEARN_TCPLEARN_H
 #define TCPLEARN_TCPLEARN_H
 
 #include <stddef.h>
 
+#include "loss/events.h"
+#include "loss/feature_list.h"
 #include "params.h"
 #include "sample.h"
 #include "startup/handshake.h"
@@ -62,6 +64,47 @@ size_t tl_estimator_count(void);
 const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic);
 /* NULL where no estimator has that name. */
 const struct tl_estimator *tl_estimator_find(const char *name, enum tl_arithmetic arithmetic);
+
+struct tl_loss_decision {
+	double congestion; /* probability */
+	enum tl_loss_cause cause;
+};
+
+struct tl_loss_classifier {
+	enum tl_arithmetic arithmetic;
+	int learned;
+	const char *name; /* "mlp", or a preset's: "mlp/hwang2018" */
+	const char *summary, *about;
+	size_t (*state_bytes)(const void *params);
+	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	/* Every ACK, before decide() and change() of that ACK. */
+	void (*observe)(void *state, const struct tl_loss_ack *ack);
+	/* At a fast retransmit, before the sender changes its window; then change() says what was done. */
+	void (*decide)(const void *state, const struct tl_loss_moment *at, struct tl_loss_decision *out);
+	void (*change)(void *state, const struct tl_loss_moment *at, enum tl_loss_change change,
+		       enum tl_loss_cause cause);
+	/* The two halves of decide(): TL_LOSS_FEATURE_COUNT features, and what they lead to. */
+	void (*features)(const void *state, const struct tl_loss_moment *at, double *features);
+	void (*judge)(const void *state, const double *features, const struct tl_loss_moment *at,
+		      struct tl_loss_decision *out);
+	/* Parameters, as those of an estimator. */
+	void (*defaults)(void *params);
+	int (*set)(void *params, size_t index, double value);
+	double (*get)(const void *params, size_t index);
+	const struct tl_param *params;
+	size_t param_count, params_bytes;
+};
+
+size_t tl_loss_count(void);
+const struct tl_loss_classifier *tl_loss_at(size_t index, enum tl_arithmetic arithmetic);
+const struct tl_loss_classifier *tl_loss_find(const char *name, enum tl_arithmetic arithmetic);
+
+struct tl_loss_feature_info {
+	const char *name, *text;
+	double low, high; /* it is clipped to these */
+};
+/* NULL past the end. */
+const struct tl_loss_feature_info *tl_loss_feature_at(size_t index);
 
 /* A startup policy: the windows after a handshake. One state a place, whose connections report to it; integers in
  * every host. */

@@ -16,16 +16,19 @@
 #define TCPLEARN_WRAP_H
 
 #include "estimators.h"
+#include "loss.h"
 #include "startup.h"
 
 #ifndef TL_NO_F64
 #include "arithmetic/double.h"
 #include "estimators/wrap.h"
+#include "loss/wrap.h"
 #include "arithmetic/end.h"
 #endif
 
 #include "arithmetic/fixed.h"
 #include "estimators/wrap.h"
+#include "loss/wrap.h"
 #include "startup/wrap.h"
 #include "arithmetic/end.h"
 

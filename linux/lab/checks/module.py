@@ -12,19 +12,13 @@ import sys
 import time
 from pathlib import Path
 
-from guest import DEBUG, MODULE, counters, enter, expect, log_bytes, nstat, run_all, sh, sysctl
+import failures
+import memory
+from guest import DEBUG, MODULE, counters, enter, expect, log_bytes, log_folder, nstat, run_all, sh, sysctl
 from transfers import SERVER, acks, connect, load, path, records, serve, transfer, use
 
-MSG_FASTOPEN = 0x20000000
+MSG_FASTOPEN, TCP_RTO_MIN_US = 0x20000000, 45
 OPEN_RECORD = 1
-
-
-def memory_kb(name):
-    time.sleep(2)  # its counters lag
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return int(line.split()[1])
-    raise KeyError(name)
 
 
 def check_rto_min_of_a_route():
@@ -49,6 +43,36 @@ def check_rto_min_of_a_route():
     expect(least < 200_000, f"without rto_min the default holds tracking back: {least} us")
 
 
+def _least_rto_us(estimator, **options):
+    use(estimator)
+    transfer(5110, 60_000, **options)
+    return min(rto for *_, rto in acks(log_bytes()))
+
+
+def check_rto_min_and_max_of_sysctl_and_socket():
+    """6.11's sysctl tcp_rto_min_us; 6.15's tcp_rto_max_ms and TCP_RTO_MIN_US. Nothing on a kernel without."""
+    load()
+    enter("c0")
+    serve(5110)
+    if Path("/proc/sys/net/ipv4/tcp_rto_min_us").exists():
+        sysctl("net.ipv4.tcp_rto_min_us", 1_000_000)
+        for estimator in ("tracking", "last", "linux"):
+            least = _least_rto_us(estimator)
+            expect(least >= 1_030_000, f"sysctl, {estimator}: RTO of {least} us")
+        sysctl("net.ipv4.tcp_rto_min_us", 200_000)
+        least = _least_rto_us("tracking")
+        expect(least < 200_000, f"the default holds tracking back: {least} us")
+    if Path("/proc/sys/net/ipv4/tcp_rto_max_ms").exists():
+        least = _least_rto_us("tracking", option=(TCP_RTO_MIN_US, 1_000_000))
+        expect(least >= 1_030_000, f"socket: RTO of {least} us")
+        sysctl("net.ipv4.tcp_rto_max_ms", 1000)
+        path(1200)
+        use("jacobson")
+        transfer(5110, 20_000)
+        most = max(rto for rtt, _, _, rto in acks(log_bytes()) if rtt >= 0)
+        expect(most == 1_000_000, f"with tcp_rto_max_ms of 1000 an RTO of {most} us")
+
+
 def unprivileged(command):
     """As a user of no privilege, who is root of a network namespace of its own."""
     Path("/etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:1000:1000:nobody:/:/bin/sh\n")
@@ -63,6 +87,21 @@ def check_an_unprivileged_namespace_sets_nothing_of_ours():
         said = unprivileged(f"echo {value} 2>/dev/null >{file}; cat {file}")
         expect(said and said != value, f"{name} is {said!r} after an unprivileged write of {value}")
     expect(not list(DEBUG.glob("net-*")), "a log was made")
+
+
+def check_an_unprivileged_user_reads_no_counters_and_no_log():
+    load()
+    enter("c0")
+    use("linux")
+    DEBUG.parent.chmod(0o755)  # as if the administrator had opened debugfs
+    try:
+        for file in ("counters", f"{log_folder().name}/log0"):
+            said = unprivileged(f"cat {DEBUG}/{file} 2>&1")
+            expect("Permission denied" in said, f"{file}: {said[:60]}")
+        said = unprivileged("mkdir /tmp/d; mount -t debugfs none /tmp/d 2>&1 && ls /tmp/d")
+        expect("denied" in said or "not permitted" in said, f"mounts debugfs: {said[:60]}")
+    finally:
+        DEBUG.parent.chmod(0o700)
 
 
 def check_an_unprivileged_namespace_that_chooses_us_has_the_base():
@@ -180,58 +219,6 @@ def check_linux_is_as_stock_from_the_handshake_on():
         expect(abs(stock - rto) <= 4000, f"after {rtt} us stock's RTO is {stock} us, that of linux {rto}")
 
 
-def check_debug_memory_only_while_the_log_is_on():
-    """In hundreds of MB: some tens of free pages are the processor's own, and not counted as free."""
-    before = memory_kb("MemFree")
-    load("log_kb=400000")
-    loaded = memory_kb("MemFree")
-    expect(before - loaded < 100_000, f"loading took {before - loaded} kB")
-    enter("c0")
-    for _ in range(3):  # three would not fit
-        sysctl("net.tcplearn.log", 1)
-        on = memory_kb("MemFree")
-        expect(loaded - on > 300_000, f"the log took {loaded - on} kB of 400000")
-        sysctl("net.tcplearn.log", 0)
-        off = memory_kb("MemFree")
-        expect(loaded - off < 100_000, f"{loaded - off} kB are gone with the log off")
-
-
-def _slab_of(group, congestion, port):
-    """Bytes of kernel objects that 400 connections of a process in that group are charged for."""
-    folder = Path("/sys/fs/cgroup", group)
-    folder.mkdir()
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        (folder / "cgroup.procs").write_text(str(os.getpid()))
-        kept = []
-        for _ in range(400):
-            kept.append(connect(port, congestion))
-            kept[-1].sendall(b"x" * 100)
-        time.sleep(0.3)
-        os.write(write, b"1")
-        time.sleep(60)
-        os._exit(0)
-    os.read(read, 1)
-    stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return int(stat["slab"])
-
-
-def check_connection_memory_is_charged():
-    load()
-    Path("/sys/fs/cgroup").mkdir(parents=True, exist_ok=True)
-    sh("mount -t cgroup2 none /sys/fs/cgroup", check=False)
-    Path("/sys/fs/cgroup/cgroup.subtree_control").write_text("+memory")
-    serve(5106)
-    enter("c0")
-    use("experts", log=0)
-    plain = _slab_of("plain", b"cubic", 5106)
-    ours = _slab_of("ours", b"tl-cubic", 5106)
-    expect(ours - plain > 400 * 1000, f"{ours - plain} B charged for 400 connections with 100 experts each")
-
-
 def check_the_others_stay_when_one_cannot_be_registered():
     # a second module of ours under another name, which has tl-cubic and nothing else
     other = Path(MODULE).read_bytes().replace(b"tcplearn", b"tcplearm")
@@ -286,7 +273,9 @@ def check_nothing_is_left():
 
 
 CHECKS = sorted(
-    (name.removeprefix("check_"), value) for name, value in globals().items() if name.startswith("check_")
+    (name.removeprefix("check_"), value)
+    for name, value in {**globals(), **vars(failures), **vars(memory)}.items()
+    if name.startswith("check_")
 )
 
 
@@ -324,6 +313,7 @@ def debugfs_off():
     enter("c0")
     sysctl("net.tcplearn.estimator", "tracking")
     transfer(5109, 50_000)
+    memory.write_sizes("/out/memory")
     try:
         sysctl("net.tcplearn.log", 1)
     except OSError:

@@ -2,12 +2,14 @@
 """In the guest: the kernel at one end of a packet script, in a network namespace of its own."""
 
 import ctypes
+import os
 import socket
 
 from guest import sh, sysctl
 from wire import ACK, KERNEL4, KERNEL6, MSS, SCRIPT4, SCRIPT6, SYN, Connection, Wire
 
 CLONE_NEWNET = 0x40000000
+KERNEL = tuple(int(word) for word in os.uname().release.split(".")[:2])
 
 #: Name, function, and whether the RTO's own value decides; packets.py runs them.
 SCRIPTS = []
@@ -39,6 +41,8 @@ class Host:
         ):
             sh(f"/bin/ip {command}")
         sysctl("net.ipv4.tcp_no_metrics_save", 1)
+        if KERNEL >= (6, 5):  # doubled from the first on, as before
+            sysctl("net.ipv4.tcp_syn_linear_timeouts", 0)
         if congestion in ("reno", "cubic", "tl-reno", "tl-cubic"):
             sysctl("net.ipv4.tcp_congestion_control", congestion)
         if estimator:

@@ -65,8 +65,10 @@ def connect(port, congestion=b"tl-cubic"):
     return s
 
 
-def transfer(port, size, congestion=b"tl-cubic", pacing=0):
+def transfer(port, size, congestion=b"tl-cubic", pacing=0, option=None):
     s = connect(port, congestion)
+    if option:
+        s.setsockopt(socket.IPPROTO_TCP, *option)
     if pacing:
         s.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, pacing)
     s.sendall(b"x" * size)

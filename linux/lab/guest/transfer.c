@@ -209,11 +209,13 @@ static int send_bursts(char **argv)
 		sent += bytes;
 	}
 	for (pause = strtok(argv[6], ","); pause; pause = strtok(NULL, ",")) {
+		uint32_t before = info_of(fd).tcpi_snd_cwnd;
 		int64_t took;
 
 		sleep_until(now_us() + atoll(pause) * 1000);
 		took = burst_us(fd, bytes, &cwnd);
-		printf("cwnd_after_%sms_segments %u\nburst_after_%sms_us %lld\n", pause, cwnd, pause, (long long)took);
+		printf("cwnd_before_%sms_segments %u\ncwnd_after_%sms_segments %u\nburst_after_%sms_us %lld\n", pause, before,
+		       pause, cwnd, pause, (long long)took);
 		pause_sum += took;
 		pauses++;
 		cwnd_sum += cwnd;

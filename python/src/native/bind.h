@@ -74,7 +74,7 @@ Chosen choose(const std::string& name, const std::string& arithmetic,
 void bind_capture(nb::module_& m);
 void bind_columns(nb::module_& m);
 void bind_core(nb::module_& m);
-
+void bind_loss(nb::module_& m);
 void bind_replay(nb::module_& m);
 void bind_startup(nb::module_& m);
 

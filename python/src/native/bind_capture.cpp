@@ -34,6 +34,13 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
   columns["losses"] = losses;
+  if (batch.events.wanted) {
+    nb::dict events;
+#define TCPLEARN_X(type, name, unknown, meaning) events[#name] = to_numpy(std::move(batch.events.name));
+    TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+    columns["events"] = events;
+  }
   columns["ended"] = to_numpy(std::move(batch.ended));
   return columns;
 }
@@ -63,8 +70,9 @@ nb::dict flow_dict(const CaptureReader& reader, std::uint32_t id) {
   return d;
 }
 
-ReaderOptions options_of(const std::string& sender, bool every_ack, double idle_s) {
+ReaderOptions options_of(const std::string& sender, bool every_ack, double idle_s, bool events) {
   ReaderOptions options;
+  options.events = events;
   options.sender = sender;
   options.every_ack = every_ack;
   if (!(idle_s > 0 && idle_s < 1e9)) throw TraceError("idle_s must be above 0 and below 1e9");
@@ -82,33 +90,34 @@ void bind_capture(nb::module_& m) {
       .def(
           "__init__",
           [](CaptureReader* self, nb::handle path, const std::string& name, const std::string& sender,
-             bool every_ack, double idle_s) {
+             bool every_ack, double idle_s, bool events) {
             // a file's name is bytes, and need not be text
             PyObject* encoded = nullptr;
             if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
             const nb::bytes file = nb::steal<nb::bytes>(encoded);
-            const ReaderOptions options = options_of(sender, every_ack, idle_s);
+            const ReaderOptions options = options_of(sender, every_ack, idle_s, events);
             new (self) CaptureReader(std::string(file.c_str()), name.empty() ? file.c_str() : name, options);
           },
           nb::arg("path"), nb::arg("name") = "", nb::kw_only(), nb::arg("sender") = "auto",
-          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0)
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false)
       .def_static(
           "of_pipe",
           [](int descriptor, const nb::bytes& head, const std::string& name, const std::string& sender,
-             bool every_ack, double idle_s) {
+             bool every_ack, double idle_s, bool events) {
             return CaptureReader::of_pipe(descriptor, std::string(head.c_str(), head.size()), name,
-                                          options_of(sender, every_ack, idle_s));
+                                          options_of(sender, every_ack, idle_s, events));
           },
           nb::arg("descriptor"), nb::arg("head"), nb::arg("name"), nb::kw_only(), nb::arg("sender") = "auto",
-          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0,
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false,
           "From a pipe as it is written; `head` was read from it already. Closes the descriptor.")
       .def_static(
           "of_interface",
-          [](const std::string& name, const std::string& sender, bool every_ack, double idle_s) {
-            return CaptureReader::of_interface(name, options_of(sender, every_ack, idle_s));
+          [](const std::string& name, const std::string& sender, bool every_ack, double idle_s, bool events) {
+            return CaptureReader::of_interface(name, options_of(sender, every_ack, idle_s, events));
           },
           nb::arg("name"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
-          nb::arg("idle_s") = 300.0, "What passes a network interface from now on.")
+          nb::arg("idle_s") = 300.0, nb::arg("events") = false,
+          "What passes a network interface from now on.")
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
            nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")

@@ -58,7 +58,20 @@
   X(std::uint32_t, withdrawn_flow, 0, "a direction of a connection") \
   X(std::uint32_t, withdrawn_id, 0, "the id of one of its losses")
 
+// What a classifier of losses sees, one row an event, in order of time; where the reader was requested to
+// give it.
+#define TCPLEARN_EVENT_COLUMNS(X)                                                              \
+  X(std::uint32_t, flow, 0, "a direction of a connection")                                     \
+  X(std::uint8_t, kind, 0, "EventKind: 0 ACK, 1 fast retransmit, 2 timeout, 3 recovery ended") \
+  X(std::int64_t, time_us, 0, "at the capture point")                                          \
+  X(std::int64_t, rtt_us, 0, "of an ACK: the sample it gave, or 0")                            \
+  X(std::uint32_t, delivered_segments, 0, "of an ACK: acknowledged or SACKed first")           \
+  X(std::uint8_t, duplicate, 0, "of an ACK: it did not advance while data was out")            \
+  X(std::uint32_t, flight_segments, 0, "of the others: sent and not acknowledged")
+
 namespace tcplearn {
+
+enum class EventKind : std::uint8_t { kAck = 0, kFastRetransmit = 1, kTimeout = 2, kRecoveryEnded = 3 };
 
 // A batch's columns, borrowed, all of `rows` length; null: the trace does not know them.
 struct Columns {

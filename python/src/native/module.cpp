@@ -5,6 +5,7 @@ NB_MODULE(_native, m) {
   m.doc() = "Core estimators, capture reader and replay engine.";
   tcplearn::bind_columns(m);
   tcplearn::bind_core(m);
+  tcplearn::bind_loss(m);
   tcplearn::bind_replay(m);
   tcplearn::bind_startup(m);
   tcplearn::bind_capture(m);

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """python -m tcplearn"""
 
+import os
 import sys
+
+# no product here is large enough for a second thread, and starting it takes longer than they do
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tcplearn.cli import main
 

@@ -52,6 +52,39 @@ class Estimator:
     ) -> tuple[_Floats, _Floats]:
         """RTT and RTO in force just before each row; a row with rtt_us < 0 gives no sample."""
 
+def loss_classifiers() -> list[dict[str, Any]]: ...
+def loss_features() -> list[dict[str, Any]]: ...
+
+class LossClassifier:
+    """One of the core's classifiers of losses, on the events of one connection. Causes: 0 congestion,
+    1 random. Raises ValueError for what it does not know."""
+
+    def __init__(self, name: str, arithmetic: str = "double", params: Mapping[str, float] = ...) -> None: ...
+    def observe(self, time_us: int, rtt_us: int, delivered_segments: int, duplicate: bool) -> None:
+        """An ACK; rtt_us 0: it gave no sample."""
+    def decide(
+        self, time_us: int, flight_segments: int, cwnd_segments: int, ssthresh_segments: int, truth: int = 2
+    ) -> tuple[float, int]:
+        """P(congestion) and the cause."""
+    def change(self, time_us: int, cwnd_segments: int, change: int, cause: int) -> None:
+        """0: recovery begun, 1: ended, 2: undone, 3: a timeout."""
+    def features(
+        self, time_us: int, flight_segments: int, cwnd_segments: int, ssthresh_segments: int
+    ) -> _Floats: ...
+    def run(
+        self,
+        kind: _Ints,
+        time_us: _Ints,
+        rtt_us: _Ints,
+        delivered_segments: _Ints,
+        duplicate: _Ints,
+        flight_segments: _Ints,
+    ) -> tuple[_Floats, _Ints, _Floats]:
+        """The events of one connection, as a capture has them: P(congestion), cause and all features, one
+        after another, of each fast retransmit."""
+    def judge(self, rows: _Floats) -> _Floats:
+        """P(congestion) of each row of features, in the order of loss_features()."""
+
 def startup_policies() -> list[dict[str, Any]]: ...
 
 class StartupPolicy:
@@ -132,6 +165,7 @@ class CaptureReader:
         sender: str = "auto",
         every_ack: bool = False,
         idle_s: float = 300.0,
+        events: bool = False,
     ) -> None: ...
     @staticmethod
     def of_pipe(
@@ -142,10 +176,16 @@ class CaptureReader:
         sender: str = "auto",
         every_ack: bool = False,
         idle_s: float = 300.0,
+        events: bool = False,
     ) -> CaptureReader: ...
     @staticmethod
     def of_interface(
-        name: str, *, sender: str = "auto", every_ack: bool = False, idle_s: float = 300.0
+        name: str,
+        *,
+        sender: str = "auto",
+        every_ack: bool = False,
+        idle_s: float = 300.0,
+        events: bool = False,
     ) -> CaptureReader: ...
     def next(self, max_rows: int = 65536) -> dict[str, _Ints] | None: ...
     def flow(self, id: int) -> dict[str, Any]: ...

@@ -267,7 +267,26 @@ METRICS = (
     Metric("retransmitted_share", (NS3, LAB), "`retransmitted_packets` over all data packets sent"),
     Metric("delivery_ratio", (NS3,), "data packets that reached the receiver, over those sent"),
     Metric("goodput_pps", (NS3,), "data delivered in order to the application, a second"),
-    Metric("goodput_mbps", (LAB,), "data delivered to the application, a second"),
+    Metric(
+        "goodput_mbps", (NS3, LAB), "data delivered to the application, a second; in ns-3 over a `path` only"
+    ),
+    Metric("beside_goodput_mbps", (NS3,), "the mean of it of the transfers beside those that are measured"),
+    Metric("jain_index", (NS3,), "Jain's index of the goodput of all transfers: 1 where each gets the same"),
+    Metric("queue_dropped_packets", (NS3,), "packets of all traffic that the bottleneck's queue dropped"),
+    Metric("channel_dropped_packets", (NS3,), "packets of all traffic that the lossy hop dropped"),
+    Metric(
+        "random_called_random",
+        (NS3,),
+        "fast retransmits whose window lost no packet to the queue, called random by the classifier",
+    ),
+    Metric("random_called_congestion", (NS3,), "the same, called congestion"),
+    Metric(
+        "congestion_called_random",
+        (NS3,),
+        "fast retransmits whose window lost a packet to the queue, called random by the classifier",
+    ),
+    Metric("congestion_called_congestion", (NS3,), "the same, called congestion"),
+    Metric("needless_recoveries", (NS3,), "fast retransmits of a segment whose last sending nobody dropped"),
     Metric(
         "burst_mean_ms",
         (LAB,),

@@ -78,28 +78,37 @@ class Engine:
     sleep_s: float = 0.0
     calls: list[tuple[list[Path], Options]] = field(default_factory=list)
 
-    def run(
-        self,
-        paths: list[Path],
-        options: Options,
-        progress: Callable[[float, str], None] | None,
-        _watch: object = None,
-    ) -> Any:
-        self.calls.append((paths, options))
-        if progress:
-            progress(0.5, paths[0].name)
-        time.sleep(self.sleep_s)
-        if self.raises:
-            raise self.raises
+    def made(self) -> Any:
         if self.replay is None:
             import fake
 
             self.replay = fake.replay(2, 5, samples=300)
         return self.replay
 
+    def run(
+        self,
+        paths: list[Path],
+        options: Options,
+        progress: Callable[[float, str], None] | None,
+        _watch: object = None,
+        sink: Callable[[list[Any]], None] | None = None,
+        *,
+        all_rows: bool = True,
+    ) -> Any:
+        assert not all_rows
+        self.calls.append((paths, options))
+        if progress:
+            progress(0.5, paths[0].name)
+        time.sleep(self.sleep_s)
+        if self.raises:
+            raise self.raises
+        if sink:
+            sink(self.made().rows)
+        return self.made()
+
     def install(self, setitem: Callable[..., None], setattribute: Callable[..., None]) -> None:
         replay, estimators = ModuleType("tcplearn.replay.replay"), ModuleType("tcplearn.estimators")
-        vars(replay).update(run=self.run, Options=Options)
+        vars(replay).update(run=self.run, Options=Options, made_by=lambda _: self.made().made_by)
         vars(estimators).update(
             ALL=ALL,
             DEFAULTS=ALL,

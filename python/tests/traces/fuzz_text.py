@@ -74,18 +74,18 @@ def seeds() -> dict[str, list[bytes]]:
 def reader(kind: str) -> Callable[[Any], Any]:
     """Return what opens a file as a format."""
     from tcplearn import traces
-    from tcplearn.traces import TraceOptions
+    from tcplearn.traces import TraceOptions, formats
 
     options = TraceOptions()
     return {
-        "csv": traces.CsvTrace,
-        "flent": traces.FlentTrace,
-        "kernel-log": traces.TlogTrace,
-        "mlab": traces.MlabTrace,
-        "numbers": lambda file: traces.NumbersTrace(file, options),
-        "ping": lambda file: traces.PingTrace(file, options),
-        "qlog": traces.QlogTrace,
-        "ss": traces.SsTrace,
+        "csv": formats.CsvTrace,
+        "flent": formats.FlentTrace,
+        "kernel-log": formats.TlogTrace,
+        "mlab": formats.MlabTrace,
+        "numbers": lambda file: formats.NumbersTrace(file, options),
+        "ping": lambda file: formats.PingTrace(file, options),
+        "qlog": formats.QlogTrace,
+        "ss": formats.SsTrace,
         "any": lambda file: traces.open_trace(file.path),
     }[kind]
 

@@ -21,6 +21,23 @@ enum class NoSample : std::uint8_t {
   kNotCaptured = 4,    // the segment it acknowledges is not in the capture
 };
 
+// One event, and many as columns.
+struct Event {
+#define TCPLEARN_X(type, name, unknown, meaning) type name = unknown;
+  TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+};
+
+struct Events {
+#define TCPLEARN_X(type, name, unknown, meaning) std::vector<type> name;
+  TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+  bool wanted = false;  // else none are kept
+
+  void add(const Event& event);
+  void clear();
+};
+
 // The columns of every batch, as columns.h describes them.
 struct Batch {
 #define TCPLEARN_X(type, name, unknown, meaning) std::vector<type> name;
@@ -28,6 +45,7 @@ struct Batch {
 #undef TCPLEARN_X
   std::vector<std::uint32_t> ended;  // flows that are over with this batch, after its rows
   Losses losses;
+  Events events;
   std::uint64_t below_clock = 0;  // round trips of 0 us by the capture's clock: given as 1
 
   std::size_t size() const { return time_us.size(); }

@@ -92,7 +92,6 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (!packet.has(kSyn) || packet.has(kRst)) return false;
   const SendSide& send = sides_[side_of(packet)].send;
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
-  if (ended) return true;
   // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide begins anew by itself.
   if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
@@ -129,8 +128,6 @@ void Connection::follow_handshake(unsigned side, const Packet& packet, std::int6
 }
 
 void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out) {
-  // Stragglers do not prolong its stay: what goes on and on is a connection whose SYN was missed.
-  if (over_) return;
   last_us_ = now_us;
   const unsigned side = side_of(packet);
   Side& me = sides_[side];
@@ -222,9 +219,15 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
   return info;
 }
 
-void Connection::free_memory() {
-  sides_[0].send.free_memory();
-  sides_[1].send.free_memory();
+Remains Connection::remains(const Endpoint& first) const {
+  Remains out;
+  out.last_us = last_us_;
+  for (const unsigned i : {1u, 0u}) {  // where both endpoints are one, all packets are side 0's
+    const unsigned at = sides_[i].endpoint == first ? 0u : 1u;
+    out.isn[at] = sides_[i].send.isn();
+    out.syn_seen[at] = sides_[i].send.syn_seen();
+  }
+  return out;
 }
 
 }  // namespace tcplearn

@@ -23,6 +23,21 @@ struct SenderChoice {
   static SenderChoice parse(const std::string& text);
 };
 
+// What a connection that is over leaves for a while, so that stragglers begin no other one. They do not
+// prolong its stay: what goes on and on is a connection whose SYN was missed.
+struct Remains {
+  std::int64_t last_us = 0;
+  // By the endpoint whose packets they are of: 0 for that which the key of the pair names first.
+  std::array<std::uint32_t, 2> isn{};
+  std::array<bool, 2> syn_seen{};
+
+  // Is it the SYN of another connection?
+  bool replaced_by(const Packet& packet, unsigned side) const {
+    if (!packet.has(kSyn) || packet.has(kRst)) return false;
+    return !syn_seen[side] || isn[side] != packet.seq;
+  }
+};
+
 class Connection {
  public:
   // `first` is its first packet; `index` numbers the connections of a capture.
@@ -36,9 +51,6 @@ class Connection {
 
   // Both FINs are acknowledged, or it was reset.
   bool over() const { return over_; }
-  // Ended for the consumer: stays a while to swallow what straggles in.
-  bool ended = false;
-
   std::uint32_t flow_id(unsigned side) const { return index_ * 2 + side; }
   std::int64_t last_us() const { return last_us_; }
   bool both_sides_seen() const { return sides_[0].send.seen() && sides_[1].send.seen(); }
@@ -47,7 +59,8 @@ class Connection {
     return sides_[0].send.acked_captured + sides_[1].send.acked_captured;
   }
   FlowInfo info(unsigned side, const SenderChoice& choice) const;
-  void free_memory();
+  // `first`: the endpoint that the key of the pair names first.
+  Remains remains(const Endpoint& first) const;
 
  private:
   struct Side {

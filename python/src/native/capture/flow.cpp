@@ -62,13 +62,6 @@ bool SendSide::plausible_reset(std::uint32_t sequence) const {
   return at >= una_ - kLargestGap && at <= nxt_ + kLargestGap;
 }
 
-void SendSide::free_memory() {
-  segments_ = {};
-  head_ = 0;
-  sacked_ = {};
-  losses_ = {};
-}
-
 void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed) {
   seen_ = true;
   timestamps_ = timestamps_ || (packet.has_timestamp && !packet.has(kRst));
@@ -192,15 +185,6 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
   if (any_resent) ++retransmitted_packets;
 }
 
-void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
-  segment.arrived = sacked_.covers(segment.end - 1);
-  Repair repair =
-      losses_.on_repair(now_us, segment.first.sent_us, nxt_, armed_us_, segments_[head_].first.sent_us);
-  repair.tail = segment.end == nxt_;
-  repair.alone = segments_held() == 1 && segments_of(nxt_ - una_) <= 1;
-  segment.repair = std::make_shared<const Repair>(repair);
-}
-
 std::uint32_t SendSide::segments_of(std::int64_t bytes) const {
   const std::int64_t mss = std::max<std::int64_t>(mss_bytes(), 1);
   return clamp32((bytes + mss - 1) / mss);
@@ -279,6 +263,7 @@ void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_u
     const std::uint32_t count = segments_of(end - std::max(segment.start, left));
     const bool known = !sacked && sacked_.covers(end - 1);
     if (sacked) losses_.sacked_segments += count;
+    if (!known) delivered_ += count;
     if (known) losses_.sacked_segments -= std::min(count, losses_.sacked_segments);
     if (known || segment.resent()) continue;
     if (end <= losses_.highest) losses_.deliveries.see_reordering();
@@ -305,20 +290,6 @@ void SendSide::read_duplicates(const Packet& packet, std::int64_t ack, std::uint
   losses_.duplicate(flow, left, right, out.losses);
 }
 
-// What this ACK acknowledges, was sent again, and is not known to have arrived the first time.
-void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
-  const bool echo_proves = segments_held() > 0 && segments_[head_].resent() && !head_truly_resent(packet);
-  const auto row = static_cast<std::uint32_t>(out.size() - 1);
-  for (std::size_t i = head_; i < segments_.size() && segments_[i].end <= ack; ++i) {
-    const Segment& segment = segments_[i];
-    if (!segment.repair || segment.arrived || segment.duplicates >= segment.again.size()) continue;
-    // The echo is of what moved the ACK: of the oldest, and not of what had been SACKed.
-    if (echo_proves && !sacked_.covers(segment.end - 1)) continue;
-    losses_.lost(flow, row, segment.start, segment.end, segment.first.sent_us, *segment.repair,
-                 segment.again.size() - segment.duplicates, out.losses);
-  }
-}
-
 bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack,
                       Batch& out) {
   if (!sequenced_) {
@@ -333,6 +304,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     if (!packet.has(kRst)) {
       read_duplicates(packet, ack, flow, out);
       read_sack(packet, now_us);
+      if (nxt_ > una_ && packet.payload_bytes == 0) add_ack_event(true, now_us, flow, 0, out);
     }
     return false;
   }
@@ -341,6 +313,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     return false;
   }
   acked_ = true;
+  const bool recovering = losses_.recovering();
 
   Transmission timed;
   NoSample why = NoSample::kNotCaptured;
@@ -394,6 +367,11 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   losses_.set_head(head_sent_us);
   losses_.deliveries.forget_before(head_sent_us);
   if (!packet.has(kRst)) read_sack(packet, now_us);
+  add_ack_event(false, now_us, flow, sampled ? rtt_us : 0, out);
+  if (recovering && !losses_.recovering()) {
+    const auto ended = static_cast<std::uint8_t>(EventKind::kRecoveryEnded);
+    out.events.add({flow, ended, now_us, 0, 0, 0, segments_of(nxt_ - una_)});
+  }
   return true;
 }
 

@@ -87,7 +87,6 @@ class SendSide {
   // window is not known in captures that begin midway).
   bool plausible_reset(std::uint32_t sequence) const;
   std::size_t segments_held() const { return segments_.size() - head_; }
-  void free_memory();
 
   // Counts for FlowInfo; read only outside.
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, rows = 0, samples = 0;
@@ -110,6 +109,8 @@ class SendSide {
   bool head_truly_resent(const Packet& packet) const;
   void read_sack(const Packet& packet, std::int64_t now_us);
   void read_duplicates(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out);
+  void add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
+                     Batch& out);
   void tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out);
   void deliver(std::int64_t left, std::int64_t right, std::int64_t now_us, bool sacked);
   std::uint32_t segments_of(std::int64_t bytes) const;
@@ -117,6 +118,9 @@ class SendSide {
   std::vector<Segment> segments_;  // sorted, without overlap; live from head_ on
   std::size_t head_ = 0;
   SackBoard sacked_;
+  std::uint32_t delivered_ = 0, duplicates_ = 0;  // since the last event; in a row
+  Event repair_;                                  // of a recovery that the next ACK's events begin with
+  bool repaired_ = false;
   LossTracker losses_;
   std::int64_t una_ = 0, nxt_ = 0;
   std::int64_t fin_end_ = -1;

@@ -104,6 +104,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ReaderOptions options;
   drain(data, size, options, 1000);
   options.every_ack = true;
+  options.events = true;
   options.idle_us = 1'000'000;
   options.sender = "both";
   drain(data, size, options, 1);

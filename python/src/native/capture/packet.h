@@ -52,6 +52,14 @@ struct Packet {
   std::uint32_t ts_value = 0, ts_echo = 0;
   std::array<SackBlock, 4> sack;  // at most four fit into the options (RFC 2018, section 3)
 
+  // What decode() writes only where it is there.
+  void forget_options() {
+    mss_option = ip_id = 0;
+    has_timestamp = sack_permitted = false;
+    window_scale = sack_count = 0;
+    ts_value = ts_echo = 0;
+  }
+
   bool has(TcpFlag flag) const { return (flags & flag) != 0; }
   // SYN and FIN take one sequence number each (RFC 9293, section 3.4).
   std::uint32_t seq_length() const { return payload_bytes + (has(kSyn) ? 1u : 0u) + (has(kFin) ? 1u : 0u); }
@@ -68,7 +76,8 @@ enum class Decoded : std::uint8_t {
 // The link types decode() knows, as libpcap's DLT_ values.
 bool link_type_supported(int link_type);
 
-// Reads `captured` bytes and never beyond them; `wire` is the frame's length before it was cut.
+// Reads `captured` bytes and never beyond them; `wire` is the frame's length before it was cut. Where it is
+// TCP all of `out` is written but for what forget_options() has cleared.
 Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, std::size_t wire, Packet& out);
 
 }  // namespace tcplearn

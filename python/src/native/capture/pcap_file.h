@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Frames of a pcap or pcapng file, plain or gzipped, through libpcap.
+// Frames of a pcap or pcapng file, plain or gzipped, through libpcap; of a plain pcap file those that lie in
+// memory whole are read where they lie.
 #ifndef TCPLEARN_CAPTURE_PCAP_FILE_H
 #define TCPLEARN_CAPTURE_PCAP_FILE_H
 
@@ -29,10 +30,16 @@ class PcapFile final : public Frames {
  private:
   // Of a pipe: whether the next packet is here wholly, or is never to be.
   bool complete();
+  void see_if_direct();
+  // False: it is for libpcap to read, or to refuse.
+  bool next_direct(Frame& out);
 
   std::unique_ptr<ByteSource> source_;
   pcap* handle_ = nullptr;
   int link_type_ = 0;
+  bool direct_ = false;  // pcap 2.4 in this machine's byte order
+  bool nanoseconds_ = false;
+  std::uint32_t most_captured_ = 0;
   bool blocks_ = false;  // pcapng
   std::uint64_t frames_ = 0;
 };

@@ -61,17 +61,12 @@ std::string count_of(std::uint64_t n, const char* what) {
 
 }  // namespace
 
-void Batch::clear() {
-#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
-  TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
-#undef TCPLEARN_X
-  ended.clear();
-  losses.clear();
-  below_clock = 0;
-}
-
 struct CaptureReader::State {
-  using Table = std::unordered_map<Key, Connection, KeyHash>;
+  struct Pair {  // of endpoints
+    std::unique_ptr<Connection> live;
+    Remains remains;  // where nothing is live
+  };
+  using Table = std::unordered_map<Key, Pair, KeyHash>;
 
   State(std::unique_ptr<Frames> from, std::string source_name, const ReaderOptions& reader_options)
       : name(std::move(source_name)),
@@ -85,8 +80,9 @@ struct CaptureReader::State {
   std::int64_t relative_time(std::int64_t time_us);
   void warn_of_packets();
   void warn_of_missing_acks();
-  Connection& connection(const Packet& packet, Batch& out);
-  void end(Connection& connection, Batch& out);
+  // Null: a straggler of one that is over.
+  Connection* connection(const Packet& packet, Batch& out);
+  void end(Table::value_type& entry, Batch& out);
   void sweep(Batch& out);
   void finish(Batch& out);
   [[noreturn]] void fail(const std::string& what) const { throw TraceError(name + ": " + what); }
@@ -98,8 +94,7 @@ struct CaptureReader::State {
   Table table;
   std::unordered_map<std::uint32_t, const Connection*> alive;  // by connection index
   std::unordered_map<std::uint32_t, FlowInfo> ended;
-  const Key* last_key = nullptr;  // packets of a connection come in trains
-  Connection* last_connection = nullptr;
+  Table::value_type* last_entry = nullptr;  // packets of a connection come in trains
   Window window;
   std::int64_t first_us = 0, newest_us = 0, farthest_back_us = 0;  // of the packets read
   std::int64_t now_us = 0, next_sweep_us = 0;                      // of those taken, in order
@@ -130,31 +125,30 @@ std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
   return std::max<std::int64_t>(t, 0);
 }
 
-Connection& CaptureReader::State::connection(const Packet& packet, Batch& out) {
+Connection* CaptureReader::State::connection(const Packet& packet, Batch& out) {
   const Key key = key_of(packet);
-  if (last_connection == nullptr || !(*last_key == key)) {
-    const auto found = table.find(key);
-    if (found == table.end()) {
-      last_connection = nullptr;
-    } else {
-      last_key = &found->first;
-      last_connection = &found->second;
+  bool made = false;
+  if (last_entry == nullptr || !(last_entry->first == key)) {
+    const auto found = table.try_emplace(key);
+    last_entry = &*found.first;
+    made = found.second;
+  }
+  Pair& pair = last_entry->second;
+  if (!made) {
+    if (pair.live) {
+      if (!pair.live->replaced_by(packet)) return pair.live.get();
+      end(*last_entry, out);
+    } else if (!pair.remains.replaced_by(packet, packet.source == key.low ? 0u : 1u)) {
+      return nullptr;
     }
   }
-  if (last_connection != nullptr) {
-    if (!last_connection->replaced_by(packet)) return *last_connection;
-    if (!last_connection->ended) end(*last_connection, out);
-    table.erase(key);
-  }
-  const auto made = table.try_emplace(key, packet, connections, now_us).first;
-  alive.emplace(connections++, &made->second);
-  last_key = &made->first;
-  last_connection = &made->second;
-  return *last_connection;
+  pair.live = std::make_unique<Connection>(packet, connections, now_us);
+  alive.emplace(connections++, pair.live.get());
+  return pair.live.get();
 }
 
-void CaptureReader::State::end(Connection& connection, Batch& out) {
-  connection.ended = true;
+void CaptureReader::State::end(Table::value_type& entry, Batch& out) {
+  const Connection& connection = *entry.second.live;
   for (unsigned side = 0; side < 2; ++side) {
     FlowInfo info = connection.info(side, choice);
     any_chosen = any_chosen || info.chosen;
@@ -167,22 +161,22 @@ void CaptureReader::State::end(Connection& connection, Batch& out) {
   both_directions = both_directions || connection.both_sides_seen();
   acked_captured += connection.acked_captured();
   alive.erase(connection.flow_id(0) / 2);
-  connection.free_memory();
+  entry.second.remains = connection.remains(entry.first.low);
+  entry.second.live.reset();
 }
 
 void CaptureReader::State::sweep(Batch& out) {
   next_sweep_us = now_us + std::max<std::int64_t>(std::min(options.idle_us, kLingerUs) / 4, 1);
   for (auto it = table.begin(); it != table.end();) {
-    Connection& connection = it->second;
-    const std::int64_t quiet = now_us - connection.last_us();
-    if (!connection.ended && quiet > options.idle_us) end(connection, out);
-    if (connection.ended && quiet > std::min(kLingerUs, options.idle_us)) {
+    Pair& pair = it->second;
+    if (pair.live && now_us - pair.live->last_us() > options.idle_us) end(*it, out);
+    if (!pair.live && now_us - pair.remains.last_us > std::min(kLingerUs, options.idle_us)) {
       it = table.erase(it);
     } else {
       ++it;
     }
   }
-  last_connection = nullptr;
+  last_entry = nullptr;
   std::sort(out.ended.begin(), out.ended.end());
 }
 
@@ -190,7 +184,7 @@ void CaptureReader::State::hold(const Frame& frame) {
   ++stats.packets;
   const std::int64_t time_us = relative_time(frame.time_us);
   Packet& packet = window.spare();
-  packet = Packet{};
+  packet.forget_options();
   switch (decode(frames->link_type(), frame.data, frame.captured, frame.wire, packet)) {
     case Decoded::kTcp:
       break;
@@ -217,20 +211,22 @@ void CaptureReader::State::take(const Packet& packet, std::int64_t time_us, Batc
   stats.clamped_packets += time_us < now_us ? 1 : 0;
   now_us = std::max(now_us, time_us);
   if (now_us >= next_sweep_us) sweep(out);
-  Connection& link = connection(packet, out);
-  link.on_packet(packet, now_us, options.every_ack, out);
-  if (link.over() && !link.ended) end(link, out);
+  Connection* link = connection(packet, out);
+  if (link == nullptr) return;
+  link->on_packet(packet, now_us, options.every_ack, out);
+  if (link->over()) end(*last_entry, out);
 }
 
 void CaptureReader::State::finish(Batch& out) {
   finished = true;
-  std::vector<Connection*> left;
+  std::vector<Table::value_type*> left;
   for (auto& entry : table) {
-    if (!entry.second.ended) left.push_back(&entry.second);
+    if (entry.second.live) left.push_back(&entry);
   }
-  std::sort(left.begin(), left.end(),
-            [](const Connection* a, const Connection* b) { return a->flow_id(0) < b->flow_id(0); });
-  for (Connection* connection : left) end(*connection, out);
+  std::sort(left.begin(), left.end(), [](const auto* a, const auto* b) {
+    return a->second.live->flow_id(0) < b->second.live->flow_id(0);
+  });
+  for (auto* entry : left) end(*entry, out);
 
   const std::string& damage = frames->damage();
   if (stats.packets == 0)
@@ -307,6 +303,7 @@ void CaptureReader::State::warn_of_missing_acks() {
 
 bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   out.clear();
+  out.events.wanted = options.events;
   if (finished) return false;
   using Clock = std::chrono::steady_clock;
   const bool live = frames->live();
@@ -314,7 +311,7 @@ bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   Frame frame;
   for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows && out.ended.size() < kEndedPerCall;
        ++i) {
-    if (live && Clock::now() > over) break;
+    if (live && frames->waited() && Clock::now() > over) break;
     if (const Window::Held* held = window.pop(read)) {
       take(held->packet, held->time_us, out);
       continue;

@@ -21,6 +21,8 @@ struct ReaderOptions {
   std::string sender = "auto";
   // Time ACKs that end inside a captured record too, by the record that holds the last byte acknowledged.
   bool every_ack = false;
+  // Give Batch::events too.
+  bool events = false;
   // A connection without a packet for so long is over.
   std::int64_t idle_us = 300'000'000;
 };

@@ -28,6 +28,15 @@ class ByteSource {
   // 0 at the end, or where the data cannot be read further: damage() tells which.
   std::size_t read(void* to, std::size_t size);
 
+  // Of what read() would give next, as much as is here; none of it where it is packed.
+  std::size_t here_bytes() const { return gzip_ ? 0 : size_in_; }
+  // Takes of that what was looked at.
+  void skip(std::size_t size) {
+    in_ += size;
+    size_in_ -= size;
+    consumed_ += size;
+  }
+
   bool live() const { return descriptor_ >= 0; }
   // Of a pipe: waits so long for so many bytes; true once they, or all that will come, are here.
   bool ahead(std::size_t bytes, int wait_ms);

@@ -6,6 +6,18 @@
 
 namespace tcplearn {
 
+namespace {
+// What came from below are two sorted runs nearly always.
+void sort_runs(std::vector<double>& values) {
+  const auto second = std::is_sorted_until(values.begin(), values.end());
+  if (std::is_sorted(second, values.end())) {
+    std::inplace_merge(values.begin(), second, values.end());
+  } else {
+    std::sort(values.begin(), values.end());
+  }
+}
+}  // namespace
+
 void Quantiles::add(double value) {
   if (levels_.empty()) levels_.emplace_back();
   levels_[0].values.push_back(value);
@@ -17,7 +29,7 @@ void Quantiles::compact(std::size_t level) {
   if (level + 1 == levels_.size()) levels_.emplace_back();
   auto& from = levels_[level];
   auto& to = levels_[level + 1].values;
-  std::sort(from.values.begin(), from.values.end());
+  sort_runs(from.values);
   // an odd one out stays, so that no weight is lost
   const bool left_over = from.values.size() % 2 == 1;
   const double kept = left_over ? from.values.back() : 0;

@@ -21,6 +21,7 @@ from tcplearn.cli.papers import papers
 from tcplearn.cli.replay import replay
 from tcplearn.cli.simulate import simulate
 from tcplearn.cli.study import study_app
+from tcplearn.cli.train import train_app
 from tcplearn.errors import FailedError, UserError, is_trace_error
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.command("replay")(replay)
 app.add_typer(estimators_app, name="estimators")
 app.add_typer(study_app, name="study")
+app.add_typer(train_app, name="train")
 app.command("simulate")(simulate)
 app.add_typer(lab_app, name="lab")
 app.add_typer(module_app, name="module")

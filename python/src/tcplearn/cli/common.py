@@ -25,6 +25,8 @@ _PAGES = (".html", ".htm")
 #: broken pipes, interrupts and errors of the system must not come before ours.
 #: Its argument is the command line, for the record in what it writes.
 Work = Callable[[str], None]
+#: Takes rows on their way into a file.
+Add = Callable[[Iterable["Record"]], None]
 
 
 def check_readable(path: Path) -> None:
@@ -114,23 +116,41 @@ class Outputs:
         tidy: Callable[[], Iterable[Record]],
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
-        columns: Sequence[str] = (),
     ) -> None:
         """The table that `render` makes, or rows: JSON and CSV of the `wide` ones where there are any,
-        Parquet of tidy ones. `columns`: those of a CSV without rows."""
+        Parquet of tidy ones."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
             print_(render, self.output)
-        elif self.format is FormatName.parquet:
-            write(kinds.to_parquet(tidy(), made_by), self.output)
+        elif wide is None or self.format is FormatName.parquet:
+            with self.rows(made_by, list(kinds.TIDY)) as add:
+                add(tidy())
         else:
-            rows = list(tidy()) if wide is None else kinds.stamped(wide, made_by)
             stamp = [k for k in kinds.STAMP if k in made_by]
-            names = list(kinds.TIDY) if wide is None else [*columns, *stamp] if columns else ()
-            csv = self.format is FormatName.csv
-            write(kinds.to_csv(rows, names) if csv else kinds.to_json(rows), self.output)
+            with self.rows(made_by, [*(key for row in wide for key in row), *stamp]) as add:
+                add(kinds.stamped(wide, made_by))
         self.announce()
+
+    @contextlib.contextmanager
+    def rows(
+        self, made_by: Mapping[str, str], columns: Sequence[str]
+    ) -> Iterator[Callable[[Iterable[Record]], None]]:
+        """Where rows can be put as they come; they are in their place once all went well. `columns`: of a
+        CSV. Not for a table."""
+        from tcplearn.output import rows as kinds
+
+        with _files().Pending(self.output) as pending:
+            writer: kinds.Writer
+            if self.format is FormatName.parquet:
+                writer = kinds.ParquetWriter(pending.file, made_by)
+            elif self.format is FormatName.csv:
+                writer = kinds.CsvWriter(pending.write, columns)
+            else:
+                writer = kinds.JsonWriter(pending.write)
+            yield writer.add
+            writer.end()
+            pending.commit()
 
 
 def _files() -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,14 +16,28 @@ import typer
 from tcplearn.cli import live as lives
 from tcplearn.cli import options as o
 from tcplearn.cli import suite as suites
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, where
+from tcplearn.cli.common import (
+    Outputs,
+    Work,
+    check_readable,
+    print_,
+    progress_bar,
+    say,
+    warn_of_repeats,
+    where,
+)
 from tcplearn.errors import UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from tcplearn.replay.results import Replay
+    from tcplearn.output.rows import Record
+    from tcplearn.replay.results import Replay, Row
     from tcplearn.traces import Interface
+
+if TYPE_CHECKING:
+    from tcplearn.output.rows import Record
+    from tcplearn.replay.results import Replay, Row
 
 
 def replay(
@@ -57,6 +71,10 @@ def replay(
     rank: o.Rank = o.RankName.timer,
     total: Annotated[
         bool, typer.Option("--total", help="Add the totals over all flows to the results.")
+    ] = False,
+    loss: Annotated[
+        bool,
+        typer.Option("--loss", help="Instead: the cause of each fast retransmit, by each classifier."),
     ] = False,
     report: o.Report = None,
     pictures: o.Pictures = None,
@@ -120,6 +138,12 @@ def replay(
         miss=miss,
     )
     out = Outputs(format, output, report, pictures, quiet)
+    if loss:
+        from tcplearn.cli.causes import causes
+
+        if suite or not files:
+            raise UserError("--loss needs captures: name them as FILE..., without --suite")
+        return causes(files, out, o.checked_sender(sender), arithmetic.value, flow, everything=all)
     if suite is None:
         if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
             raise UserError(
@@ -230,35 +254,53 @@ def _work(
         warn_of_repeats(files)
         out.check(files)
 
+        from tcplearn.output import rows as kinds
         from tcplearn.replay import replay, tables
-        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT
+        from tcplearn.replay.results import IDENTITY, KEYS, TOO_SHORT, tidied
 
         options = replay.Options(**shared.checked(TOO_SHORT), seed=seed)
         live = lives.any_live(sources)
         grows = live and lives.on_terminal(out)
-        with progress_bar(out.quiet or grows) as progress:
-            watch = lives.Watch(duration_s, table.render if grows else None, progress) if live else None
-            with watch.at_work() if watch else contextlib.nullcontext():
-                result = replay.run(sources, options, progress, watch)
-            result.made_by["command"] = command  # quoted as a shell wants it
-            if out.report or out.pictures:
-                from tcplearn import report as reports
 
-                if out.report:
-                    progress and progress(1.0, "writing the report")
-                    reports.write_html(result, out.report)
-                if out.pictures:
-                    progress and progress(1.0, "drawing pictures")
-                    reports.write_pictures(result, out.pictures)
-        for warning in result.warnings:
-            say(f"warning: {warning}")
-        rows = [*result.rows, *(result.totals if table.total or tables.pooled(result) else ())]
-        out.write(
-            lambda console: table.render(result, console),
-            lambda: result.tidy(rows),
-            result.made_by,
-            wide=[row.record() for row in rows],
-            columns=(*IDENTITY, *KEYS),
-        )
+        def run(sink: replay.Sink | None = None) -> Replay:
+            with progress_bar(out.quiet or grows) as progress:
+                watch = lives.Watch(duration_s, table.render if grows else None, progress) if live else None
+                with watch.at_work() if watch else contextlib.nullcontext():
+                    result = replay.run(sources, options, progress, watch, sink, all_rows=False)
+                result.made_by["command"] = command  # quoted as a shell wants it
+                _draw(result, out, progress)
+            for warning in result.warnings:
+                say(f"warning: {warning}")
+            return result
+
+        if out.format is o.FormatName.table:
+            result = run()
+            print_(lambda console: table.render(result, console), out.output)
+            out.announce()
+            return
+        made_by = {**replay.made_by(options), "command": command}
+        tidy = out.format is o.FormatName.parquet
+
+        def records(rows: Iterable[Row]) -> Iterable[Record]:
+            return tidied(rows, made_by) if tidy else kinds.stamped((r.record() for r in rows), made_by)
+
+        with out.rows(made_by, [*IDENTITY, *KEYS, *(k for k in kinds.STAMP if k in made_by)]) as add:
+            result = run(lambda rows: add(records(rows)))
+            if table.total or tables.pooled(result):
+                add(result.tidy(result.totals) if tidy else records(result.totals))
+        out.announce()
 
     return work
+
+
+def _draw(result: Replay, out: Outputs, progress: Callable[[float, str], None] | None) -> None:
+    if not (out.report or out.pictures):
+        return
+    from tcplearn import report as reports
+
+    if out.report:
+        progress and progress(1.0, "writing the report")
+        reports.write_html(result, out.report)
+    if out.pictures:
+        progress and progress(1.0, "drawing pictures")
+        reports.write_pictures(result, out.pictures)

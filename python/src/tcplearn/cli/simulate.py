@@ -35,6 +35,14 @@ def simulate(
     slurm: options.Slurm = 0,
     flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add CPU time, events and memory.")] = False,
+    losses: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.parquet",
+            help="Write each fast retransmit too: features, decision, and who dropped the packet.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: options.Quiet = False,
 ) -> Work:
     """Simulate whole networks in ns-3 under each estimator: a sweep over loads, variants and seeds."""
@@ -42,7 +50,7 @@ def simulate(
     def work(_: str) -> None:
         from tcplearn import provenance
         from tcplearn.jobs import Place, run
-        from tcplearn.simulate import engine, rows, sweep
+        from tcplearn.simulate import engine, loss_rows, rows, sweep
         from tcplearn.simulate.results import RunStore
 
         outputs = Outputs(format, output)
@@ -64,6 +72,8 @@ def simulate(
             lambda: rows.of_sweep(planned, flows=flows, cost=cost),
             provenance.made_by(),
         )
+        if losses:
+            loss_rows.write(planned, losses)
         if failures := planned.done.failures:
             raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are on disk")
 

@@ -18,16 +18,17 @@ from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.jobs import children
 from tcplearn.output.files import cache_folder as users_cache
 
+from .checkout import LAB, ROOT
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-ROOT = Path(__file__).resolve().parents[4]
-LAB = ROOT / "linux" / "lab"
 PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
 #: In the image; no scenario loads those that it does not name itself.
 IMAGE_MODULES = (*KERNEL_MODULES, "tun")
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
+#: For a check: its allocations fail on purpose.
+FAILING = "tcplearn_failing.ko"
 
 
 def cache_folder() -> Path:
@@ -167,7 +168,7 @@ def _module(folder: Path, image: Path) -> Path:
         for part in (path.name.encode(), path.read_bytes())
     ]
     built = folder / "module" / _hash(*parts)[:16]
-    if not all((built / name).exists() for name in BUILT):
+    if not all((built / name).exists() for name in (*BUILT, FAILING)):
         _step([LAB / "module.sh", image, built])
     return built
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import IO
 
 from tcplearn.errors import FailedError, UserError, printable
 
@@ -60,29 +64,63 @@ def make_directory(path: Path) -> None:
             pass
 
 
+class Pending:
+    """A file in the making: at `commit` it takes its place, whole; without, nothing is left of it. `path`
+    None: standard output, which gets it at once then."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._target: Path | None = None
+        with self._mending():
+            if path is not None and path.is_dir():
+                raise IsADirectoryError(21, "is a directory")
+            if path is None or _is_special(path):  # /dev/null, a pipe: nothing to rename
+                handle, name = tempfile.mkstemp(prefix="tcplearn.")
+            else:
+                self._target = path.resolve()  # through a symbolic link, to what it names
+                prefix = f".{self._target.name[:100]}."
+                handle, name = tempfile.mkstemp(prefix=prefix, dir=self._target.parent)
+        self._temporary = Path(name)
+        self.file: IO[bytes] = os.fdopen(handle, "w+b")
+
+    def __enter__(self) -> Pending:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self.file.close()
+        with contextlib.suppress(OSError):
+            self._temporary.unlink()
+
+    def _mending(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._path is None else mending(self._path)
+
+    def write(self, content: str | bytes) -> None:
+        with self._mending():
+            self.file.write(content.encode() if isinstance(content, str) else content)
+
+    def commit(self) -> None:
+        with self._mending():
+            if self._target:
+                self.file.flush()
+                os.fsync(self.file.fileno())
+                self._temporary.chmod(_mode(self._target))
+                self._temporary.replace(self._target)
+                return
+            self.file.seek(0)
+            if self._path is None:
+                sys.stdout.flush()
+                shutil.copyfileobj(self.file, sys.stdout.buffer)
+                return
+            with self._path.open("wb") as out:
+                shutil.copyfileobj(self.file, out)
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """To a temporary beside it, then renamed: a reader sees the old file or the new one."""
-    data = content.encode() if isinstance(content, str) else content
-    with mending(path):
-        if path.is_dir():
-            raise IsADirectoryError(21, "is a directory")
-        if _is_special(path):  # /dev/null, a pipe: nothing to rename
-            path.write_bytes(data)
-            return
-        target = path.resolve()  # through a symbolic link, to what it names
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.chmod(_mode(target))
-            temporary.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+    with Pending(path) as file:
+        file.write(content)
+        file.commit()
 
 
 def _is_special(path: Path) -> bool:

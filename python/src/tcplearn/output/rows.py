@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any, Protocol
 
 from tcplearn import metrics
 
@@ -114,31 +113,88 @@ def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Recor
     return [{**record, **made} for record in records]
 
 
-def to_json(records: Iterable[Record]) -> str:
+class Writer(Protocol):
+    """Rows on their way into a file, which holds none of them longer than it must."""
+
+    def add(self, records: Iterable[Record]) -> None: ...
+
+    def end(self) -> None:
+        """After the last."""
+
+
+class JsonWriter:
     """An array of objects, one on a line, so that it is readable and can be compared by line."""
-    plainly = ({key: plain(value) for key, value in r.items()} for r in records)
-    lines = [json.dumps(r, ensure_ascii=False, allow_nan=False) for r in plainly]
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write, self._before = write, "[\n"
+
+    def add(self, records: Iterable[Record]) -> None:
+        for record in records:
+            values = {key: plain(value) for key, value in record.items()}
+            self._write(self._before + json.dumps(values, ensure_ascii=False, allow_nan=False))
+            self._before = ",\n"
+
+    def end(self) -> None:
+        self._write("[]\n" if self._before == "[\n" else "\n]\n")
 
 
-def to_csv(records: Sequence[Record], columns: Sequence[str] = ()) -> str:
-    """`columns`: those of the head where there are no records to take them from."""
-    out = io.StringIO()
-    names = dict.fromkeys([*columns, *(key for r in records for key in r)])
-    writer = csv.DictWriter(out, list(names), lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        values = ((key, plain(value)) for key, value in record.items())
-        writer.writerow({k: str(v).lower() if isinstance(v, bool) else v for k, v in values})
-    return out.getvalue()
+class CsvWriter:
+    """The head comes with the first row: `columns`, then what else this has."""
+
+    def __init__(self, write: Callable[[str], object], columns: Sequence[str] = ()) -> None:
+        self._columns, self._lines = columns, _Lines(write)
+        self._writer: csv.DictWriter[str] | None = None
+
+    def _head(self, names: Iterable[str]) -> csv.DictWriter[str]:
+        writer = csv.DictWriter(self._lines, list(dict.fromkeys(names)), lineterminator="\n")
+        writer.writeheader()
+        return writer
+
+    def add(self, records: Iterable[Record]) -> None:
+        for record in records:
+            self._writer = self._writer or self._head([*self._columns, *record])
+            values = ((key, plain(value)) for key, value in record.items())
+            self._writer.writerow({k: str(v).lower() if isinstance(v, bool) else v for k, v in values})
+
+    def end(self) -> None:
+        self._writer = self._writer or self._head(self._columns)
 
 
-def to_parquet(rows: Iterable[Record], made_by: Mapping[str, str]) -> bytes:
+@dataclass(frozen=True)
+class _Lines:
+    """As much of a file as the csv module wants."""
+
+    write: Callable[[str], object]
+
+
+class ParquetWriter:
     """Of tidy rows; the file's own metadata has all of `made_by`, the command line too."""
-    import polars as pl
 
-    types = {str: pl.String, int: pl.Int64, float: pl.Float64}
-    frame = pl.DataFrame(list(rows), schema={name: types[kind] for name, kind in TIDY.items()})
-    out = io.BytesIO()
-    frame.write_parquet(out, metadata={key: str(value) for key, value in made_by.items()})
-    return out.getvalue()
+    #: Held at once; a row group of the file.
+    ROWS = 100_000
+
+    def __init__(self, file: IO[bytes], made_by: Mapping[str, str]) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        types = {str: pa.large_string(), int: pa.int64(), float: pa.float64()}
+        fields = [(name, types[kind]) for name, kind in TIDY.items()]
+        self._schema = pa.schema(fields, {key: str(value) for key, value in made_by.items()})
+        self._file = parquet.ParquetWriter(file, self._schema, compression="zstd")
+        self._held: list[Record] = []
+
+    def add(self, records: Iterable[Record]) -> None:
+        for record in records:
+            self._held.append(record)
+            if len(self._held) == self.ROWS:
+                self._write()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        self._file.write_table(pa.Table.from_pylist(self._held, self._schema))
+        self._held.clear()
+
+    def end(self) -> None:
+        self._write()
+        self._file.close()

@@ -8,18 +8,18 @@ import functools
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tcplearn import _native, estimators, metrics, provenance
+from tcplearn import _native, estimators, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import TOTAL
-from tcplearn.replay import bootstrap, verdict
+from tcplearn.replay import bootstrap, row_values, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
@@ -27,12 +27,16 @@ from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_t
 
 #: How many flows get pictures: those with most samples.
 PICTURED = 8
+#: Of flows too short to be judged, those of each file whose rows are kept when not all are.
+SHORT_KEPT = 4
 #: How many senders of a file are named in its notes.
 SIDES_NAMED = 3
-BASELINE = "jacobson"
+
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
+#: Takes the rows of one flow.
+Sink = Callable[[list[Row]], None]
 #: Called several times a second while something live is read, with its trace, which it may stop, and with
 #: what gives the result so far, None while there is none.
 Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
@@ -58,77 +62,6 @@ def _host(flow_name: str) -> str:
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
-def _rate(count: int, of: int) -> float | None:
-    return count / of if of else None
-
-
-def _ratio(value: float | None, base: float | None) -> float | None:
-    return None if value is None or not base else value / base
-
-
-#: Each metric with the engine's name of it, were it in microseconds there.
-_IN_US = tuple((metric, f"{metrics.without_unit(metric.key)}_us") for metric in metrics.METRICS)
-
-
-def _values(measured: Mapping[str, Any]) -> dict[str, float | None]:
-    """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
-    out: dict[str, float | None] = {}
-    for metric, us in _IN_US:
-        if metric.share_of:
-            out[metric.key] = _rate(*(measured[counter] for counter in metric.share_of))
-        elif us in measured and metric.unit == "ms":
-            out[metric.key] = None if measured[us] is None else measured[us] / 1000
-        elif metric.key in measured:
-            out[metric.key] = measured[metric.key]
-    return out
-
-
-Bounds = tuple[Floats, Floats]
-
-
-def _with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Low and high beside each ratio there is; nothing where either end is not bounded."""
-    if bounds is None:
-        return rows
-    out = []
-    for row, low, high in zip(rows, *bounds, strict=True):
-        ends: dict[str, float | None] = {}
-        for name, a, b in zip(bootstrap.RATIOS, low.tolist(), high.tolist(), strict=True):
-            known = row[name] is not None
-            ends[f"{name}_low"] = a if known and math.isfinite(a) else None
-            ends[f"{name}_high"] = b if known and math.isfinite(b) else None
-        out.append(row.changed(ends))
-    return out
-
-
-def _with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """`hindsight`: errors of the best in hindsight, as `best_ewma_us`."""
-    best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
-    return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
-
-
-def _with_ratios(rows: list[Row]) -> list[Row]:
-    base, linux = (next((r for r in rows if r.estimator == n), None) for n in (BASELINE, verdict.LINUX))
-    out = []
-    for r in rows:
-        ratios = {m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()} if base else {}
-        if linux:
-            ratios[verdict.LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
-        out.append(r.changed(ratios))
-    return out
-
-
-def _with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """The interval of each mean RTO over that of Linux's timer."""
-    if bounds is None:
-        return rows
-    low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
-    return [
-        r.changed({f"{verdict.LINUX_RATIO}_low": a, f"{verdict.LINUX_RATIO}_high": b})
-        for r, a, b in zip(rows, low, high, strict=True)
-    ]
-
-
 @dataclass
 class Sides:
     """Who sent the data of a source."""
@@ -150,18 +83,41 @@ class Sides:
         return out
 
 
+def made_by(options: Options) -> dict[str, str]:
+    """Raises UserError where an estimator is not known or refuses a parameter."""
+    return _made_by(options, _engine(options).labels)
+
+
+def _made_by(options: Options, labels: Sequence[str]) -> dict[str, str]:
+    return provenance.made_by(
+        estimators=" ".join(labels),
+        arithmetic=options.arithmetic,
+        sender=options.sender,
+        every_ack=str(options.every_ack).lower(),
+        min_rto_us=str(options.min_rto_us),
+        min_samples=str(options.min_samples),
+        flow=options.flow,
+        seed=str(options.seed),
+    )
+
+
+def _engine(options: Options) -> Engine:
+    specs = estimators.compared(options.estimators, options.miss)
+    return Engine(specs, options.arithmetic, options.min_rto_us)
+
+
 class _Run:
     """One call of `run`: what it has gathered so far."""
 
-    def __init__(self, options: Options) -> None:
-        specs = estimators.compared(options.estimators, options.miss)
-        self.options = options
-        self.specs = specs
-        self.labels = self._engine().labels
+    def __init__(self, options: Options, sink: Sink | None, *, all_rows: bool) -> None:
+        self.options, self.sink, self.all_rows = options, sink, all_rows
+        self.specs = estimators.compared(options.estimators, options.miss)
+        self.labels = _engine(options).labels
         self.requested = {label: estimators.miss_rate(label) for label in self.labels}
-        self.totals = _native.ReplayTotals(len(specs))
+        self.totals = _native.ReplayTotals(len(self.labels))
         self.base, self.linux = (
-            self.labels.index(name) if name in self.labels else None for name in (BASELINE, verdict.LINUX)
+            self.labels.index(name) if name in self.labels else None
+            for name in (row_values.BASELINE, verdict.LINUX)
         )
         self.total = bootstrap.Total(self.options.seed)
         self.lossy = False
@@ -170,10 +126,8 @@ class _Run:
         self.out = Replay()
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
-        self._names: Counter[tuple[str, str]] = Counter()
-
-    def _engine(self) -> Engine:
-        return Engine(self.specs, self.options.arithmetic, self.options.min_rto_us)
+        self._short_kept: Counter[str] = Counter()
+        self._times: dict[int, int] = {}  # that a source and name came, by their hash: names are many
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
         """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
@@ -182,49 +136,69 @@ class _Run:
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
         rows = []
         for label, measured in zip(self.labels, of.metrics(), strict=True):
-            values = _values(measured)
+            values = row_values.values_of(measured)
             values["rto_miss_rate_requested"] = self.requested[label]
             values["mean_flight_segments"] = of.flight_segments
             if not lossy:
                 values["losses"] = None
             arithmetic = self.options.arithmetic
             rows.append(Row(source, name, label, arithmetic, samples, judged, note, values))
-        return _with_ratios(rows)
+        return row_values.with_ratios(rows)
 
-    def _finish_flow(self, source: str, name: str, flow: Any, *, lossy: bool) -> None:
-        if flow is None or flow.samples == 0:
-            return
+    def _finish_flow(self, source: str, name: str, flow: _native.ReplayedFlow, *, lossy: bool) -> None:
         self._flows += 1
-        self._names[source, name] += 1
-        if (again := self._names[source, name]) > 1:  # the ports were used again, or the file named twice
-            name = f"{name} #{again}"
-        rows = self._rows(source, name, flow, lossy=lossy)
+        name = self._numbered(source, name)
         self.lossy = self.lossy or lossy
-        blocks, bounds, over_linux = flow.blocks(), None, None
-        if flow.samples >= self.options.min_samples:
-            rows = _with_regret(rows, flow.hindsight())
-            rng = bootstrap.of_data(self.options.seed, blocks)
-            low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
-            self.total.add(drawn, len(blocks))
-            if self.base is not None:
-                bounds = low, high
-            if self.linux is not None:
-                over_linux = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
-            self._judge_alone(rows, name, drawn, len(blocks))
-        else:
-            self.total.pool(blocks)
-        self.out.rows += _with_linux(_with_intervals(rows, bounds), over_linux)
         self.totals.add(flow)
+        blocks = flow.blocks()
         if flow.samples < self.options.min_samples:
+            self.total.pool(blocks)
+            self._short(source, name, flow, lossy=lossy)
             return
+        rows = self._judged(self._rows(source, name, flow, lossy=lossy), name, flow, blocks)
+        self.out.rows += rows
+        if self.sink:
+            self.sink(rows)
+        self._picture(source, name, flow)
+
+    def _numbered(self, source: str, name: str) -> str:
+        """The ports may be used again, or a file named twice."""
+        key = hash((source, name))
+        again = self._times[key] = self._times.get(key, 0) + 1
+        return name if again == 1 else f"{name} #{again}"
+
+    def _short(self, source: str, name: str, flow: _native.ReplayedFlow, *, lossy: bool) -> None:
+        keep = self.all_rows or self._short_kept[source] < SHORT_KEPT
+        if keep or self.sink:
+            rows = self._rows(source, name, flow, lossy=lossy)
+            if self.sink:
+                self.sink(rows)
+        if keep:
+            self._short_kept[source] += 1
+            self.out.rows += rows
+        else:
+            self.out.unlisted.add(flow.samples)
+
+    def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
+        """With what many samples allow to say."""
+        rows = row_values.with_regret(rows, flow.hindsight())
+        rng = bootstrap.of_data(self.options.seed, blocks)
+        low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
+        self.total.add(drawn, len(blocks))
+        self._judge_alone(rows, name, drawn, len(blocks))
+        if self.base is not None:
+            rows = row_values.with_intervals(rows, (low, high))
+        if self.linux is not None:
+            over = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
+            rows = row_values.with_linux(rows, over)
+        return rows
+
+    def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
+        """Of the flows with most samples, the first of those with as many."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
-        entry = (
-            flow.samples,
-            -self._flows,
-            series(source, name, self.labels, flow),
-            self._cdf(source, name, flow),
-        )
+        drawn = series(source, name, self.labels, flow)
+        entry = (flow.samples, -self._flows, drawn, self._cdf(source, name, flow))
         if len(self._pictured) < PICTURED:
             heapq.heappush(self._pictured, entry)
         else:
@@ -246,7 +220,7 @@ class _Run:
         ]
 
     def add(self, path: Source, progress: Progress | None, watch: Watch | None) -> None:
-        engine = self._engine()
+        engine = _engine(self.options)
         source = printable(path)
         of = self.options
         trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
@@ -286,8 +260,10 @@ class _Run:
         if not info["chosen"]:
             sides.skipped += replayed is not None and replayed.samples > 0
             return
+        if replayed is None or replayed.samples == 0:
+            return
         self._finish_flow(source, info["name"], replayed, lossy=lossy)
-        if trace.kind == "capture" and replayed is not None and replayed.samples:
+        if trace.kind == "capture":
             sides.sent[_host(info["name"]), info["near_reason"]] += 1
 
     def _so_far(
@@ -296,9 +272,11 @@ class _Run:
         """What there would be, were this the end of the trace; all goes on."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
-        now._pictured, now._names = list(self._pictured), self._names.copy()
+        now._pictured, now._times = list(self._pictured), self._times.copy()
+        now._short_kept, now.sink = self._short_kept.copy(), None
         now.alone = list(self.alone)
         now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))
+        now.out.unlisted = replace(self.out.unlisted)
         now.out.series, now.out.distributions = [], []
         sides = copy.deepcopy(sides)
         for flow in sorted(unended):
@@ -308,7 +286,7 @@ class _Run:
         now.out.notes += sides.notes()
         return now.result()
 
-    def _waits(self, bounds: Bounds) -> dict[str, verdict.Interval]:
+    def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
         """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
@@ -321,8 +299,12 @@ class _Run:
             waits: dict[str, dict[str, verdict.Interval]] = {}
             if out.totals[0].judged:
                 over = self.total.intervals(*range(len(self.labels)))
-                out.totals = _with_intervals(out.totals, None if self.base is None else over[self.base])
-                out.totals = _with_linux(out.totals, None if self.linux is None else over[self.linux])
+                out.totals = row_values.with_intervals(
+                    out.totals, None if self.base is None else over[self.base]
+                )
+                out.totals = row_values.with_linux(
+                    out.totals, None if self.linux is None else over[self.linux]
+                )
                 waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
             if found := verdict.of(out.totals, self._flows, waits):
                 out.verdict = replace(
@@ -336,16 +318,7 @@ class _Run:
             out.distributions += distributions
         if self._flows > 1:
             out.distributions += self._cdf(TOTAL, TOTAL, self.totals)
-        out.made_by = provenance.made_by(
-            estimators=" ".join(self.labels),
-            arithmetic=self.options.arithmetic,
-            sender=self.options.sender,
-            every_ack=str(self.options.every_ack).lower(),
-            min_rto_us=str(self.options.min_rto_us),
-            min_samples=str(self.options.min_samples),
-            flow=self.options.flow,
-            seed=str(self.options.seed),
-        )
+        out.made_by = _made_by(self.options, self.labels)
         return out
 
 
@@ -354,10 +327,14 @@ def run(
     options: Options | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    sink: Sink | None = None,
+    *,
+    all_rows: bool = True,
 ) -> Replay:
-    """Replays every file, and what passes an interface. Raises UserError or TraceError with one line that
-    says what to do."""
-    this = _Run(options or Options())
+    """Replays every file, and what passes an interface. `sink`: takes the rows of each flow as it ends;
+    without `all_rows`, rows of flows too short to be judged are not kept but for the first few. Raises
+    UserError or TraceError with one line that says what to do."""
+    this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress, watch)
     if not this.out.rows:

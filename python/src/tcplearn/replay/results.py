@@ -87,8 +87,25 @@ class Distribution:
 
 
 @dataclass(slots=True)
+class Unlisted:
+    """Flows too short to be judged whose rows are not kept."""
+
+    flows: int = 0
+    samples: int = 0
+    least: int = 0  # samples of the shortest
+    most: int = 0
+
+    def add(self, samples: int) -> None:
+        self.least = min(self.least, samples) if self.flows else samples
+        self.most = max(self.most, samples)
+        self.flows += 1
+        self.samples += samples
+
+
+@dataclass(slots=True)
 class Replay:
     rows: list[Row] = field(default_factory=list)
+    unlisted: Unlisted = field(default_factory=Unlisted)  # measured, and not among the rows
     totals: list[Row] = field(default_factory=list)  # flow "total", one per estimator
     series: list[Series] = field(default_factory=list)  # of the flows with most samples
     distributions: list[Distribution] = field(default_factory=list)
@@ -99,9 +116,13 @@ class Replay:
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
         """A row for each metric of `rows`; the source of totals is that of all flows."""
-        everything = ", ".join(dict.fromkeys(row.source for row in self.rows))
-        for row in rows:
-            made = {**self.made_by, "arithmetic": row.arithmetic}
-            source = everything if row.flow == TOTAL else row.source
-            head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
-            yield from tidy(head, {"samples": row.samples, "judged": row.judged} | {k: row[k] for k in KEYS})
+        return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
+
+
+def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
+    """A row for each metric of `rows`; `everything`: the source of totals."""
+    for row in rows:
+        made = {**made_by, "arithmetic": row.arithmetic}
+        source = everything if row.flow == TOTAL else row.source
+        head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
+        yield from tidy(head, {"samples": row.samples, "judged": row.judged} | {k: row[k] for k in KEYS})

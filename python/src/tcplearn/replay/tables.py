@@ -16,7 +16,7 @@ from tcplearn.output import numbers, table, terminal
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import sentences, verdict
-from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.results import Replay, Row, Unlisted
 from tcplearn.replay.verdict import LINUX_RATIO
 
 #: Of more short flows than this only the number is shown.
@@ -194,9 +194,9 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
     return text
 
 
-def short_lines(short: Sequence[Sequence[Row]]) -> list[Text]:
+def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
     """Flows that nothing is claimed about: named while they are few."""
-    if len(short) <= SHORT_FLOWS_SHOWN:
+    if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
                 f"{printable(rows[0].flow)}  {printable(rows[0].source)}  "
@@ -206,9 +206,12 @@ def short_lines(short: Sequence[Sequence[Row]]) -> list[Text]:
             for rows in short
         ]
     sizes = [rows[0].samples for rows in short]
+    if unlisted.flows:
+        sizes += [unlisted.least, unlisted.most]
+    more = len(short) + unlisted.flows
     return [
         Text(
-            f"{len(short):,} more flows too short to judge ({min(sizes)} to {max(sizes)} samples each); "
+            f"{more:,} more flows too short to judge ({min(sizes)} to {max(sizes)} samples each); "
             "--format csv lists them",
             style="dim",
         )
@@ -266,7 +269,8 @@ def document(
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]
-    together = replay.totals and (len(by_flow) > 1 or total) and any(r.judged for r in replay.totals)
+    flow_count = len(by_flow) + replay.unlisted.flows
+    together = replay.totals and (flow_count > 1 or total) and any(r.judged for r in replay.totals)
     groups = list(judged) if everything or not together or total else []
     if together:
         groups.append(replay.totals)
@@ -280,14 +284,14 @@ def document(
         wanted = everything or rank == "error"
         parts += [Text(line) for line in sentences.of(answer, prediction=wanted)]
     for rows, shown in zip(groups, blocks, strict=True):
-        of = (len(by_flow), len(short)) if rows is replay.totals else ()
+        of = (flow_count, len(short) + replay.unlisted.flows) if rows is replay.totals else ()
         parts += [
             *([Text("")] if parts else []),
             heading(rows, *of),
             terminal.grid(shown.only(kept), detailed),
         ]
     if short and (everything or not together):
-        parts += [*([Text("")] if parts else []), *short_lines(short)]
+        parts += [*([Text("")] if parts else []), *short_lines(short, replay.unlisted)]
     if quiet:
         return Group(*parts)
     if groups:

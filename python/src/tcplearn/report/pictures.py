@@ -78,7 +78,7 @@ def gather(replay: Replay) -> list[FlowPictures]:
     for d in replay.distributions:
         distributions.setdefault((d.source, d.flow), []).append(d)
     out = []
-    if replay.totals and len(by_flow) > 1:
+    if replay.totals and len(by_flow) + replay.unlisted.flows > 1:
         totals = [d for d in replay.distributions if d.flow == TOTAL]
         out.append(_one("all flows together", "", "total", replay.totals, None, totals, points, look))
     for number, series in enumerate(replay.series, 1):

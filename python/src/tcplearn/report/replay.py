@@ -77,8 +77,9 @@ def _tables(rows: Sequence[Row], look: Mapping[str, Look], out: Page, caption: s
 
 def _head(replay: Replay, files: str, out: Page) -> None:
     by_flow = flows(replay.rows)
-    samples = sum(rows[0].samples for rows in by_flow.values())
-    short = len(by_flow) - sum(any(r.judged for r in rows) for rows in by_flow.values())
+    samples = sum(rows[0].samples for rows in by_flow.values()) + replay.unlisted.samples
+    flow_count = len(by_flow) + replay.unlisted.flows
+    short = flow_count - sum(any(r.judged for r in rows) for rows in by_flow.values())
     out.head(
         "RTT prediction and retransmission timers, replayed",
         "Every estimator below saw the same samples in the same order, and predicted each before it was "
@@ -86,7 +87,7 @@ def _head(replay: Replay, files: str, out: Page) -> None:
         sentences.of(verdict.of_replay(replay)),
     )
     out.warnings("Warnings", replay.warnings)
-    measured_ = f"{counted(samples, 'RTT sample')} in {counted(len(by_flow), 'flow')}"
+    measured_ = f"{counted(samples, 'RTT sample')} in {counted(flow_count, 'flow')}"
     measured_ += f", {short:,} of them too short to judge" if short else ""
     out.facts(replay.made_by, {"replayed": files or "nothing", "measured": measured_})
     out.notes(replay.notes, "on sides and flows")
@@ -149,7 +150,7 @@ def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Lo
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}
-    short = len(others) - len(judged)
+    short = len(others) - len(judged) + replay.unlisted.flows
     out.section("Other flows", place="tables", link="other flows")
     for (source, name), rows in list(judged.items())[:TABLES_MOST]:
         _tables(rows, look, out, f"{name}  ({source}, {counted(rows[0].samples, 'sample')})")
@@ -157,5 +158,5 @@ def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Lo
         out.paragraph(f"{len(judged) - TABLES_MOST:,} more flows: `--format csv` lists them.")
     if short:
         out.paragraph(f"{counted(short, 'flow')} too short to judge: `--format csv` lists them.")
-    if not others:
+    if not judged and not short:
         out.paragraph("None.")

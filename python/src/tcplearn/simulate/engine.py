@@ -18,6 +18,7 @@ from tcplearn.errors import FailedError
 from tcplearn.jobs import children
 
 ROOT = Path(__file__).resolve().parents[4]
+WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
 BUILD = ROOT / "build" / "ns3"
 PROGRAM = "tcplearn-ns3"
 PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
@@ -56,16 +57,25 @@ def build() -> None:
 
 @cache
 def identity() -> str:
-    """A hash of all the sources that a run depends on; of the program itself where TCPLEARN_NS3 names one."""
+    """A hash of all the sources that every run depends on; where TCPLEARN_NS3 names a program, of that."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
     total = hashlib.sha256(b"ns-3.37")
     for folder in ("core/include", "core/src", "ns3/src"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".h", ".c", ".cc"):
+            if path.suffix in (".h", ".c", ".cc") and path != WEIGHTS:
                 total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.hexdigest()[:16]
+
+
+@cache
+def weights() -> str:
+    """A hash of the trained weights, on which runs with a learned classifier of losses depend. They are in
+    the program itself where TCPLEARN_NS3 names one."""
+    if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
+        return ""
+    return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]
 
 
 @cache
@@ -78,7 +88,8 @@ def earlier() -> tuple[dict[str, str], ...]:
 
 
 def simulate(document: Json) -> Json:
-    """One run: {"flows": [...], "run": {...}} as the program wrote it. Raises FailedError."""
+    """One run: {"flows": [...], "run": {...}} as the program wrote it, and "losses" where any are
+    reported. Raises FailedError."""
     with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
         file = Path(folder) / "run.json"
         file.write_text(json.dumps(document))
@@ -92,6 +103,9 @@ def simulate(document: Json) -> Json:
         raise FailedError(f"{how}: {last}")
     try:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        return {"flows": [x for x in lines if x["kind"] == "flow"], "run": lines[-1]}
+        out = {"flows": [x for x in lines if x["kind"] == "flow"], "run": lines[-1]}
+        for losses in (x for x in lines if x["kind"] == "losses"):
+            out["losses"] = losses
+        return out
     except (ValueError, IndexError, KeyError) as error:
         raise FailedError("what it wrote is not its report") from error

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
 
@@ -12,8 +12,10 @@ from tcplearn import startups
 from tcplearn.errors import UserError
 from tcplearn.scenario.check import Table
 
+T = TypeVar("T", "Dumbbell", "Path")
 Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
+Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
 Chance = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Flag = Annotated[bool, Strict()]
@@ -34,6 +36,9 @@ def _timing(text: str) -> str:
     return text
 
 
+CongestionControl = Literal[
+    "TcpNewReno", "TcpLinuxReno", "TcpCubic", "TcpVegas", "TcpVeno", "TcpWestwood", "TcpBbr"
+]
 Timing = Annotated[str, AfterValidator(_timing)]
 Packets = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 Span = Annotated[list[NotNegative], Field(min_length=2, max_length=2), AfterValidator(_rising)]
@@ -69,6 +74,12 @@ class Manet(Table):
         return self
 
 
+def _traced_droptail(table: T) -> T:
+    if table.trace and table.queue != "droptail":
+        raise ValueError("queue: a traced link has droptail only")
+    return table
+
+
 class Dumbbell(Table):
     kind: Literal["dumbbell"]
     hosts_per_side: Annotated[int, Strict(), Field(ge=1, le=1000)]
@@ -82,9 +93,28 @@ class Dumbbell(Table):
 
     @model_validator(mode="after")
     def _one_queue(self) -> Dumbbell:
-        if self.trace and self.queue != "droptail":
-            raise ValueError("queue: a traced link has droptail only")
-        return self
+        return _traced_droptail(self)
+
+
+class Path(Table):
+    """A sender and a crossing one, a bottleneck, a lossy hop (hwang2018's Figure 3)."""
+
+    kind: Literal["path"]
+    rate_mbps: Positive
+    rtt_ms: Positive
+    queue: Literal["droptail", "codel", "fq-codel"]
+    queue_packets: Count
+    queue_bdp: NotNegative = 0.0  # in place of queue_packets, in bandwidth-delay products; 0: not
+    trace: str = ""  # a Mahimahi link trace in place of rate_mbps
+    loss_rate: Share
+    loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0  # mean; 1: each by itself
+    loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
+    reorder_rate: Share = 0.0
+    reorder_ms: NotNegative = 0.0
+
+    @model_validator(mode="after")
+    def _one_queue(self) -> Path:
+        return _traced_droptail(self)
 
 
 class DelayBox(Table):
@@ -115,6 +145,31 @@ class Bursts(Table):
     every_s: Positive
 
 
+class Long(Table):
+    """Endless transfers that are measured, others beside them, UDP: over a `path`."""
+
+    kind: Literal["long"]
+    flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    start_s: Span
+    beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0
+    beside_congestion_control: CongestionControl = "TcpNewReno"
+    beside_start_s: Span = Field(default=[0.0, 0.0])
+    udp: Literal["none", "cbr", "onoff"] = "none"
+    udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # of the bottleneck's rate, on average
+    udp_reverse_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0
+    udp_on_s: Positive = 0.5  # means of onoff, exponential
+    udp_off_s: Positive = 0.5
+
+
+class Loss(Table):
+    """What a sender does about the cause of a loss, and what is recorded of it."""
+
+    classifier: Name  # as tcplearn.loss names it
+    acts: Flag  # keeps the window where it says random; else it is only listened to
+    rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # fast retransmits to report of a run, at most
+    veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # of TcpVeno
+
+
 def _startup(text: str) -> str:
     try:
         startups.parse(text)
@@ -138,9 +193,7 @@ class Web(Table):
 
 
 class Tcp(Table):
-    congestion_control: Literal[
-        "TcpNewReno", "TcpLinuxReno", "TcpCubic", "TcpVegas", "TcpVeno", "TcpWestwood", "TcpBbr"
-    ]
+    congestion_control: CongestionControl
     segment_bytes: Annotated[int, Strict(), Field(ge=88, le=9000)]
     buffer_bytes: Annotated[int, Strict(), Field(ge=1000, le=2**30)]
     initial_window: Annotated[int, Strict(), Field(ge=1, le=1000)]
@@ -166,9 +219,10 @@ class Scenario(Table):
     duration_s: Positive
     tick_ms: Positive  # the unit of errors "in ticks"
     cwnd_bin_s: Positive
-    topology: Annotated[Manet | Dumbbell | DelayBox, Field(discriminator="kind")]
-    load: Annotated[Ftp | Bursts | Web, Field(discriminator="kind")]
+    topology: Annotated[Manet | Dumbbell | Path | DelayBox, Field(discriminator="kind")]
+    load: Annotated[Ftp | Bursts | Long | Web, Field(discriminator="kind")]
     tcp: Tcp
+    loss: Loss | None = None
 
     @model_validator(mode="after")
     def _starts(self) -> Scenario:
@@ -179,6 +233,11 @@ class Scenario(Table):
                 raise ValueError(f"load.warmup_s: it ends within duration_s, {self.duration_s:g}")
         elif self.load.start_s[1] > self.duration_s:
             raise ValueError(f"load.start_s: flows start within duration_s, {self.duration_s:g}")
+        if isinstance(self.topology, Path) != isinstance(self.load, Long):
+            raise ValueError("load.kind: long and topology path go together")
+        acts = self.loss is not None and self.loss.acts
+        if acts and self.tcp.congestion_control not in ("TcpNewReno", "TcpCubic"):
+            raise ValueError("loss.acts: only TcpNewReno and TcpCubic can keep their window")
         return self
 
 
@@ -190,6 +249,7 @@ class Grid(Table):
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
     variants: list[str] = Field(default=[])  # of those the file defines; none: as the file stands
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
+    draw: dict[str, Any] = Field(default={})  # by seed: simulate/draws.py; below `set`
     set: dict[str, Any] = Field(default={})  # of the scenario; below what a variant and `vary` set
 
 

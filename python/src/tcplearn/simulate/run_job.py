@@ -23,6 +23,9 @@ from tcplearn.simulate.scenario import Run
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
 STOCK = "ns3"
 
+#: Classifiers of losses that read trained weights.
+WITH_WEIGHTS = ("mlp", "adaptive")
+
 Json = dict[str, Any]
 
 
@@ -36,6 +39,8 @@ def job(run: Run, cost: float) -> Job:
     topology = known["topology"]
     if topology.get("trace"):
         topology["trace"] = hashlib.sha256(Path(topology["trace"]).read_bytes()).hexdigest()
+    if run.scenario.loss and run.scenario.loss.classifier.startswith(WITH_WEIGHTS):
+        known["weights"] = engine.weights()
     key = _key(known, engine.identity())
     earlier = tuple(_key(_as_then(known, was), was["identity"]) for was in engine.earlier())
     return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
@@ -62,6 +67,8 @@ def _document(run: Run) -> Json:
     tree = run.scenario.model_dump()
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
+    if tree["loss"] is None:
+        tree.pop("loss")
     if isinstance(run.scenario.load, Web):
         startup = startups.parse(run.scenario.load.startup)
         tree["load"]["startup"] = {"name": startup.name, "params": dict(startup.params)}

@@ -13,6 +13,7 @@ from typing import Any
 from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.scenario import tree
 from tcplearn.scenario.check import checked
+from tcplearn.simulate import draws
 from tcplearn.simulate.models import Document, Grid, Scenario
 
 
@@ -26,7 +27,8 @@ class Run:
     algorithm: str
     timing: str
     seed: int
-    labels: Mapping[str, Any] = field(default_factory=dict)  # variant and what is varied
+    labels: Mapping[str, Any] = field(default_factory=dict)  # variant, what is varied, and what is drawn
+    drawn: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load(path: Path, profile: str = tree.FULL) -> Document:
@@ -55,11 +57,26 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[Run]:
         fixed = {**grid.set, **document.variants.get(variant, {})}
         for values in itertools.product(*grid.vary.values()):
             varied = dict(zip(grid.vary, values, strict=True))
-            scenario = _with(path, document, {**fixed, **varied})
             labels = {**({"variant": variant} if variant else {}), **varied}
+            by_seed = _scenarios(path, document, grid, {**fixed, **varied})
             for algorithm, timing in itertools.product(grid.algorithms, grid.timings):
-                for seed in range(1, grid.seeds + 1):
-                    yield Run(path, document, scenario, algorithm, timing, seed, labels)
+                for seed, (scenario, drawn) in by_seed.items():
+                    yield Run(path, document, scenario, algorithm, timing, seed, {**labels, **drawn}, drawn)
+
+
+def _scenarios(
+    path: Path, document: Document, grid: Grid, changes: Mapping[str, Any]
+) -> dict[int, tuple[Scenario, dict[str, Any]]]:
+    """By seed, with what was drawn for it."""
+    seeds = range(1, grid.seeds + 1)
+    if not grid.draw:
+        scenario = _with(path, document, changes)
+        return {seed: (scenario, {}) for seed in seeds}
+    out = {}
+    for seed in seeds:
+        drawn = draws.drawn(grid.draw, document.name, seed)
+        out[seed] = _with(path, document, {**drawn, **changes}), drawn
+    return out
 
 
 def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenario:

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from .base import (
+    NO_TRACE,
     ByteStream,
     FlowInfo,
     Interface,
@@ -24,33 +22,15 @@ from .base import (
     shown,
 )
 from .capture import CaptureTrace
-from .csv import CsvTrace
-from .flent import FlentTrace
-from .lines import encoding_of
-from .mlab import MlabTrace, looks_like_mlab
-from .ping import PingTrace, looks_like_ping
-from .plain import NumbersTrace, looks_like_numbers
-from .qlog import QlogTrace, looks_like_qlog
 from .schema import COLUMNS, Columns
-from .ss import SsTrace, looks_like_ss
-from .tlog import MAGIC as _TLOG_MAGIC
-from .tlog import TlogTrace
 
 __all__ = [
     "COLUMNS",
     "CaptureTrace",
     "Columns",
-    "CsvTrace",
-    "FlentTrace",
     "FlowInfo",
     "Interface",
-    "MlabTrace",
-    "NumbersTrace",
-    "PingTrace",
-    "QlogTrace",
     "Reason",
-    "SsTrace",
-    "TlogTrace",
     "Trace",
     "TraceError",
     "TraceOptions",
@@ -67,8 +47,6 @@ _PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
-#: "[1700000000.5] 64 bytes from ..." is no JSON.
-_STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 #: What a format is found by.
 _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
@@ -93,6 +71,9 @@ def open_trace(
 
 def _of_pipe(path: Path, options: TraceOptions) -> Trace:
     """A capture is read as it comes; all else is copied, because readers look at its beginning twice."""
+    import shutil
+    import tempfile
+
     stdin = str(path) == "-"
     descriptor = os.dup(sys.stdin.fileno()) if stdin else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     name = "stdin" if stdin else TraceFile.of(path).title
@@ -104,18 +85,13 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
         if head.startswith(_PCAP_MAGIC):
             return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
         if head.startswith(b"\0"):  # /dev/zero has no end
-            raise _no_trace(name)
+            raise TraceError(f"{name}: {NO_TRACE}")
         # nameless from the beginning, so that nothing stays behind however this ends
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
         copy.write(head)
         shutil.copyfileobj(source, copy)
         copy.flush()
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
-
-
-def _no_trace(name: object) -> TraceError:
-    text = f"{name}: not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-    return TraceError(text)
 
 
 def _open(file: TraceFile, options: TraceOptions) -> Trace:
@@ -133,20 +109,8 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
             raise TraceError(f"{file}: packed with {program}; unpack it first (gzip is read as it is)")
     if head.startswith(_PCAP_MAGIC):
         return CaptureTrace.of_file(file, options)
-    if head.startswith(_TLOG_MAGIC):
-        return TlogTrace(file)
-    text = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
-    if looks_like_qlog(text):
-        return QlogTrace(file, options)
-    words = head[:_HEAD_BYTES].decode(encoding_of(head), "replace")
-    if text.lstrip().startswith((b"{", b"[")) and not _STAMPED.match(text):
-        return MlabTrace(file) if looks_like_mlab(text) else FlentTrace(file)
-    if looks_like_ping(words):
-        return PingTrace(file, options)
-    if looks_like_ss(words):
-        return SsTrace(file)
-    if looks_like_numbers(words):
-        return NumbersTrace(file, options)
-    if b"\0" in text or any(magic.startswith(head) for magic in _PCAP_MAGIC):
-        raise _no_trace(file)
-    return CsvTrace(file, options)
+    from . import formats  # what reading a capture can do without
+
+    if any(magic.startswith(head) for magic in _PCAP_MAGIC):
+        raise TraceError(f"{file}: {NO_TRACE}")
+    return formats.open_other(file, head[:_HEAD_BYTES], options)

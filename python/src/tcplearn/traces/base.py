@@ -30,6 +30,7 @@ __all__ = [
     "shown",
 ]
 
+NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
 #: How a warning begins that says where reading ended (the captures' is `Reader::finish` in reader.cpp).
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
 #: How one ends that says what was left out at the end.
@@ -80,6 +81,8 @@ class TraceOptions:
     every_ack: bool = False
     #: A connection without a packet for so long is over.
     idle_s: float = 300.0
+    #: What a classifier of losses sees, as `events` in a batch; of captures too.
+    events: bool = False
     #: s, ms, us or ns: of numbers that come without a unit. Empty: milliseconds, where a format allows it.
     unit: str = ""
 

@@ -24,17 +24,17 @@ class CaptureTrace:
     @staticmethod
     def of_file(file: TraceFile, options: TraceOptions) -> CaptureTrace:
         """Read it from its beginning to its end."""
-        return CaptureTrace(CaptureReader(os.fsencode(file.path), file.name, **_sides(options)))
+        return CaptureTrace(CaptureReader(os.fsencode(file.path), file.name, **_options(options)))
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
         """Read as it is written; `head` was read already. The descriptor is the trace's."""
-        return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_sides(options)))
+        return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod
     def of_interface(interface: Interface, options: TraceOptions) -> CaptureTrace:
         """Capture from now on."""
-        return CaptureTrace(CaptureReader.of_interface(interface.name, **_sides(options)))
+        return CaptureTrace(CaptureReader.of_interface(interface.name, **_options(options)))
 
     @property
     def live(self) -> bool:
@@ -74,5 +74,10 @@ class CaptureTrace:
         self._reader.release(flow_id)
 
 
-def _sides(options: TraceOptions) -> dict[str, Any]:
-    return {"sender": options.sender, "every_ack": options.every_ack, "idle_s": options.idle_s}
+def _options(options: TraceOptions) -> dict[str, Any]:
+    return {
+        "sender": options.sender,
+        "every_ack": options.every_ack,
+        "idle_s": options.idle_s,
+        "events": options.events,
+    }

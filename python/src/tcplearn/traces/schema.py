@@ -9,14 +9,16 @@ batch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tcplearn import _native
 
-Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Columns: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 _ALL = _native.columns()
 

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Write a capture of many short flows: python3 make_short_flows.py OUT.pcap [--flows 20000] [--gap-us 2000].
+
+A server answers each of many clients with a few segments and closes; captured at the server, headers only.
+The same arguments give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+MSS = 1460
+FIN, SYN, ACK = 0x01, 0x02, 0x10
+START_US = 1_600_000_000_000_000
+ETHERNET = b"\2" * 12 + b"\x08\x00"
+SERVER = b"\x0a\x00\x00\x01\x00\x50"  # address and port
+
+Packet = tuple[int, int, bytes]  # time in us, a number that no other has, the record
+
+
+def record(
+    time_us: int, source: bytes, destination: bytes, numbers: tuple[int, int], flags: int, size: int
+) -> bytes:
+    """A packet with so much payload, cut after its headers."""
+    seq, ack = (number % 2**32 for number in numbers)
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + size, time_us % 65535 + 1, 0x4000, 64, 6, 0)
+    ports = source[4:] + destination[4:]
+    tcp = ports + struct.pack("!IIBBHHH", seq, ack, 5 << 4, flags, 65535, 0, 0)
+    data = ETHERNET + ip + source[:4] + destination[:4] + tcp
+    second, fraction = divmod(START_US + time_us, 1_000_000)
+    return struct.pack("<IIII", second, fraction, len(data), len(data) + size) + data
+
+
+def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[int, bytes]]:
+    """Handshake, a request, two to six segments each with its ACK, both FINs."""
+    address = struct.pack("!I", 0x0B000000 + chance.randrange(1 << 22))
+    client = address + struct.pack("!H", 1024 + number % 60_000)
+    rtt_us, segments = chance.randrange(5_000, 120_000), chance.randrange(2, 7)
+    c, s = chance.randrange(2**32), chance.randrange(2**32)
+
+    def up(t: int, seq: int, ack: int, flags: int, size: int = 0) -> tuple[int, bytes]:
+        return t, record(t, client, SERVER, (c + seq, s + ack), flags, size)
+
+    def down(t: int, seq: int, ack: int, flags: int, size: int = 0) -> tuple[int, bytes]:
+        return t, record(t, SERVER, client, (s + seq, c + ack), flags, size)
+
+    t = start_us
+    yield t, record(t, client, SERVER, (c, 0), SYN, 0)
+    yield down(t + 30, 0, 1, SYN | ACK)
+    t += 30 + rtt_us
+    yield up(t, 1, 1, ACK)
+    yield up(t + 10, 1, 1, ACK, 300)
+    t += 200
+    for k in range(segments):
+        yield down(t + 20 * k, 1 + k * MSS, 301, ACK, MSS)
+        yield up(t + 20 * k + rtt_us + chance.randrange(2_000), 1 + 300, 1 + (k + 1) * MSS, ACK)
+    end = 1 + segments * MSS
+    t += rtt_us + 5_000
+    yield down(t, end, 301, ACK | FIN)
+    t += rtt_us
+    yield up(t, 301, end + 1, ACK | FIN)
+    yield down(t + 30, end + 1, 302, ACK)
+
+
+def packets(flows: int, gap_us: int, seed: int) -> Iterator[bytes]:
+    """In order of time."""
+    chance = random.Random(seed)
+    waiting: list[Packet] = []
+    count = 0
+    for number in range(flows):
+        start_us = number * gap_us
+        while waiting and waiting[0][0] < start_us:
+            yield heapq.heappop(waiting)[2]
+        for time_us, data in flow(number, start_us, chance):
+            heapq.heappush(waiting, (time_us, count, data))
+            count += 1
+    while waiting:
+        yield heapq.heappop(waiting)[2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--flows", type=int, default=20_000)
+    parser.add_argument("--gap-us", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    with arguments.out.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1))
+        for data in packets(arguments.flows, arguments.gap_us, arguments.seed):
+            out.write(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `adaptive`: mlp's probability with a threshold that the connection's own outcomes move: a window kept after a
+ * "random" that is followed by another loss within a window of packets was wrong. docs/algorithms/loss.md. Included
+ * once for each arithmetic. */
+
+#define TL_LOSS_ADAPTIVE_PARAMS(X) \
+	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
+	X(ratio, threshold, TL_RATIO(3, 10), 0, 1, "at the start") \
+	X(ratio, lowest, TL_RATIO(1, 20), 0, 1, "that the threshold falls to") \
+	X(ratio, highest, TL_RATIO(1, 2), 0, 1, "that the threshold rises to") \
+	X(ratio, fall, TL_RATIO(1, 2), 0, 1, \
+	  "part that is left of the threshold after a keep that was wrong") \
+	X(ratio, rise, TL_RATIO(1, 8), 0, 1, "part of the way to the highest after a keep that was right") \
+	X(ratio, soon, TL_RATIO(1, 1), 0, 64, \
+	  "windows of packets within which a next loss makes a keep wrong") \
+	X(count, keeps, 3, 0, 1000, \
+	  "wrong keeps in a row after which the next loss is congestion; 0: no limit")
+
+struct TL(loss_adaptive_params) {
+	TL_LOSS_ADAPTIVE_PARAMS(TL_FIELD)
+};
+
+struct TL(loss_adaptive) {
+	struct TL(loss_path) path;
+	struct TL(loss_adaptive_params) params;
+	ratio_t threshold;
+	uint32_t window; /* at the last recovery that kept it; 0: none to judge */
+	uint32_t wrong;  /* keeps in a row */
+};
+
+TL_FN void TL(loss_adaptive_defaults)(struct TL(loss_adaptive_params) *p) {
+	TL_LOSS_ADAPTIVE_PARAMS(TL_DEFAULT)
+}
+
+TL_FN void TL(loss_adaptive_start)(struct TL(loss_adaptive) *s)
+{
+	s->threshold = s->params.threshold;
+	s->window = s->wrong = 0;
+}
+
+TL_FN void TL(loss_adaptive_learn)(struct TL(loss_adaptive) *s, const struct tl_loss_moment *at,
+				   uint32_t change, uint32_t cause)
+{
+	if (change == TL_LOSS_UNDONE)
+		s->window = 0; /* no loss: no outcome */
+	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)
+		return;
+	if (s->window > 0) {
+		/* what was in flight at the last one is a window by itself */
+		const ratio_t windows = num_div_count(ratio_from_whole(s->path.packets_since), s->window) -
+					ratio_from_whole(1);
+		const int wrong = change == TL_LOSS_TIMEOUT || windows < s->params.soon;
+
+		if (wrong)
+			s->threshold = num_mul(s->threshold, s->params.fall);
+		else
+			s->threshold += num_mul(s->params.highest - s->threshold, s->params.rise);
+		s->threshold = s->threshold < s->params.lowest ? s->params.lowest : s->threshold;
+		s->wrong = wrong ? s->wrong + 1 : 0;
+	}
+	if (cause == TL_LOSS_CONGESTION)
+		s->wrong = 0;
+	s->window = change == TL_LOSS_BEGUN && cause == TL_LOSS_RANDOM ? TL(loss_count)(at->cwnd_segments)
+								       : 0;
+}
+
+TL_FN void TL(loss_adaptive_judge)(const struct TL(loss_adaptive) *s, const ratio_t *f,
+				   const struct tl_loss_moment *at, struct TL(loss_decision) *out)
+{
+	(void)at;
+	if (!TL(loss_known)(f)) {
+		TL(loss_decide_rule)(out, 1);
+		return;
+	}
+	TL(loss_decide)(out, TL(mlp_congestion)(s->params.model, f), s->threshold);
+	if (s->params.keeps > 0 && s->wrong >= s->params.keeps)
+		out->cause = TL_LOSS_CONGESTION;
+}

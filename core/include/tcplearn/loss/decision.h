@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What a classifier says: the probability that congestion was the cause, and the cause by its threshold.
+ * Included once for each arithmetic. */
+
+struct TL(loss_decision) {
+	ratio_t congestion; /* probability, in [0, 1] */
+	uint32_t cause;     /* TL_LOSS_CONGESTION or TL_LOSS_RANDOM */
+};
+
+/* Congestion from the threshold on. */
+TL_FN void TL(loss_decide)(struct TL(loss_decision) *out, ratio_t congestion, ratio_t threshold)
+{
+	out->congestion = congestion;
+	out->cause = congestion >= threshold ? (uint32_t)TL_LOSS_CONGESTION : (uint32_t)TL_LOSS_RANDOM;
+}
+
+/* A rule without a probability: 0 or 1. */
+TL_FN void TL(loss_decide_rule)(struct TL(loss_decision) *out, int congestion)
+{
+	TL(loss_decide)(out, ratio_from_whole(congestion ? 1 : 0), ratio_from_whole(1));
+}
+
+/* Without an RTT nothing is known (min / RTT is above 0 otherwise; NaN is not): TCP's standard answer. */
+TL_FN int TL(loss_known)(const ratio_t *f)
+{
+	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);
+}
+
+/* A classifier that keeps nothing of its own: its parameters with their defaults, and its state. */
+#ifndef TL_LOSS_PLAIN
+#define TL_LOSS_PLAIN(id, list) \
+	struct TL(id##_params) { \
+		list(TL_FIELD) \
+	}; \
+	struct TL(id) { \
+		struct TL(loss_path) path; \
+		struct TL(id##_params) params; \
+	}; \
+	TL_FN void TL(id##_defaults)(struct TL(id##_params) *p) \
+	{ \
+		list(TL_DEFAULT) \
+	}
+#endif

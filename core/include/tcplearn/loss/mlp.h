@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `mlp`: a perceptron with one hidden layer and sigmoids over z-scores of features, as ML-TCP (hwang2018) has it;
+ * the weights are trained (core/models/). docs/algorithms/loss.md. Included once for each arithmetic. */
+
+#include "mlp_double.h"
+#include "mlp_fixed.h"
+#include "mlp_models.h"
+
+#define TL_LOSS_MLP_PARAMS(X) \
+	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
+	X(ratio, threshold, TL_RATIO(4, 10), 0, 1, "probability of congestion from which on it is congestion")
+
+TL_LOSS_PLAIN(loss_mlp, TL_LOSS_MLP_PARAMS)
+
+/* The paper's two inputs and its topology. */
+TL_FN void TL(loss_mlp_hwang2018)(struct TL(loss_mlp_params) *p)
+{
+	p->model = TL_MLP_HWANG2018;
+	p->threshold = TL_RATIO(1, 2);
+}
+
+/* A unit: its bias, then a weight for each input. */
+TL_FN TL(mlp_sum) TL(mlp_dot)(const int32_t *weights, const TL(mlp_value) *x, uint32_t n)
+{
+	TL(mlp_sum) sum = TL(mlp_bias)(weights[0]);
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		sum += TL(mlp_weigh)(weights[i + 1], x[i]);
+	return sum;
+}
+
+TL_FN ratio_t TL(mlp_congestion)(uint32_t model, const ratio_t *f)
+{
+	TL(mlp_value) z[TL_LOSS_FEATURE_COUNT];
+	TL(mlp_sum) sum;
+	struct tl_mlp net;
+	uint32_t i;
+
+	tl_mlp_model(model, &net);
+	for (i = 0; i < net.inputs; i++)
+		z[i] = TL(mlp_score)(f[net.input[i]], net.mean_q30[i], net.gain_q30[i]);
+	sum = TL(mlp_bias)(net.output_q24[0]);
+	for (i = 0; i < net.hidden; i++)
+		sum += TL(mlp_weigh)(
+			net.output_q24[i + 1],
+			TL(mlp_unit)(TL(mlp_dot)(net.hidden_q24 + i * (net.inputs + 1), z, net.inputs)));
+	return TL(mlp_probability)(sum);
+}
+
+TL_FN void TL(loss_mlp_judge)(const struct TL(loss_mlp) *s, const ratio_t *f, const struct tl_loss_moment *at,
+			      struct TL(loss_decision) *out)
+{
+	(void)at;
+	if (TL(loss_known)(f))
+		TL(loss_decide)(out, TL(mlp_congestion)(s->params.model, f), s->params.threshold);
+	else
+		TL(loss_decide_rule)(out, 1);
+}

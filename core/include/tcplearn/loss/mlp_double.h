@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the perceptron needs of double precision. Weights are integers with 24 fractional bits, scales with 30: the
+ * same numbers in both arithmetics. */
+#ifndef TCPLEARN_LOSS_MLP_DOUBLE_H
+#define TCPLEARN_LOSS_MLP_DOUBLE_H
+
+#ifndef TL_NO_F64
+#include "../arithmetic/f64.h"
+
+typedef double tl_mlp_value_f64; /* of a unit */
+typedef double tl_mlp_sum_f64;
+
+/* (x - mean) gain within [-5, 5]; what is not a number is the mean. */
+TL_FN tl_mlp_value_f64 tl_mlp_score_f64(double x, int64_t mean_q30, int64_t gain_q30)
+{
+	double z = (x - (double)mean_q30 / 1073741824.0) * ((double)gain_q30 / 1073741824.0);
+
+	return z > 5.0 ? 5.0 : z >= -5.0 ? z : z < -5.0 ? -5.0 : 0.0;
+}
+
+TL_FN tl_mlp_sum_f64 tl_mlp_bias_f64(int32_t w_q24)
+{
+	return (double)w_q24 / 16777216.0;
+}
+
+TL_FN tl_mlp_sum_f64 tl_mlp_weigh_f64(int32_t w_q24, tl_mlp_value_f64 x)
+{
+	return (double)w_q24 / 16777216.0 * x;
+}
+
+/* 1 / (1 + e^-x) */
+TL_FN double tl_mlp_probability_f64(tl_mlp_sum_f64 x)
+{
+	double e = tl_f64_exp(x < 0 ? x : -x);
+
+	return x < 0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
+}
+
+TL_FN tl_mlp_value_f64 tl_mlp_unit_f64(tl_mlp_sum_f64 x)
+{
+	return tl_mlp_probability_f64(x);
+}
+
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the perceptron needs of fixed point: a unit's value and its weights have 24 fractional bits, their products
+ * and sums 48. */
+#ifndef TCPLEARN_LOSS_MLP_FIXED_H
+#define TCPLEARN_LOSS_MLP_FIXED_H
+
+#include "../arithmetic/weights_fixed.h"
+
+typedef int32_t tl_mlp_value_fix;
+typedef int64_t tl_mlp_sum_fix;
+
+/* (x - mean) gain within [-5, 5]. Range: |x|, |mean| <= 2^53, 0 < gain <= 2^38. */
+TL_FN tl_mlp_value_fix tl_mlp_score_fix(int64_t x, int64_t mean_q30, int64_t gain_q30)
+{
+	const int64_t five = (int64_t)5 << 30;
+	int64_t z;
+
+	TL_RANGE(tl_fix_within(x, 53), x);
+	TL_RANGE(tl_fix_within(mean_q30, 53), mean_q30);
+	TL_RANGE(gain_q30 > 0 && tl_fix_within(gain_q30, 38), gain_q30);
+	z = tl_fix_mul(x - mean_q30, gain_q30);
+	return (int32_t)tl_fix_shr(z > five ? five : z < -five ? -five : z, 6);
+}
+
+TL_FN tl_mlp_sum_fix tl_mlp_bias_fix(int32_t w_q24)
+{
+	return (int64_t)w_q24 * ((int64_t)1 << 24);
+}
+
+/* Range: |w| <= 64, |x| <= 5: the sum of 64 of them and a bias is below 2^62. */
+TL_FN tl_mlp_sum_fix tl_mlp_weigh_fix(int32_t w_q24, tl_mlp_value_fix x)
+{
+	TL_RANGE(tl_fix_within(w_q24, 30), w_q24);
+	TL_RANGE(tl_fix_mag(x) <= (uint64_t)5 << 24, x);
+	return (int64_t)w_q24 * x;
+}
+
+/* 1 / (1 + e^-x) with 30 fractional bits; x with 48, and beyond 24 taken as 24. */
+TL_FN int64_t tl_mlp_probability_fix(tl_mlp_sum_fix x)
+{
+	const int64_t top = (int64_t)24 << 30;
+	int64_t y = tl_fix_shr((int64_t)tl_fix_mag(x), 18);
+	/* log2 e */
+	uint64_t e = tl_fix_exp2_neg((uint64_t)tl_fix_mul(y < top ? y : top, 1549082005));
+	uint64_t one = (uint64_t)1 << 30, p = ((one << 30) + (one + e) / 2) / (one + e);
+
+	return (int64_t)(x < 0 ? one - p : p);
+}
+
+TL_FN tl_mlp_value_fix tl_mlp_unit_fix(tl_mlp_sum_fix x)
+{
+	return (int32_t)tl_fix_shr(tl_mlp_probability_fix(x), 6);
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `veno`: Fu and Liew (2003): N = cwnd (RTT - RTTmin) / RTT packets are in the queue, and fewer than beta of them
+ * mean that the loss is random. Included once for each arithmetic. */
+
+#define TL_LOSS_VENO_PARAMS(X) \
+	X(ratio, beta, TL_RATIO(3, 1), 0, 1048576, "packets in the queue from which on it is congestion")
+
+TL_LOSS_PLAIN(loss_veno, TL_LOSS_VENO_PARAMS)
+
+TL_FN void TL(loss_veno_judge)(const struct TL(loss_veno) *s, const ratio_t *f,
+			       const struct tl_loss_moment *at, struct TL(loss_decision) *out)
+{
+	(void)at;
+	TL(loss_decide_rule)(out, !TL(loss_known)(f) || !(f[TL_LOSS_F_veno_packets] < s->params.beta));
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* No include guard: the registry of one arithmetic over loss/wrap.h, with answers and features as doubles.
+ * TL_ARITHMETIC is TL_F64 or TL_FIX. */
+
+#ifndef TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
+#define TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
+
+/* A double as a feature: what is out of a feature's bounds is within them, in fixed point not a number too. */
+#define TL_CLIPPED(name, low, high, text) \
+	f[TL_LOSS_F_##name] = ratio_from_double(x[TL_LOSS_F_##name] < (low)    ? (low) \
+						: x[TL_LOSS_F_##name] > (high) ? (high) \
+						: x[TL_LOSS_F_##name] == x[TL_LOSS_F_##name] || \
+								TL_ARITHMETIC == TL_F64 \
+							? x[TL_LOSS_F_##name] \
+							: (low));
+
+/* clang-format off */
+#define TL_LIBRARY_LOSS(id, label, list, learns, learned, summary, about) \
+	TL_LIBRARY_PARAMS(id) \
+	static void TL(features_##id)(const void *s, const struct tl_loss_moment *at, double *out) \
+	{ \
+		ratio_t f[TL_LOSS_FEATURE_COUNT]; \
+		size_t i; \
+		TL(wrap_features_##id)(s, at, f); \
+		for (i = 0; i < TL_LOSS_FEATURE_COUNT; i++) \
+			out[i] = ratio_to_double(f[i]); \
+	} \
+	static void TL(judge_##id)(const void *s, const double *x, const struct tl_loss_moment *at, \
+				   struct tl_loss_decision *out) \
+	{ \
+		ratio_t f[TL_LOSS_FEATURE_COUNT]; \
+		struct TL(loss_decision) d; \
+		TL_LOSS_FEATURES(TL_CLIPPED) \
+		TL(wrap_judge_##id)(s, f, at, &d); \
+		out->congestion = ratio_to_double(d.congestion); \
+		out->cause = (enum tl_loss_cause)d.cause; \
+	} \
+	static void TL(decide_##id)(const void *s, const struct tl_loss_moment *at, struct tl_loss_decision *out) \
+	{ \
+		struct TL(loss_decision) d; \
+		TL(wrap_decide_##id)(s, at, &d); \
+		out->congestion = ratio_to_double(d.congestion); \
+		out->cause = (enum tl_loss_cause)d.cause; \
+	} \
+	static void TL(change_##id)(void *s, const struct tl_loss_moment *at, enum tl_loss_change change, \
+				    enum tl_loss_cause cause) \
+	{ \
+		TL(wrap_change_##id)(s, at, (uint32_t)change, (uint32_t)cause); \
+	}
+
+#define TL_LOSS_ENTRY(id, label, brief, glossary, defaults_fn) \
+	{ TL_ARITHMETIC, (int)tl_learned_of_##id, label, brief, glossary, TL(state_bytes_##id), TL(wrap_init_##id), \
+	  TL(wrap_observe_##id), TL(decide_##id), TL(change_##id), TL(features_##id), TL(judge_##id), defaults_fn, \
+	  TL(set_##id), TL(get_##id), table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)) },
+#define TL_LOSS_PRESET_ENTRY(id, preset, label, summary) \
+	TL_LOSS_ENTRY(id, label, summary, "", TL(wrap_defaults_##id##_##preset))
+#define TL_LOSS_CLASSIFIER_ENTRY(id, label, list, learns, learned, summary, about) \
+	TL_LOSS_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
+#endif
+
+TL_LOSS_CLASSIFIERS(TL_LIBRARY_LOSS)
+
+static const struct tl_loss_classifier TL(loss_registry)[] = {
+	TL_LOSS_CLASSIFIERS(TL_LOSS_CLASSIFIER_ENTRY)
+	TL_LOSS_PRESETS(TL_LOSS_PRESET_ENTRY)
+};
+/* clang-format on */

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: every allocation of the module fails in turn. What loads, loads whole or leaves nothing; a
+connection without its memory is the plain base.
+
+The module is built with FAIL_ALLOC=y (linux/module/allocation.h): its parameter fail_alloc=N lets the N-th
+allocation from then on fail, once, and counts down to 0.
+"""
+
+import ctypes
+import os
+import socket
+import time
+from pathlib import Path
+
+from guest import DEBUG, counters, enter, expect, in_child, log_folder, sh, sysctl
+from transfers import SERVER, acks, connect, serve, transfer, use
+
+FAILING = "/scenario/tcplearn_failing.ko"
+PARAMETER = Path("/sys/module/tcplearn/parameters/fail_alloc")
+CLONE_NEWNET = 0x40000000
+TCP_CONGESTION = 13
+
+
+def fails_next(n=1):
+    PARAMETER.write_text(f"{n}\n")
+
+
+def has_failed():
+    return PARAMETER.read_text().strip() == "0"
+
+
+def nothing_of_ours():
+    """What there is of the module: none of it when it is not loaded."""
+    found = [str(path) for path in (DEBUG, Path("/proc/sys/net/tcplearn"), PARAMETER) if path.exists()]
+    found += [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
+    found += [n for n in sysctl("net.ipv4.tcp_available_congestion_control").split() if n.startswith("tl-")]
+    return found
+
+
+def check_an_allocation_that_fails_at_load():
+    n, refused = 0, 0
+    while True:
+        n += 1
+        said = sh(f"insmod {FAILING} fail_alloc={n} 2>&1 || true").strip()
+        if said:
+            refused += 1
+            expect("Cannot allocate memory" in said, f"allocation {n}: {said}")
+            expect(not nothing_of_ours(), f"allocation {n}: {nothing_of_ours()} stay")
+            continue
+        done = not has_failed()
+        sh("rmmod tcplearn")
+        expect(not nothing_of_ours(), f"allocation {n}, unloaded: {nothing_of_ours()} stay")
+        if done:
+            break
+    expect(refused > 40, f"only {refused} of {n} allocations were of consequence")  # three of each estimator
+    expect(n - 1 - refused < 10, f"{n - 1 - refused} of {n - 1} did not stop it from loading")
+
+
+def _new_namespace():
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "unshare")
+    expect(sysctl("net.tcplearn.estimator") == "stock", "no settings")
+
+
+def check_an_allocation_that_fails_in_a_new_namespace():
+    sh(f"insmod {FAILING}")
+    for n in (1, 2):
+        fails_next(n)
+        said = in_child(_new_namespace)
+        expect("Errno 12" in said, f"allocation {n}: {said or 'there is a namespace'}")
+        expect(has_failed(), f"allocation {n} did not fail")
+    fails_next(3)
+    expect(not in_child(_new_namespace) and not has_failed(), "there is a third allocation")
+    fails_next(0)
+
+
+def _refused(name, value=None):
+    """By one system call: a file of Python's writes again as it is closed."""
+    fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
+    try:
+        _ = os.read(fd, 1000) if value is None else os.write(fd, b"%d" % value)
+    except OSError as error:
+        return error.strerror
+    finally:
+        os.close(fd)
+    return "it was not refused"
+
+
+def check_an_allocation_that_fails_in_a_setting():
+    sh(f"insmod {FAILING} log_kb=256")
+    enter("c0")
+    fails_next()
+    said = _refused("net.tcplearn.available_estimators")
+    expect(said == "Cannot allocate memory", f"available_estimators: {said}")
+    for n in (1, 2):
+        fails_next(n)
+        said = _refused("net.tcplearn.log", 1)
+        expect(said == "Cannot allocate memory" and has_failed(), f"log, allocation {n}: {said}")
+        expect(sysctl("net.tcplearn.log") == "0" and not log_folder().exists(), f"log, {n}: it is on")
+    fails_next(3)
+    sysctl("net.tcplearn.log", 1)
+    expect(log_folder().exists() and not has_failed(), "the log has a third allocation")
+    fails_next(0)
+
+
+def check_a_connection_without_memory_is_the_base():
+    sh(f"insmod {FAILING}")
+    serve(5120, answer=4000, congestion="tl-cubic")
+    enter("c0")
+    use("last")
+    fails_next()
+    transfer(5120, 50_000)
+    expect(has_failed(), "nothing was allocated")
+    now = counters()
+    expect((now["fallbacks"], now["connections"], now["acks"]) == (1, 0, 0), f"it has a state: {now}")
+    expect(not acks(log_folder().joinpath("log0").read_bytes()), "it is in the log")
+    transfer(5120, 50_000)
+    now = counters()
+    expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 10, f"the next one: {now}")
+    s = connect(5120)  # takes the algorithm again on the way: a second chance
+    fails_next()
+    s.sendall(b"x" * 1000)
+    time.sleep(0.2)
+    s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, b"tl-reno")
+    s.sendall(b"x" * 1000)
+    time.sleep(0.2)
+    expect(
+        counters()["fallbacks"] == 2 and counters()["connections"] == 2, f"changed under way: {counters()}"
+    )
+    s.close()
+
+
+def check_a_passive_connection_without_memory_is_the_base():
+    sh(f"insmod {FAILING}")
+    if os.fork() == 0:
+        enter("c1")
+        use("last", log=0)
+        os._exit(0)
+    os.wait()
+    serve(5121, answer=4000, congestion="tl-cubic")
+    enter("c0")
+    fails_next()
+    s = socket.create_connection((SERVER, 5121))
+    s.sendall(b"x")
+    got = 0
+    while got < 4000:
+        got += len(s.recv(4000))
+    expect(counters()["fallbacks"] == 1 and has_failed(), f"it has a state: {counters()}")
+    s.close()

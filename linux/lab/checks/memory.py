@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: what memory the module takes, when, and who is charged for it."""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+from guest import enter, expect, sh, sysctl
+from transfers import SERVER, connect, load, serve, use
+
+
+def memory_kb(name):
+    time.sleep(2)  # its counters lag
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1])
+    raise KeyError(name)
+
+
+def check_debug_memory_only_while_the_log_is_on():
+    """In hundreds of MB: some tens of free pages are the processor's own, and not counted as free."""
+    before = memory_kb("MemFree")
+    load("log_kb=400000")
+    loaded = memory_kb("MemFree")
+    expect(before - loaded < 100_000, f"loading took {before - loaded} kB")
+    enter("c0")
+    for _ in range(3):  # three would not fit
+        sysctl("net.tcplearn.log", 1)
+        on = memory_kb("MemFree")
+        expect(loaded - on > 300_000, f"the log took {loaded - on} kB of 400000")
+        sysctl("net.tcplearn.log", 0)
+        off = memory_kb("MemFree")
+        expect(loaded - off < 100_000, f"{loaded - off} kB are gone with the log off")
+
+
+def _slab_bytes(folder):
+    """Of kernel objects that a group is charged for."""
+    stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+    return int(stat["slab"])
+
+
+def _slab_of(group, congestion, port):
+    """Bytes of kernel objects that 400 connections of a process in that group are charged for."""
+    folder = Path("/sys/fs/cgroup", group)
+    folder.mkdir()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        (folder / "cgroup.procs").write_text(str(os.getpid()))
+        kept = []
+        for _ in range(400):
+            kept.append(connect(port, congestion))
+            kept[-1].sendall(b"x" * 100)
+        time.sleep(0.3)
+        os.write(write, b"1")
+        time.sleep(60)
+        os._exit(0)
+    os.read(read, 1)
+    charged = _slab_bytes(folder)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return charged
+
+
+def _groups():
+    Path("/sys/fs/cgroup").mkdir(parents=True, exist_ok=True)
+    sh("mount -t cgroup2 none /sys/fs/cgroup", check=False)
+    Path("/sys/fs/cgroup/cgroup.subtree_control").write_text("+memory")
+
+
+def check_connection_memory_is_charged():
+    load()
+    _groups()
+    serve(5106)
+    enter("c0")
+    use("experts", log=0)
+    plain = _slab_of("plain", b"cubic", 5106)
+    ours = _slab_of("ours", b"tl-cubic", 5106)
+    expect(ours - plain > 400 * 1000, f"{ours - plain} B charged for 400 connections with 100 experts each")
+
+
+def write_sizes(path):
+    """Bytes of a connection under each estimator (where no slab is merged with another's)."""
+    lines = Path("/proc/slabinfo").read_text().splitlines()
+    sizes = sorted((int(line.split()[3]), line.split()[0]) for line in lines if line.startswith("tcplearn_"))
+    expect(sizes, "no slabs of ours")
+    Path(path).write_text("".join(f"{name} {size} B\n" for size, name in sizes))
+
+
+def _states():
+    """Connections that have memory of ours, under any estimator."""
+    lines = Path("/proc/slabinfo").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_experts "))
+
+
+def _accept(group, count, port, pipe):
+    """In c1 and that group: accepts, says so, waits for a word, then sends on each."""
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+    enter("c1")
+    listener = socket.socket()
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-cubic")
+    listener.bind(("0.0.0.0", port))
+    listener.listen(1000)
+    os.write(pipe, b"l")
+    kept = [listener.accept()[0] for _ in range(count)]
+    os.write(pipe, b"a")
+    time.sleep(3)
+    for s in kept:
+        s.sendall(b"x" * 100)
+    time.sleep(1)
+    os.write(pipe, b"s")
+    time.sleep(60)
+
+
+def check_a_passive_connection_takes_memory_when_it_first_sends():
+    """Before that the kernel has not said whose it is: it takes none, and then it is its owner's."""
+    load()
+    _groups()
+    group = Path("/sys/fs/cgroup/passive")
+    group.mkdir()
+    if os.fork() == 0:
+        enter("c1")
+        use("experts", log=0)
+        os._exit(0)
+    os.wait()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _accept(group, 400, 5122, write)
+        os._exit(0)
+    os.read(read, 1)
+    enter("c0")
+    kept = [socket.create_connection((SERVER, 5122)) for _ in range(400)]
+    os.read(read, 1)
+    expect(_states() == 0, f"{_states()} accepted connections that sent nothing have a state")
+    before = _slab_bytes(group)
+    os.read(read, 1)
+    charged, states = _slab_bytes(group) - before, _states()
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    expect(states >= 400, f"{states} states of {len(kept)} connections that have sent")
+    expect(charged > 400 * 1000, f"{charged} B charged for {states} states with 100 experts each")

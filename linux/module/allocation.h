@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Every allocation of the module, so that a test can have each of them fail in turn (make FAIL_ALLOC=y,
+ * and the parameter fail_alloc). In any other build this is nothing. */
+#ifndef TCPLEARN_ALLOCATION_H
+#define TCPLEARN_ALLOCATION_H
+
+#include <linux/err.h>
+#include <linux/types.h>
+
+#ifdef TL_FAIL_ALLOC
+bool tl_alloc_fails(void);
+#else
+static inline bool tl_alloc_fails(void)
+{
+	return false;
+}
+#endif
+
+#define TL_ALLOC(pointer) (tl_alloc_fails() ? NULL : (pointer))
+#define TL_ALLOC_ERR_PTR(pointer) (tl_alloc_fails() ? ERR_PTR(-ENOMEM) : (pointer))
+#define TL_ALLOC_ERROR(error) (tl_alloc_fails() ? -ENOMEM : (error))
+
+#endif

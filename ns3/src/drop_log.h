@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Who dropped which packet: a queue, or the channel. A sender's data packets are known by their SerialTag,
+// which goes with them through every layer, so that no header is read and each sending of a segment has a
+// fate of its own.
+#ifndef TCPLEARN_NS3_DROP_LOG_H
+#define TCPLEARN_NS3_DROP_LOG_H
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "ns3/packet.h"
+
+namespace tcplearn {
+
+enum class DroppedBy { kNobody, kQueue, kChannel };
+
+class DropLog {
+ public:
+  void add(const ns3::Ptr<const ns3::Packet>& packet, DroppedBy who);
+  DroppedBy fate(std::uint32_t flow, std::uint64_t serial) const;
+  void forget(std::uint32_t flow, std::uint64_t serial) { by_serial_.erase({flow, serial}); }
+
+  std::uint64_t queue() const { return queue_; }  // packets of all traffic
+  std::uint64_t channel() const { return channel_; }
+
+ private:
+  std::map<std::pair<std::uint32_t, std::uint64_t>, DroppedBy> by_serial_;
+  std::uint64_t queue_ = 0, channel_ = 0;
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// ML-TCP's rule (hwang2018) over a congestion control: a loss that was called random leaves cwnd and ssthresh
+// as they are, and only its segment is sent again.
+#ifndef TCPLEARN_NS3_KEEP_WINDOW_H
+#define TCPLEARN_NS3_KEEP_WINDOW_H
+
+#include <memory>
+#include <string>
+
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-cubic.h"
+
+namespace tcplearn {
+
+// The order of ns-3 3.37: CongestionStateSet(CA_RECOVERY), the trace CongState (where the socket decides),
+// GetSsThresh, which cwnd is set to until the end of the recovery, CongestionStateSet(CA_OPEN),
+// IncreaseWindow. On a timeout GetSsThresh comes first, whatever the state.
+template <typename Base>
+class KeepWindow : public Base {
+ public:
+  KeepWindow() = default;
+  explicit KeepWindow(std::shared_ptr<const bool> keep) : keep_(std::move(keep)) {}
+
+  std::string GetName() const override { return "KeepWindow" + Base::GetName(); }
+
+  void CongestionStateSet(ns3::Ptr<ns3::TcpSocketState> tcb,
+                          const ns3::TcpSocketState::TcpCongState_t state) override {
+    if (state == ns3::TcpSocketState::CA_RECOVERY) {
+      entering_ = true;
+      cwnd_ = tcb->m_cWnd;
+      ssthresh_ = tcb->m_ssThresh;
+    } else if (state == ns3::TcpSocketState::CA_LOSS) {
+      keeping_ = restore_ = false;
+    } else if (state == ns3::TcpSocketState::CA_OPEN && keeping_) {
+      keeping_ = false;
+      restore_ = true;
+    }
+    Base::CongestionStateSet(tcb, state);
+  }
+
+  std::uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, std::uint32_t in_flight) override {
+    keeping_ = entering_ && *keep_;
+    entering_ = false;
+    return keeping_ ? cwnd_ : Base::GetSsThresh(tcb, in_flight);
+  }
+
+  void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> tcb, std::uint32_t segments) override {
+    if (restore_) {
+      restore_ = false;
+      tcb->m_cWnd = cwnd_;
+      tcb->m_ssThresh = ssthresh_;
+    }
+    Base::IncreaseWindow(tcb, segments);
+  }
+
+  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<KeepWindow>(this); }
+
+ private:
+  std::shared_ptr<const bool> keep_ = std::make_shared<bool>(false);
+  bool entering_ = false, keeping_ = false, restore_ = false;
+  std::uint32_t cwnd_ = 0, ssthresh_ = 0;
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// One sender's losses: what its classifier observes, what it says at each fast retransmit, and who dropped
+// the packets.
+#ifndef TCPLEARN_NS3_LOSS_JUDGE_H
+#define TCPLEARN_NS3_LOSS_JUDGE_H
+
+#include <map>
+#include <memory>
+
+#include "drop_log.h"
+#include "loss_classifier.h"
+#include "loss_record.h"
+#include "ns3/nstime.h"
+#include "ns3/sequence-number.h"
+
+namespace tcplearn {
+
+// The sender just before it retransmits.
+struct SenderState {
+  ns3::SequenceNumber32 head, high;  // oldest byte out, and the first never sent
+  std::uint32_t cwnd_bytes, ssthresh_bytes, segment_bytes;
+};
+
+class LossJudge {
+ public:
+  // `acts`: the sender does as the classifier says; otherwise it takes every loss for congestion.
+  LossJudge(std::uint32_t flow, const LossSpec& spec, bool acts, std::shared_ptr<LossRecord> record,
+            std::shared_ptr<DropLog> drops);
+
+  void sent(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial);
+  // `rtt_us`: 0 where the ACK gave no sample. Before the sender takes the ACK into account.
+  void acknowledged(ns3::SequenceNumber32 upto, std::int64_t rtt_us, const SenderState& sender);
+  void recovery_begins(const SenderState& sender);
+  void recovery_ends(const SenderState& sender);
+  void timed_out(const SenderState& sender);
+
+  // Whether the window is kept at the loss just decided on: what a congestion control holds on to.
+  std::shared_ptr<const bool> keep() const { return keep_; }
+
+ private:
+  struct Sending {
+    ns3::SequenceNumber32 end;
+    std::uint64_t serial;  // of its last sending
+  };
+  tl_loss_moment moment(const SenderState& sender) const;
+  void count_drops(const SenderState& sender, Recovery& out) const;
+
+  std::uint32_t flow_;
+  bool acts_;
+  std::unique_ptr<LossClassifier> classifier_;
+  std::shared_ptr<LossRecord> record_;
+  std::shared_ptr<DropLog> drops_;
+  std::map<ns3::SequenceNumber32, Sending> out_;  // by first byte
+  std::shared_ptr<bool> keep_ = std::make_shared<bool>(false);
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// hwang2018's Figure 3: a sender and a crossing one, two routers, a receiver behind a lossy hop and another:
+//
+//   sender (N0) ---+                        +--- last hop --- receiver (N3)
+//                  router (N1) --- router (N2)
+//   beside (N4) ---+       bottleneck       +---------------- beside (N6)
+#include <algorithm>
+#include <cmath>
+
+#include "links.h"
+#include "ns3/double.h"
+#include "ns3/error-model.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/pointer.h"
+#include "ns3/queue-item.h"
+#include "ns3/queue-size.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/string.h"
+#include "ns3/traffic-control-helper.h"
+#include "ns3/traffic-control-layer.h"
+#include "reorder_channel.h"
+#include "scenario.h"
+
+namespace tcplearn {
+
+using namespace ns3;
+
+namespace {
+
+constexpr double kPacketBits = 8 * 1500;
+constexpr std::uint32_t kLeastQueue = 4;
+constexpr double kEdge = 0.05, kMiddle = 0.4;  // of the RTT, one way
+
+std::uint32_t queue_packets(const Path& p) {
+  if (p.queue_bdp <= 0) return p.queue_packets;
+  const double bdp = p.rate_mbps * 1e3 * p.rtt_ms / kPacketBits;
+  return std::max(kLeastQueue, static_cast<std::uint32_t>(std::lround(p.queue_bdp * bdp)));
+}
+
+Ptr<ErrorModel> error_model(double rate, double burst_packets) {
+  if (burst_packets <= 1) {
+    const auto out = CreateObject<RateErrorModel>();
+    out->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+    out->SetRate(rate);
+    return out;
+  }
+  const auto out = CreateObject<BurstErrorModel>();
+  const auto size = CreateObject<UniformRandomVariable>();
+  size->SetAttribute("Min", DoubleValue(1));
+  size->SetAttribute("Max", DoubleValue(2 * burst_packets));  // cut to whole packets: mean burst_packets
+  out->SetBurstRate(rate / burst_packets);
+  out->SetRandomBurstSize(size);
+  return out;
+}
+
+void lose(const Ptr<NetDevice>& receiver, const Path& p, const std::shared_ptr<DropLog>& drops) {
+  if (p.loss_rate <= 0) return;
+  receiver->SetAttribute("ReceiveErrorModel", PointerValue(error_model(p.loss_rate, p.loss_burst_packets)));
+  receiver->TraceConnectWithoutContext(
+      "PhyRxDrop", Callback<void, Ptr<const Packet>>(
+                       [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kChannel); }));
+}
+
+// Drops of the bottleneck's queue, wherever it is: in a traced channel, in a discipline, in the device. Of
+// the last the layer above knows: it stops a full device, and what it would send then is gone.
+void watch_queue(const Ptr<Node>& router, const Ptr<QueueDisc>& discipline, const Ptr<TraceChannel>& traced,
+                 const std::shared_ptr<DropLog>& drops) {
+  const auto of_packet = [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kQueue); };
+  if (traced)
+    traced->on_drop(of_packet);
+  else if (discipline)
+    discipline->TraceConnectWithoutContext(
+        "Drop", Callback<void, Ptr<const QueueDiscItem>>(
+                    [of_packet](Ptr<const QueueDiscItem> item) { of_packet(item->GetPacket()); }));
+  else
+    router->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
+        "TcDrop", Callback<void, Ptr<const Packet>>(of_packet));
+}
+
+Ptr<QueueDisc> discipline_of(const Path& p, const NetDeviceContainer& bottleneck, std::uint32_t limit) {
+  if (p.queue == "droptail" || !p.trace.empty()) return nullptr;
+  TrafficControlHelper control;
+  control.SetRootQueueDisc(p.queue == "codel" ? "ns3::CoDelQueueDisc" : "ns3::FqCoDelQueueDisc", "MaxSize",
+                           StringValue(packets(limit)));
+  return control.Install(bottleneck.Get(0)).Get(0);
+}
+
+}  // namespace
+
+Network make_path(const Path& p, const std::shared_ptr<DropLog>& drops) {
+  NodeContainer hosts, routers;
+  hosts.Create(4);  // sender, beside; receiver, beside
+  routers.Create(2);
+  InternetStackHelper stack;
+  stack.SetIpv6StackInstall(false);
+  stack.Install(hosts);
+  stack.Install(routers);
+
+  const bool in_device = p.queue == "droptail";
+  const std::uint32_t limit = in_device ? queue_packets(p) : p.queue_packets;
+  const double access_mbps = std::max(100.0, 4 * p.rate_mbps);
+  const auto traced = p.trace.empty() ? nullptr : CreateObject<TraceChannel>();
+  const NetDeviceContainer bottleneck =
+      traced ? traced_link(traced, routers.Get(0), routers.Get(1), p.rtt_ms * kMiddle, limit, p.trace)
+             : link(routers.Get(0), routers.Get(1), p.rate_mbps, p.rtt_ms * kMiddle,
+                    in_device ? packets(limit) : kRing);
+  const NetDeviceContainer first = link(hosts.Get(0), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy);
+  const auto last_hop = CreateObject<ReorderChannel>();
+  last_hop->choose(p.reorder_rate, MicroSeconds(std::llround(p.reorder_ms * 1e3)));
+  const NetDeviceContainer last =
+      link_through(last_hop, routers.Get(1), hosts.Get(2), access_mbps, p.rtt_ms * kEdge, kRoomy);
+  const NetDeviceContainer beside[] = {
+      link(hosts.Get(1), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy),
+      link(routers.Get(1), hosts.Get(3), access_mbps, p.rtt_ms * kEdge, kRoomy)};
+
+  const Ptr<QueueDisc> discipline = discipline_of(p, bottleneck, limit);
+  Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+  const auto assign = [&](const NetDeviceContainer& devices) {
+    const Ipv4InterfaceContainer out = addresses.Assign(devices);
+    addresses.NewNetwork();
+    return out;
+  };
+  assign(bottleneck);
+  // installing addresses puts disciplines on links; the queues studied are those chosen above
+  if (!discipline && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(0));
+  Network out;
+  out.hosts = hosts;
+  out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
+                   assign(beside[1]).GetAddress(1)};
+  // a link by a channel of ours has none
+  for (const NetDeviceContainer& devices : {first, beside[0], beside[1]})
+    TrafficControlHelper().Uninstall(devices);
+  out.senders = {0, 1};
+  out.receivers = {2, 3};
+  Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+
+  watch_queue(routers.Get(0), discipline, traced, drops);
+  lose(p.loss_place == "first-hop"    ? first.Get(1)
+       : p.loss_place == "bottleneck" ? bottleneck.Get(1)
+                                      : last.Get(1),
+       p, drops);
+  const auto device = DynamicCast<PointToPointNetDevice>(bottleneck.Get(0));
+  out.queued_bytes = [device, discipline, traced]() -> double {
+    if (traced) return static_cast<double>(traced->queued_bytes());
+    return device->GetQueue()->GetNBytes() + (discipline ? discipline->GetNBytes() : 0);
+  };
+  return out;
+}
+
+}  // namespace tcplearn

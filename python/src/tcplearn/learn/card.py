@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A model's card: its data, what was chosen, how good it is on scenarios held out, and where it is weak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tcplearn import losses
+from tcplearn.learn import scores
+from tcplearn.learn.dataset import Dataset
+from tcplearn.learn.trials import Outcome
+from tcplearn.output.markdown import markdown as markdown_of
+from tcplearn.output.markdown import table_of
+from tcplearn.output.table import Cell, Table, headed, text
+
+if TYPE_CHECKING:
+    from tcplearn.learn.train import Result
+
+#: The best so many single features are shown.
+SINGLES = 5
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+
+
+def shown(result: Result) -> list[Outcome]:
+    """Ours, the ceiling, Veno's, and the best single features."""
+    rules = result.outcomes[2:]
+    venos = [o for o in rules if o.name.startswith("veno,")]
+    singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
+    return [*result.outcomes[:2], *venos, *singles[:SINGLES]]
+
+
+def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
+    """Balanced accuracy with its interval, recalls, AUC and calibration error."""
+    out = Table(
+        headed(
+            "classifier",
+            "balanced accuracy",
+            f"{scores.INTERVAL} %",
+            "congestion",
+            "random",
+            "AUC",
+            "calibration",
+        ),
+        title=title,
+    )
+    for o in outcomes:
+        low, high = o.interval
+        error = o.calibration_error
+        cells = [text(o.name), _number(o.balanced_accuracy), text(f"{low:.3f} to {high:.3f}")]
+        cells += [_number(scores.recall(o.data.congested, o.called, cause)) for cause in (1, 0)]
+        out.rows.append([*cells, _number(o.auc), _number(error) if error is not None else Cell()])
+    return out
+
+
+def _number(value: float) -> Cell:
+    return Cell(f"{value:.3f}", value)
+
+
+def markdown(data: Dataset, result: Result, command: str, stem: str) -> str:
+    return "\n".join(_lines(data, result, command, stem)) + "\n"
+
+
+def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[str]:
+    ours, ceiling = result.outcomes[:2]
+    yield f"# `{result.options.name}`: the cause of a loss\n"
+    yield f"Made by `{command}`.\n"
+    yield from _data(data)
+    yield from _chosen(result)
+    yield "## On scenarios held out\n"
+    yield (
+        f"{result.options.folds} folds, whole scenarios in each; intervals by drawing scenarios again. A "
+        "fold's limit is the best one for the scores of the other folds, each by a model that did not "
+        "see it; recalls are at that limit. `boosting` is gradient boosting on every feature: the ceiling. "
+        f"Ours has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of its balanced accuracy.\n"
+    )
+    yield markdown_of(table(shown(result)))
+    yield "Rows of the same runs on both sides, as the papers split them, flatter:\n"
+    yield markdown_of(table(result.rows_split))
+    both = [o.of_both_causes() for o in result.outcomes[:2]]
+    if len(both[0].data):
+        yield (
+            f"Only the {both[0].data.count} scenarios that have both causes (elsewhere the scenario itself "
+            "tells the cause):\n"
+        )
+        yield markdown_of(table(both))
+    yield from _thresholds(ours)
+    yield f"![calibration]({stem}-calibration.svg)\n"
+    yield from _importances(result)
+    yield f"![importances]({stem}-importances.svg)"
+    if result.resampled:
+        yield from _resampled(result)
+    if result.varied:
+        yield "\n## What each choice matters\n"
+        yield "Five folds by scenario.\n"
+        yield markdown_of(table([o for _, o in result.varied]))
+
+
+def _data(data: Dataset) -> Iterator[str]:
+    congested = int(data.congested.sum())
+    yield "## Data\n"
+    yield (
+        f"{data.read} recoveries of {len(data.scenarios)} scenarios; {data.spurious} without any loss are "
+        f"left out. Used: {len(data)} rows of {data.count} scenarios, {congested} congestion, "
+        f"{len(data) - congested} random. A loss is congestion if a queue dropped any packet of the window.\n"
+    )
+
+
+def _chosen(result: Result) -> Iterator[str]:
+    c = result.options.choices
+    weights = sum(map(len, result.model.hidden)) + 2 * len(result.model.hidden) + 1
+    yield "## Chosen\n"
+    yield table_of(
+        ["what", "value"],
+        [
+            ["inputs", ", ".join(f"`{name}`" for name in c.inputs)],
+            ["scaling", "z-scores of the training rows, clipped at ±5"],
+            ["hidden units", f"{c.hidden}, of {c.starts} networks from different starts; {weights} weights"],
+            ["penalty on squared weights", f"{c.penalty:g}"],
+            [
+                "training",
+                f"Adam, rate {c.rate:g}, batches of {c.batch}, {c.epochs} epochs, log loss, seed {c.seed}",
+            ],
+            ["rows of a scenario", f"at most {result.options.most}, drawn at random"],
+        ],
+    )
+    yield ""
+
+
+def _thresholds(ours: Outcome) -> Iterator[str]:
+    rows = [[f"{t:g}", *(f"{recall:.3f}" for recall in ours.at(t))] for t in THRESHOLDS]
+    yield "Recall by the parameter `threshold`:\n"
+    yield table_of(["threshold", "congestion", "random"], rows, [True, False, False]) + "\n"
+
+
+def _importances(result: Result) -> Iterator[str]:
+    meanings = losses.meanings()
+    best = sorted(result.falls.items(), key=lambda f: -f[1])[:10]
+    yield "The balanced accuracy falls by so much when a feature is shuffled among the rows held out:\n"
+    rows = [[f"`{name}`", meanings.get(name, ""), f"{fall:.3f}"] for name, fall in best]
+    yield table_of(["feature", "meaning", "fall"], rows, [True, True, False]) + "\n"
+
+
+def _resampled(result: Result) -> Iterator[str]:
+    o, found = result.options, result.resampled
+    assert found is not None
+
+    def spread(values: Sequence[float]) -> str:
+        return "{:.3f} ({:.3f} to {:.3f})".format(*values)
+
+    share = float(np.maximum(result.data.congested.mean(), 1 - result.data.congested.mean()))
+    yield "\n## The paper's protocol\n"
+    yield (
+        f"Trained on {o.events} events drawn from all, tested on {o.tests} others, {o.times} times; mean and "
+        f"the middle 95 %. Always the more frequent cause: {share:.3f}.\n"
+    )
+    yield table_of(
+        ["figure", "ours", "hwang2018"],
+        [
+            ["accuracy in training", spread(found.training), "0.97"],
+            ["accuracy in the test", spread(found.test), "0.96"],
+            ["balanced accuracy in the test", spread(found.test_balanced), ""],
+        ],
+        [True, False, False],
+    )

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Labelled fast retransmits: rows of features, who dropped the packet, and of which scenario a row is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tcplearn import losses
+from tcplearn.errors import UserError, printable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Drops of the window by each, where the host counted them.
+_DROPS = ("queue_drops", "channel_drops")
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """congested: 1 congestion, 0 random; group: the number of the row's scenario."""
+
+    features: tuple[str, ...]
+    x: Floats
+    congested: Ints
+    group: Ints
+    scenarios: tuple[str, ...]
+    read: int = 0  # rows in the files
+    spurious: int = 0  # of these, recoveries without any loss
+
+    def __len__(self) -> int:
+        return len(self.congested)
+
+    @property
+    def count(self) -> int:
+        """Scenarios that have rows."""
+        return len(np.unique(self.group))
+
+    def rows(self, chosen: Any) -> Dataset:
+        return replace(self, x=self.x[chosen], congested=self.congested[chosen], group=self.group[chosen])
+
+    def columns(self, names: Sequence[str]) -> Floats:
+        return self.x[:, [self.features.index(name) for name in names]]
+
+    def both_causes(self) -> Dataset:
+        """Of the scenarios that have both: there the scenario itself tells nothing."""
+        share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
+        return self.rows((share[self.group] > 0) & (share[self.group] < 1))
+
+    def at_most(self, rows: int, seed: int) -> Dataset:
+        """So many rows of each scenario, drawn at random: a long run does not outweigh the others."""
+        order = np.random.default_rng(seed).permutation(len(self))
+        order = order[np.argsort(self.group[order], kind="stable")]
+        groups = self.group[order]
+        first = np.searchsorted(groups, groups)
+        return self.rows(np.sort(order[np.arange(len(order)) - first < rows]))
+
+
+def read(paths: Sequence[Path]) -> Dataset:
+    """Raises UserError, one line, for what is no such data."""
+    names = losses.features()
+    frames = [_frame(path, names) for path in paths]
+    every = pl.concat([f.select("scenario", "truth", "spurious", *names) for f in frames])
+    kept = every.filter(~pl.col("spurious"))
+    scenarios = tuple(kept["scenario"].unique(maintain_order=True))
+    numbers = {name: k for k, name in enumerate(scenarios)}
+    data = Dataset(
+        features=names,
+        x=kept.select(names).to_numpy().astype(np.float64),
+        congested=(kept["truth"] == losses.CONGESTION).to_numpy().astype(np.int64),
+        group=np.array([numbers[name] for name in kept["scenario"]], np.int64),
+        scenarios=scenarios,
+        read=len(every),
+        spurious=len(every) - len(kept),
+    )
+    where = " ".join(printable(path) for path in paths)
+    if len(data) == 0:
+        raise UserError(f"{where}: no rows with a loss")
+    if len(scenarios) < 2:
+        raise UserError(f"{where}: one scenario only; whole scenarios are held out, so give more")
+    if data.congested.min() == data.congested.max():
+        raise UserError(f"{where}: every loss has the same cause; nothing can be learned")
+    return data
+
+
+def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
+    where = printable(path)
+    try:
+        csv = path.suffix.lower() == ".csv"
+        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
+    except FileNotFoundError:
+        raise UserError(f"{where}: no such file; check the path") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UserError(f"{where}: no table of losses: {printable(error)[:200]}") from error
+    missing = [name for name in ("scenario", "truth", *names) if name not in frame.columns]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise UserError(f"{where}: no column {missing[0]}{more}")
+    other = [v for v in frame["truth"].cast(pl.String).unique() if v not in losses.CAUSES]
+    if other:
+        raise UserError(f"{where}: truth is {printable(other[0])}; it has to be congestion or random")
+    for name in names:
+        if not frame[name].dtype.is_numeric():
+            raise UserError(f"{where}: {name} is no number")
+        bad = (~frame[name].cast(pl.Float64).is_finite().fill_null(False)).arg_true()
+        if len(bad):
+            raise UserError(
+                f"{where}: row {bad[0] + 1}: {name} is {frame[name][bad[0]]}, not a finite number"
+            )
+    return frame.with_columns(
+        pl.col("scenario").cast(pl.String),
+        pl.col("truth").cast(pl.String),
+        *(pl.col(name).cast(pl.Float64) for name in names),
+        spurious=pl.sum_horizontal(_DROPS) == 0 if set(_DROPS) <= set(frame.columns) else pl.lit(False),
+    )

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A perceptron of the core as JSON: read with every range checked, written so that it reads the same again.
+
+The core holds weights with 24 fractional bits and scales with 30; a model file holds those numbers exactly:
+the file, the header made of it and both arithmetics are one model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import UserError, printable
+
+#: Of core/include/tcplearn/loss/mlp_fixed.h: what its sums have room for.
+WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64
+WEIGHT_BITS, SCALE_BITS = 24, 30
+_KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "output_bias")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """P(congestion) = s(output . s(hidden . z + hidden_bias) + output_bias), s(x) = 1 / (1 + e^-x),
+    z = (feature - mean) gain within [-5, 5]."""
+
+    name: str
+    inputs: tuple[str, ...]
+    mean: tuple[float, ...]
+    gain: tuple[float, ...]
+    hidden: tuple[tuple[float, ...], ...]
+    hidden_bias: tuple[float, ...]
+    output: tuple[float, ...]
+    output_bias: float
+    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained; read by people
+
+
+def rounded(value: float, bits: int = WEIGHT_BITS) -> float:
+    """The nearest number with so many fractional bits."""
+    return math.ldexp(float(round(math.ldexp(value, bits))), -bits)
+
+
+def fixed(value: float, bits: int) -> int:
+    """The integer that the core holds; the value has no more bits than that."""
+    return round(math.ldexp(value, bits))
+
+
+class _Reader:
+    def __init__(self, where: str, document: object) -> None:
+        self.where = where
+        if not isinstance(document, dict):
+            raise self.error("not a model: an object is needed")
+        self.document: dict[str, Any] = document
+        missing = [key for key in _KEYS if key not in document]
+        if missing:
+            raise self.error(f"not a model: {', '.join(missing)} missing")
+
+    def error(self, what: str) -> UserError:
+        return UserError(f"{self.where}: {what}")
+
+    def number(self, what: str, value: object, most: float, bits: int = WEIGHT_BITS) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.error(f"{what} is not a number: {printable(value)[:40]}")
+        if not math.isfinite(value):
+            raise self.error(f"{what} is not finite: {value}")
+        if abs(value) > most:
+            raise self.error(f"{what} is {value:g}, beyond {most:g}")
+        return rounded(float(value), bits)
+
+    def numbers(
+        self, what: str, values: object, count: int, most: float, bits: int = WEIGHT_BITS
+    ) -> tuple[float, ...]:
+        if not isinstance(values, list) or len(values) != count:
+            raise self.error(f"{what} needs {count} numbers")
+        return tuple(self.number(f"{what}[{k}]", v, most, bits) for k, v in enumerate(values))
+
+
+def from_document(document: object, where: str, features: Sequence[str]) -> Model:
+    """A model from what a JSON file holds; UserError with one line where it is none."""
+    reader = _Reader(where, document)
+    name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+        raise reader.error("name has to be an identifier")
+    if not isinstance(inputs, list) or not inputs or not all(isinstance(f, str) for f in inputs):
+        raise reader.error("inputs has to be a list of features")
+    unknown = [f for f in inputs if f not in features]
+    if unknown or len(set(inputs)) != len(inputs):
+        raise reader.error(f"no feature {printable(unknown[0])}" if unknown else "an input is there twice")
+    if not isinstance(units, list) or not 1 <= len(units) <= HIDDEN_MAX:
+        raise reader.error(f"hidden has to be a list of 1 to {HIDDEN_MAX} units")
+    gain = reader.numbers("gain", reader.document["gain"], len(inputs), GAIN_MAX, SCALE_BITS)
+    if min(gain) <= 0:
+        raise reader.error("gain has to be above 0")
+    about = reader.document.get("about", {})
+    return Model(
+        name=name,
+        inputs=tuple(inputs),
+        mean=reader.numbers("mean", reader.document["mean"], len(inputs), MEAN_MAX, SCALE_BITS),
+        gain=gain,
+        hidden=tuple(
+            reader.numbers(f"hidden[{k}]", unit, len(inputs), WEIGHT_MAX) for k, unit in enumerate(units)
+        ),
+        hidden_bias=reader.numbers("hidden_bias", reader.document["hidden_bias"], len(units), WEIGHT_MAX),
+        output=reader.numbers("output", reader.document["output"], len(units), WEIGHT_MAX),
+        output_bias=reader.number("output_bias", reader.document["output_bias"], WEIGHT_MAX),
+        about=about if isinstance(about, dict) else {},
+    )
+
+
+def read(path: Path, features: Sequence[str]) -> Model:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not JSON: {printable(error)}") from error
+    return from_document(document, str(path), features)
+
+
+def text(model: Model) -> str:
+    """The file of a model: one line a list, so that a change of a weight is a change of a line."""
+    entries = [(key, value) for key, value in asdict(model).items()]
+    lines = []
+    for key, value in entries:
+        if key == "hidden":
+            rows = ",\n  ".join(json.dumps(list(row)) for row in value)
+            lines.append(f" {json.dumps(key)}: [\n  {rows}\n ]")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Training of the core's perceptron with scikit-learn, and what a trained one answers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcplearn.errors import FailedError, UserError
+from tcplearn.learn import model as models
+from tcplearn.learn.dataset import Floats, Ints
+from tcplearn.learn.model import Model
+
+CLIP = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the paper is silent on."""
+
+    inputs: tuple[str, ...]
+    hidden: int = 64
+    starts: int = 2  # networks of which the hidden units are, each with its share
+    penalty: float = 0.1  # of squared weights
+    epochs: int = 40
+    rate: float = 0.003
+    batch: int = 256
+    seed: int = 1
+
+
+def sklearn(module: str) -> Any:
+    """A module of scikit-learn, which only training needs."""
+    import importlib
+
+    try:
+        return importlib.import_module(f"sklearn.{module}")
+    except ImportError as error:
+        raise UserError("training needs scikit-learn; run: pip install 'tcplearn[sklearn]'") from error
+
+
+def _scales(x: Floats) -> tuple[Floats, Floats]:
+    """Mean and gain of each input, as the core holds them."""
+    deviation = x.std(0)
+    gain = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-12), 1.0)
+    bits = models.SCALE_BITS
+    mean = [models.rounded(float(v), bits) for v in np.clip(x.mean(0), -models.MEAN_MAX, models.MEAN_MAX)]
+    gains = [models.rounded(float(v), bits) for v in np.clip(gain, 2.0**-bits, models.GAIN_MAX)]
+    return np.array(mean), np.array(gains)
+
+
+def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
+    return np.clip((x - mean) * gain, -CLIP, CLIP)
+
+
+def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
+    """Several networks from different starts, as one: the mean of their outputs before the last sigmoid is a
+    network with all their hidden units. Each by Adam on the log loss with tanh, which learns faster, and
+    written with the sigmoids of the paper: tanh a = 2 s(2 a) - 1."""
+    if choices.hidden % choices.starts:
+        raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
+    mean, gain = _scales(x)
+    z = scores(x, mean, gain)
+    trained = [_network(z, congested, choices, choices.seed + k) for k in range(choices.starts)]
+    hidden = [2 * n.coefs_[0].T for n in trained], [2 * n.intercepts_[0] for n in trained]
+    last = [n.coefs_[1][:, 0] / choices.starts for n in trained]
+    bias = sum(float(n.intercepts_[1][0]) / choices.starts for n in trained) - float(
+        sum(w.sum() for w in last)
+    )
+    output = 2 * np.concatenate(last), bias
+    return _model(name, choices, (mean, gain), (np.concatenate(hidden[0]), np.concatenate(hidden[1])), output)
+
+
+def _network(z: Floats, congested: Ints, choices: Choices, seed: int) -> Any:
+    network = sklearn("neural_network").MLPClassifier(
+        (choices.hidden // choices.starts,),
+        activation="tanh",
+        alpha=choices.penalty,
+        learning_rate_init=choices.rate,
+        max_iter=choices.epochs,
+        batch_size=min(choices.batch, len(congested)),
+        random_state=seed,
+        tol=0.0,
+        n_iter_no_change=choices.epochs,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it went on to the last epoch, as wanted
+        return network.fit(z, congested)
+
+
+def _model(
+    name: str,
+    choices: Choices,
+    scales: tuple[Floats, Floats],
+    hidden: tuple[Floats, Floats],
+    output: tuple[Floats, float],
+) -> Model:
+    def weights(values: Floats) -> tuple[float, ...]:
+        if not np.isfinite(values).all() or np.abs(values).max(initial=0) > models.WEIGHT_MAX:
+            raise FailedError(
+                f"a weight grew beyond {models.WEIGHT_MAX:g}; raise --penalty (now {choices.penalty:g})"
+            )
+        return tuple(models.rounded(float(v)) for v in values)
+
+    return Model(
+        name=name,
+        inputs=choices.inputs,
+        mean=tuple(scales[0].tolist()),
+        gain=tuple(scales[1].tolist()),
+        hidden=tuple(weights(unit) for unit in hidden[0]),
+        hidden_bias=weights(hidden[1]),
+        output=weights(output[0]),
+        output_bias=weights(np.array([output[1]]))[0],
+    )
+
+
+def probability(model: Model, x: Floats) -> Floats:
+    """P(congestion) of rows of its inputs: as the core has it, in double."""
+    z = scores(x, np.array(model.mean), np.array(model.gain))
+    units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
+    return logistic(units @ np.array(model.output) + model.output_bias)
+
+
+def logistic(x: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        out: Floats = 1 / (1 + np.exp(-x))
+    return out
+
+
+#: Of a path's size, not of its state: a network that is given them learns the scenarios by heart.
+SCALES = (
+    "rtt_min_per_packet",
+    "rtt_per_packet",
+    "ack_interval",
+    "veno_packets",
+    "log_rtt_min_per_packet",
+    "log_rtt_per_packet",
+    "log_rtt_range",
+    "log_cwnd",
+    "past_log_packets",
+)
+#: hwang2018's.
+PAPER = ("rtt_min_per_packet", "rtt_per_packet")
+
+
+def free_of_scale(features: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in features if name not in SCALES)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How good a classifier of losses is: of congested 1 or 0, P(congestion), and what it called congestion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tcplearn.learn.dataset import Floats, Ints
+
+RESAMPLES, INTERVAL = 1000, 95
+BINS = 10
+
+
+def balanced_accuracy(congested: Ints, called: Ints) -> float:
+    """The mean of the two recalls; nan where a cause is not there."""
+    recalls = [
+        float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
+    ]
+    return float(np.mean(recalls))
+
+
+def recall(congested: Ints, called: Ints, cause: int) -> float:
+    of_cause = congested == cause
+    return float((called[of_cause] == cause).mean()) if of_cause.any() else np.nan
+
+
+def auc(congested: Ints, score: Floats) -> float:
+    """The chance that a congestion loss scores above a random one; ties are a half (Mann and Whitney)."""
+    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    ones = int(congested.sum())
+    zeros = len(congested) - ones
+    return (
+        float((rank[congested == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
+        if ones and zeros
+        else np.nan
+    )
+
+
+def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
+    """Calibration: mean probability, share of congestion and rows of each tenth that has rows."""
+    place = np.minimum((probability * BINS).astype(int), BINS - 1)
+    return [
+        (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
+        for k in range(BINS)
+        if (place == k).any()
+    ]
+
+
+def calibration_error(congested: Ints, probability: Floats) -> float:
+    """Expected, of equally wide bins."""
+    return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
+
+
+def best_threshold(congested: Ints, score: Floats) -> float:
+    """The limit from which on a score is congestion that has the best balanced accuracy."""
+    order = np.argsort(score, kind="stable")
+    sorted_score, is_one = score[order], congested[order] == 1
+    below = np.concatenate(([0], np.cumsum(~is_one))) / max(1, int((~is_one).sum()))
+    above = 1 - np.concatenate(([0], np.cumsum(is_one))) / max(1, int(is_one.sum()))
+    value = below + above
+    value[1:-1][sorted_score[1:] == sorted_score[:-1]] = -1  # no limit between equal scores
+    k = int(np.argmax(value))
+    if k == 0 or k == len(order):
+        return float(sorted_score[0]) if k == 0 else float(np.nextafter(sorted_score[-1], np.inf))
+    return float(sorted_score[k - 1] + (sorted_score[k] - sorted_score[k - 1]) / 2)
+
+
+def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple[float, float]:
+    """Of the balanced accuracy, by drawing whole scenarios again and again."""
+    n = int(group.max()) + 1
+    of_cause = [congested == c for c in (0, 1)]
+    right = np.array([np.bincount(group[c], called[c] == k, n) for k, c in enumerate(of_cause)])
+    rows = np.array([np.bincount(group[c], minlength=n) for c in of_cause])
+    there = np.flatnonzero(rows.sum(0))
+    drawn = there[np.random.default_rng(seed).integers(0, len(there), (RESAMPLES, len(there)))]
+    with np.errstate(invalid="ignore"):
+        recalls = right[:, drawn].sum(2) / rows[:, drawn].sum(2)
+    tail = (100 - INTERVAL) / 2
+    low, high = np.nanpercentile(recalls.mean(0), [tail, 100 - tail])
+    return float(low), float(high)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn train loss`: from labelled losses to a model, its card and its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tcplearn import provenance
+from tcplearn.errors import UserError, did_you_mean, printable
+from tcplearn.learn import card, dataset, perceptron, pictures, trials
+from tcplearn.learn import model as models
+from tcplearn.learn.dataset import Dataset
+from tcplearn.learn.model import Model
+from tcplearn.learn.perceptron import Choices
+from tcplearn.learn.trials import Outcome, Resampled
+from tcplearn.output.files import make_directory, write_atomically
+
+Say = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str = "wide"
+    choices: Choices = field(default_factory=lambda: Choices(()))  # no inputs: all that are free of scale
+    folds: int = trials.FOLDS
+    most: int = 120  # rows of a scenario
+    events: int = 0  # resamplings as in the paper: trained on so many,
+    tests: int = 125  # tested on so many,
+    times: int = 30  # again and again
+    vary: bool = False  # what each choice matters
+
+
+@dataclass(slots=True)
+class Result:
+    data: Dataset
+    options: Options
+    model: Model
+    outcomes: list[Outcome]  # ours first, then the ceiling
+    rows_split: list[Outcome]
+    falls: dict[str, float]
+    resampled: Resampled | None = None
+    varied: list[tuple[str, Outcome]] = field(default_factory=list)
+
+
+def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Raises UserError where one is not known; none: all that are free of a path's scale."""
+    for word in words:
+        if word not in known:
+            raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")
+    return tuple(dict.fromkeys(words)) or perceptron.free_of_scale(known)
+
+
+def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
+    """Raises UserError for data that are none, FailedError where no model comes of them."""
+    steps = _Steps(say, options)
+    steps.next("reading")
+    whole = dataset.read(paths)
+    choices = replace(options.choices, inputs=inputs_of(options.choices.inputs, whole.features))
+    options = replace(options, choices=choices)
+    data = whole.at_most(options.most, choices.seed)
+    if data.count < options.folds:
+        raise UserError(
+            f"{data.count} scenarios are fewer than {options.folds} folds; give --folds {data.count}"
+        )
+    folds = list(trials.by_scenario(data, options.folds, choices.seed))
+    steps.next("ours")
+    ours, falls = trials.try_ours(options.name, choices, data, folds)
+    steps.next("the ceiling")
+    outcomes = [ours, trials.try_out("boosting", trials.ceiling(choices.seed), data, folds)]
+    steps.next("rules")
+    outcomes += [trials.veno(data, beta) for beta in trials.BETAS]
+    outcomes += [trials.try_out(name, trials.single(name), data, folds, False) for name in data.features]
+    steps.next("rows split")
+    mixed = list(trials.by_row(data, options.folds, choices.seed))
+    rows_split = [
+        trials.try_out(options.name, trials.ours(choices), data, mixed),
+        trials.try_out("boosting", trials.ceiling(choices.seed), data, mixed),
+    ]
+    steps.next("the model")
+    model = perceptron.fit(data.columns(choices.inputs), data.congested, choices, options.name)
+    result = Result(data, options, model, outcomes, rows_split, falls)
+    if options.events:
+        steps.next("resamplings")
+        result.resampled = trials.resampled(whole, choices, options.events, options.tests, options.times)
+    if options.vary:
+        result.varied = _varied(options, data, steps)
+    return result
+
+
+def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, Outcome]]:
+    """One choice after another, five folds."""
+    base = options.choices
+    folds = list(trials.by_scenario(data, 5, base.seed))
+    out = []
+    for label, choices in variants(base, data.features):
+        steps.next(label)
+        out.append((label, trials.try_out(label, trials.ours(choices), data, folds)))
+    return out
+
+
+def variants(base: Choices, features: Sequence[str]) -> list[tuple[str, Choices]]:
+    one = replace(base, starts=1)
+    return [
+        ("as chosen", base),
+        *((f"{n} hidden units, one start", replace(one, hidden=n)) for n in (4, 8, 16, 32)),
+        *((f"penalty {p:g}", replace(base, penalty=p)) for p in (0.001, 1.0)),
+        *((f"{n} epochs", replace(base, epochs=n)) for n in (10, 80)),
+        *((f"learning rate {r:g}", replace(base, rate=r)) for r in (0.001, 0.01)),
+        ("inputs: every feature", replace(base, inputs=tuple(features))),
+        ("inputs: the paper's two", replace(base, inputs=perceptron.PAPER)),
+        (
+            "inputs: the paper's two, logarithms",
+            replace(base, inputs=("log_rtt_min_per_packet", "log_rtt_per_packet")),
+        ),
+    ]
+
+
+class _Steps:
+    def __init__(self, say: Say | None, options: Options) -> None:
+        self.say, self.done = say, 0
+        self.count = 6 + (options.events > 0) + (14 if options.vary else 0)
+
+    def next(self, what: str) -> None:
+        if self.say:
+            self.say(self.done / self.count, what)
+        self.done += 1
+
+
+def write(result: Result, folder: Path, command: str) -> list[Path]:
+    """The model, its card and its pictures."""
+    make_directory(folder)
+    stem = f"loss_{result.options.name}"
+    about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}
+    model = replace(result.model, about={**about, "scenarios": result.data.count})
+    written = pictures.write(result.outcomes[0], result.falls, stem, folder)
+    for path, text in (
+        (folder / f"{stem}.json", models.text(model)),
+        (folder / f"{stem}.md", card.markdown(result.data, result, command, stem)),
+    ):
+        write_atomically(path, text)
+        written.append(path)
+    return written

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Classifiers of losses tried on scenarios that they were not trained on: ours, a large model on the same
+features (the ceiling), Veno's rule and each feature with one limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcplearn.learn import perceptron, scores
+from tcplearn.learn.dataset import Dataset, Floats, Ints
+from tcplearn.learn.perceptron import Choices
+
+BETAS = (3, 5, 10, 15, 20, 25)
+FOLDS = 10
+#: A score of any rows, learned from others; the larger, the likelier congestion.
+Scorer = Callable[[Dataset], Floats]
+Learner = Callable[[Dataset], Scorer]
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of all rows, each scored by what was trained without it. called: by limits of other folds' scores;
+    calibrated: the score is a probability."""
+
+    name: str
+    data: Dataset
+    score: Floats
+    called: Ints
+    calibrated: bool
+
+    @property
+    def balanced_accuracy(self) -> float:
+        return scores.balanced_accuracy(self.data.congested, self.called)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return scores.interval(self.data.congested, self.called, self.data.group)
+
+    @property
+    def auc(self) -> float:
+        return scores.auc(self.data.congested, self.score)
+
+    @property
+    def calibration_error(self) -> float | None:
+        return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
+
+    def at(self, threshold: float) -> tuple[float, float]:
+        """Recall of congestion and of random losses."""
+        called = (self.score >= threshold).astype(np.int64)
+        return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
+
+    def of_both_causes(self) -> Outcome:
+        """On the scenarios alone that have both causes."""
+        keep = np.isin(self.data.group, self.data.both_causes().group)
+        return Outcome(self.name, self.data.rows(keep), self.score[keep], self.called[keep], self.calibrated)
+
+
+def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
+    """Rows of each fold, whole scenarios in each: as many rows in one as in another, within a scenario."""
+    rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
+    there = np.flatnonzero(rows)
+    order = np.random.default_rng(seed).permutation(there)
+    order = order[np.argsort(-rows[order], kind="stable")]
+    size, fold_of = np.zeros(folds), np.zeros(len(rows), int)
+    for scenario in order:
+        k = int(np.argmin(size))
+        fold_of[scenario], size[k] = k, size[k] + rows[scenario]
+    for k in range(folds):
+        yield np.flatnonzero(fold_of[data.group] == k)
+
+
+def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
+    """Rows of the same runs on both sides, as the papers split them."""
+    order = np.random.default_rng(seed).permutation(len(data))
+    for k in range(folds):
+        yield np.sort(order[k::folds])
+
+
+def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
+    """Which are called congestion: in each fold by the limit that is best for the scores of the other folds:
+    neither its own rows nor scores of rows that a model was trained on choose it."""
+    out = np.zeros(len(score), np.int64)
+    for held_out in folds:
+        rest = np.setdiff1d(np.arange(len(score)), held_out)
+        known = score if limits_of is None else limits_of
+        out[held_out] = score[held_out] >= scores.best_threshold(congested[rest], known[rest])
+    return out
+
+
+def try_out(
+    name: str, learner: Learner, data: Dataset, folds: Sequence[Ints], calibrated: bool = True
+) -> Outcome:
+    score = np.zeros(len(data))
+    for held_out in folds:
+        scorer = learner(data.rows(np.setdiff1d(np.arange(len(data)), held_out)))
+        score[held_out] = scorer(data.rows(held_out))
+    return Outcome(name, data, score, called(data.congested, score, folds), calibrated)
+
+
+def try_ours(
+    name: str, choices: Choices, data: Dataset, folds: Sequence[Ints]
+) -> tuple[Outcome, dict[str, float]]:
+    """As try_out(); and by how much the balanced accuracy falls when a feature is shuffled in a fold."""
+    draw = np.random.default_rng(choices.seed)
+    score = np.zeros(len(data))
+    shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}
+    for held_out in folds:
+        rest = data.rows(np.setdiff1d(np.arange(len(data)), held_out))
+        model = perceptron.fit(rest.columns(choices.inputs), rest.congested, choices)
+        x = data.rows(held_out).columns(choices.inputs)
+        score[held_out] = perceptron.probability(model, x)
+        for k, feature in enumerate(choices.inputs):
+            other = x.copy()
+            other[:, k] = draw.permutation(x[:, k])
+            shuffled[feature][held_out] = perceptron.probability(model, other)
+    outcome = Outcome(name, data, score, called(data.congested, score, folds), True)
+
+    def fall(without: Floats) -> float:
+        calls = called(data.congested, without, folds, limits_of=score)
+        return outcome.balanced_accuracy - scores.balanced_accuracy(data.congested, calls)
+
+    return outcome, {feature: fall(without) for feature, without in shuffled.items()}
+
+
+def ours(choices: Choices) -> Learner:
+    def learn(data: Dataset) -> Scorer:
+        model = perceptron.fit(data.columns(choices.inputs), data.congested, choices)
+        return lambda rows: perceptron.probability(model, rows.columns(choices.inputs))
+
+    return learn
+
+
+def ceiling(seed: int) -> Learner:
+    """Gradient boosting on every feature."""
+
+    def learn(data: Dataset) -> Scorer:
+        trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
+            max_iter=200,
+            learning_rate=0.08,
+            max_leaf_nodes=15,
+            min_samples_leaf=40,
+            l2_regularization=1.0,
+            random_state=seed,
+        )
+        trees.fit(data.x, data.congested)
+        return lambda rows: np.asarray(trees.predict_proba(rows.x)[:, 1], np.float64)
+
+    return learn
+
+
+def single(feature: str) -> Learner:
+    """The sign and the limit by training."""
+
+    def learn(data: Dataset) -> Scorer:
+        sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
+        return lambda rows: sign * rows.columns([feature])[:, 0]
+
+    return learn
+
+
+def veno(data: Dataset, beta: float) -> Outcome:
+    score = data.columns(["veno_packets"])[:, 0]
+    return Outcome(f"veno, β {beta:g}", data, score, (score >= beta).astype(np.int64), False)
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """Accuracies over resamplings: mean, and the middle 95 %."""
+
+    training: tuple[float, float, float]
+    test: tuple[float, float, float]
+    test_balanced: tuple[float, float, float]
+
+
+def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
+    """hwang2018's own protocol: so many events drawn for training, others for the test, again and again."""
+    found = []
+    for k in range(times):
+        order = np.random.default_rng(choices.seed + k).permutation(len(data))
+        train, test = data.rows(order[:events]), data.rows(order[events : events + tests])
+        model = perceptron.fit(train.columns(choices.inputs), train.congested, choices)
+        right = [
+            (perceptron.probability(model, part.columns(choices.inputs)) >= 0.5).astype(np.int64)
+            for part in (train, test)
+        ]
+        found.append(
+            (
+                float((right[0] == train.congested).mean()),
+                float((right[1] == test.congested).mean()),
+                scores.balanced_accuracy(test.congested, right[1]),
+            )
+        )
+
+    def spread(values: Floats) -> tuple[float, float, float]:
+        low, high = np.nanpercentile(values, [2.5, 97.5])
+        return float(np.nanmean(values)), float(low), float(high)
+
+    columns = np.array(found).T
+    return Resampled(*(spread(c) for c in columns))

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What each classifier of losses would have said at each fast retransmit of a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcplearn import _native, losses, provenance
+from tcplearn.errors import UserError, printable
+from tcplearn.output.numbers import counted
+from tcplearn.output.rows import Record
+from tcplearn.output.table import Cell, Column, Table, headed, text
+from tcplearn.traces import TraceOptions, open_trace
+
+DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive")
+#: Fast retransmits that a table shows, unless all are wanted.
+SHOWN = 40
+#: Of the rows' features, those that a table has room for.
+TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}
+
+_FAST, _TIMEOUT = 1, 2
+_EVENTS = ("kind", "time_us", "rtt_us", "delivered_segments", "duplicate", "flight_segments")
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Retransmit:
+    """A fast retransmit, and P(congestion) and cause by each classifier."""
+
+    source: str
+    flow: str
+    time_us: int
+    flight_segments: int
+    features: Mapping[str, float]
+    answers: Mapping[str, tuple[float, str]]
+
+    def records(self) -> list[Record]:
+        """One a classifier."""
+        where = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
+        return [
+            {**where, "classifier": name, "cause": cause, "congestion_probability": probability}
+            | {"flight_segments": self.flight_segments, **self.features}
+            for name, (probability, cause) in self.answers.items()
+        ]
+
+
+@dataclass(slots=True)
+class Causes:
+    classifiers: tuple[str, ...]
+    found: list[Retransmit] = field(default_factory=list)
+    timeouts: int = 0
+    warnings: list[str] = field(default_factory=list)
+    made_by: dict[str, str] = field(default_factory=provenance.made_by)
+
+
+def run(
+    paths: Sequence[Path], sender: str, arithmetic: str, flow: str, progress: Progress | None = None
+) -> Causes:
+    """Raises UserError, and TraceError for what cannot be read."""
+    out = Causes(DEFAULTS)
+    for path in paths:
+        source = printable(path)
+        trace = open_trace(path, options=TraceOptions(sender, events=True))
+        if trace.kind != "capture":
+            raise UserError(f"{source}: a {trace.kind}; only a capture has the ACKs that --loss needs")
+        held: dict[int, list[dict[str, Any]]] = {}
+        for batch in trace.batches():
+            events: Any = batch["events"]
+            _hold(events, held)
+            for ended in batch["ended"].tolist():
+                info, parts = trace.flow(ended), held.pop(ended, [])
+                trace.release(ended)
+                if info["chosen"] and flow in info["name"]:
+                    _judge(source, info["name"], parts, arithmetic, out)
+            if progress:
+                progress(trace.progress, path.name)
+        out.warnings += [f"{source}: {line}" for line in trace.warnings]
+    return out
+
+
+def _hold(events: Mapping[str, Any], held: dict[int, list[dict[str, Any]]]) -> None:
+    """A batch's events by flow."""
+    flows = events["flow"]
+    for number in np.unique(flows).tolist():
+        mine = flows == number
+        held.setdefault(number, []).append({name: events[name][mine] for name in _EVENTS})
+
+
+def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str, out: Causes) -> None:
+    if not parts:
+        return
+    events = {key: np.concatenate([part[key] for part in parts]) for key in _EVENTS}
+    out.timeouts += int((events["kind"] == _TIMEOUT).sum())
+    fast = np.flatnonzero(events["kind"] == _FAST)
+    if not len(fast):
+        return
+    answers = {}
+    features: Any = None
+    for classifier in out.classifiers:
+        said = _native.LossClassifier(classifier, arithmetic).run(*(events[key] for key in _EVENTS))
+        answers[classifier] = [(p, losses.CAUSES[c]) for p, c in zip(said[0].tolist(), said[1], strict=True)]
+        features = said[2].reshape(len(fast), -1)
+    for k, row in enumerate(fast.tolist()):
+        out.found.append(
+            Retransmit(
+                source,
+                name,
+                int(events["time_us"][row]),
+                int(events["flight_segments"][row]),
+                dict(zip(losses.features(), features[k].tolist(), strict=True)),
+                {classifier: said[k] for classifier, said in answers.items()},
+            )
+        )
+
+
+def summary(causes: Causes) -> Table:
+    """How often each classifier said what."""
+    retransmits = counted(len(causes.found), "fast retransmit")
+    out = Table(
+        headed("classifier", "congestion", "random", "mean P"),
+        title=f"{retransmits}, {counted(causes.timeouts, 'timeout')}",
+        legend="P: of congestion. A capture has no cwnd and no ssthresh: what was in flight is taken for the "
+        "one, half of it at the recovery before for the other.",
+    )
+    for name in causes.classifiers:
+        said = [found.answers[name] for found in causes.found]
+        congestion = sum(cause == losses.CONGESTION for _, cause in said)
+        mean = sum(p for p, _ in said) / len(said) if said else None
+        shown = Cell("" if mean is None else f"{mean:.3f}", mean)
+        counts = [Cell(f"{n:,}", n) for n in (congestion, len(said) - congestion)]
+        out.rows.append([text(name), *counts, shown])
+    return out
+
+
+def table(causes: Causes, everything: bool) -> Table:
+    """Each fast retransmit, and what each classifier says of it."""
+    columns = [
+        Column("flow", words=True),
+        Column("time,\ns"),
+        Column("in\nflight"),
+        *map(Column, TABLED.values()),
+    ]
+    columns += [Column(name, words=True) for name in causes.classifiers]
+    shown = causes.found if everything else causes.found[:SHOWN]
+    more = len(causes.found) - len(shown)
+    out = Table(columns, legend=f"And {more:,} more: --all, or --format csv." if more else "")
+    for found in shown:
+        cells = [text(found.flow), Cell(f"{found.time_us / 1e6:.3f}"), Cell(f"{found.flight_segments:,}")]
+        cells += [Cell(f"{found.features[name]:.2f}") for name in TABLED]
+        cells += [Cell(f"{cause} {p:.2f}") for p, cause in found.answers.values()]
+        out.rows.append(cells)
+    return out

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""From the engine's figures to what a row holds: units, ratios to other estimators, intervals, regret."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from tcplearn import metrics
+from tcplearn.replay import bootstrap, verdict
+from tcplearn.replay.results import Floats, Row
+
+BASELINE = "jacobson"
+
+
+def _rate(count: int, of: int) -> float | None:
+    return count / of if of else None
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return None if value is None or not base else value / base
+
+
+#: Each metric with the engine's name of it, were it in microseconds there.
+_IN_US = tuple((metric, f"{metrics.without_unit(metric.key)}_us") for metric in metrics.METRICS)
+
+
+def values_of(measured: Mapping[str, Any]) -> dict[str, float | None]:
+    """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
+    out: dict[str, float | None] = {}
+    for metric, us in _IN_US:
+        if metric.share_of:
+            out[metric.key] = _rate(*(measured[counter] for counter in metric.share_of))
+        elif us in measured and metric.unit == "ms":
+            out[metric.key] = None if measured[us] is None else measured[us] / 1000
+        elif metric.key in measured:
+            out[metric.key] = measured[metric.key]
+    return out
+
+
+Bounds = tuple[Floats, Floats]
+
+
+def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
+    """Low and high beside each ratio there is; nothing where either end is not bounded."""
+    if bounds is None:
+        return rows
+    out = []
+    for row, low, high in zip(rows, *bounds, strict=True):
+        ends: dict[str, float | None] = {}
+        for name, a, b in zip(bootstrap.RATIOS, low.tolist(), high.tolist(), strict=True):
+            known = row[name] is not None
+            ends[f"{name}_low"] = a if known and math.isfinite(a) else None
+            ends[f"{name}_high"] = b if known and math.isfinite(b) else None
+        out.append(row.changed(ends))
+    return out
+
+
+def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
+    """`hindsight`: errors of the best in hindsight, as `best_ewma_us`."""
+    best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
+    return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
+
+
+def with_ratios(rows: list[Row]) -> list[Row]:
+    base, linux = (next((r for r in rows if r.estimator == n), None) for n in (BASELINE, verdict.LINUX))
+    out = []
+    for r in rows:
+        ratios = {m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()} if base else {}
+        if linux:
+            ratios[verdict.LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
+        out.append(r.changed(ratios))
+    return out
+
+
+def with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
+    """The interval of each mean RTO over that of Linux's timer."""
+    if bounds is None:
+        return rows
+    low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
+    return [
+        r.changed({f"{verdict.LINUX_RATIO}_low": a, f"{verdict.LINUX_RATIO}_high": b})
+        for r, a, b in zip(rows, low, high, strict=True)
+    ]

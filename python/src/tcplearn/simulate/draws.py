@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Scenarios drawn at random, each by its seed alone: `[grid.draw]` says from what each key is drawn.
+
+"topology.rate_mbps" = { log = [1.0, 50.0] }      evenly on a logarithmic scale
+"load.udp_share" = { even = [0.05, 0.6] }
+"load.beside" = { of = [0, 1, 2] }                one of these, each as likely as it is listed
+"topology.loss_rate" = { any = [{ of = [0.0] }, { log = [1e-4, 0.03] }] }
+together = { any = [{ "load.udp" = ... }, ...] }  one of some sets of keys, instead of a key
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from tcplearn.errors import UserError
+
+#: Of keys that are no key of a scenario: what they are drawn from are tables of keys.
+TOGETHER = "together"
+
+
+def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
+    """Dotted keys of a scenario with their values. In any order of keys. Raises UserError."""
+    out: dict[str, Any] = {}
+    for key, source in grid.items():
+        draw = random.Random(f"{name}/{key}/{seed}")
+        if key.partition("-")[0] == TOGETHER:
+            out |= {inner: _value(inner, of, draw) for inner, of in _one_of(key, source, draw).items()}
+        else:
+            out[key] = _value(key, source, draw)
+    return out
+
+
+def _one_of(key: str, source: Any, draw: random.Random) -> Mapping[str, Any]:
+    if not isinstance(source, dict) or list(source) != ["any"] or not source["any"]:
+        raise UserError(f"grid.draw.{key}: give {{ any = [tables of keys] }}")
+    chosen: Mapping[str, Any] = draw.choice(source["any"])
+    return chosen
+
+
+def _value(key: str, source: Any, draw: random.Random) -> Any:
+    if not isinstance(source, dict) or len(source) != 1:
+        raise UserError(f"grid.draw.{key}: give one of even, log, of, any, as {{ even = [0.1, 0.6] }}")
+    ((how, values),) = source.items()
+    try:
+        match how:
+            case "of":
+                return draw.choice(values)
+            case "any":
+                return _value(key, draw.choice(values), draw)
+            case "even":
+                low, high = map(float, values)
+                return draw.uniform(low, high)
+            case "log":
+                low, high = map(float, values)
+                return math.exp(draw.uniform(math.log(low), math.log(high)))
+    except (TypeError, ValueError, IndexError):
+        raise UserError(f"grid.draw.{key}: {how}: not what it is drawn from: {values!r}") from None
+    raise UserError(f"grid.draw.{key}: no {how!r}; give one of even, log, of, any")

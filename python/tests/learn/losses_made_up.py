@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Labelled losses without a network: scenarios with shares of their own, features that tell a little."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from tcplearn import losses
+
+INFORMED = "rtt_min_to_srtt"
+
+
+def table(scenarios: int = 12, rows: int = 60, seed: int = 1) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    frames = []
+    for k in range(scenarios):
+        congested = draw.random(rows) < draw.uniform(0.2, 0.9)
+        columns = {name: draw.random(rows) for name in losses.features()}
+        columns[INFORMED] = np.clip(0.85 - 0.3 * congested + draw.normal(0, 0.1, rows), 0.01, 1)
+        columns["veno_packets"] = draw.exponential(4, rows) * (1 + congested)
+        truth = [losses.CONGESTION if c else losses.RANDOM for c in congested]
+        frames.append(pl.DataFrame({"scenario": f"s{k}", "truth": truth, **columns}))
+    return pl.concat(frames)

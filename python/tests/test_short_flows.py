@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Many flows too short to be judged: their rows go to the file as they end, and are not held."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tcplearn.replay import replay, tables
+from tcplearn.replay.results import Row
+
+MAKE = Path(__file__).parents[2] / "bench" / "make_short_flows.py"
+REPLAY = [sys.executable, "-m", "tcplearn", "replay", "-q"]
+#: Of the peak memory, ten times the flows to the flows.
+MOST_RATIO, MOST_MB = 1.3, 300
+
+
+def capture(folder: Path, flows: int) -> Path:
+    path = folder / f"{flows}.pcap"
+    subprocess.run([sys.executable, MAKE, path, "--flows", str(flows)], check=True)
+    return path
+
+
+def peak_mb(trace: Path, output: list[str]) -> float:
+    child = subprocess.Popen([*REPLAY, trace, *output], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return usage.ru_maxrss / 1024
+
+
+@pytest.mark.parametrize(
+    ("few", "many"), [(2_000, 20_000), pytest.param(20_000, 200_000, marks=pytest.mark.full)]
+)
+def test_memory_does_not_grow_with_the_flows(tmp_path: Path, few: int, many: int) -> None:
+    traces = [capture(tmp_path, flows) for flows in (few, many)]
+    for output in ([], ["--format", "json"], ["--report", str(tmp_path / "report.html")]):
+        less, more = (peak_mb(trace, output) for trace in traces)
+        assert more < MOST_MB and more / less < MOST_RATIO
+
+
+def test_memory_of_parquet_does_not_grow_either(tmp_path: Path) -> None:
+    less, more = (peak_mb(capture(tmp_path, flows), ["--format", "parquet"]) for flows in (1_000, 4_000))
+    assert more / less < MOST_RATIO
+
+
+def test_what_is_streamed_is_what_would_be_kept(tmp_path: Path) -> None:
+    trace = capture(tmp_path, 200)
+    streamed: list[list[Row]] = []
+    lean = replay.run([trace], sink=streamed.append, all_rows=False)
+    whole = replay.run([trace])
+    assert [row for rows in streamed for row in rows] == whole.rows
+    assert lean.rows == whole.rows[: len(lean.rows)] and lean.totals == whole.totals
+    flows = [rows[0].samples for rows in streamed]
+    assert len(lean.rows) == replay.SHORT_KEPT * len(streamed[0])
+    unlisted = flows[replay.SHORT_KEPT :]
+    assert (lean.unlisted.flows, lean.unlisted.samples) == (len(unlisted), sum(unlisted))
+    assert (lean.unlisted.least, lean.unlisted.most) == (min(unlisted), max(unlisted))
+    assert [tables.pooled(r) for r in (lean, whole)] == [True, True]
+
+
+def test_the_file_has_every_flow(tmp_path: Path) -> None:
+    trace, out = capture(tmp_path, 50), tmp_path / "rows.json"
+    subprocess.run([*REPLAY, trace, "--format", "json", "-o", out], check=True)
+    rows = json.loads(out.read_text())
+    assert len({row["flow"] for row in rows}) == 50 + 1  # all together, as none is judged alone
+    assert list(tmp_path.iterdir()) != [] and not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_a_replay_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    trace, out = capture(tmp_path, 50), tmp_path / "rows.json"
+    run = subprocess.run([*REPLAY, trace, tmp_path / "none.pcap", "--format", "json", "-o", out])
+    assert run.returncode == 2 and list(tmp_path.iterdir()) == [trace]
+    (tmp_path / "bad.pcap").write_bytes(trace.read_bytes()[:24])
+    run = subprocess.run([*REPLAY, trace, tmp_path / "bad.pcap", "--format", "json", "-o", out])
+    assert run.returncode == 2 and not out.exists()

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The features of a loss and the classifiers, from docs/algorithms/loss.md: once with floats, once with
+integers (durations in 2^-8 us, ratios with 30 fractional bits)."""
+
+import json
+import math
+from pathlib import Path
+
+from fixed_reference import ONE, over, times, two_to_minus
+from loss_numbers import Float
+from loss_series import BEGUN, CONGESTION, RANDOM, TIMEOUT, UNDONE
+
+MODELS = Path(__file__).resolve().parents[2] / "core" / "models"
+RTT_MAX_US, COUNT_MAX = 1 << 32, 1 << 20
+
+
+def count(n):
+    return min(max(n, 1), COUNT_MAX)
+
+
+class Connection:
+    """What is kept of a connection."""
+
+    def __init__(self, numbers):
+        self.n, zero = numbers, numbers.duration(0)
+        self.last_us = self.new_us = self.duplicate_us = self.round_us = self.recovery_us = 0
+        self.rtt = self.low = self.high = self.srtt = self.rttvar = zero
+        self.recent = self.before = self.mean = self.mean_before = zero
+        self.interval = zero
+        self.some8, self.some32, self.jitter8, self.jitter32 = zero, zero, zero, zero
+        self.packet, self.packet_least, self.past_rtt = zero, zero, zero
+        self.past_veno = self.past_log = numbers.number(0)
+        self.rtts = self.acks = self.round_rtts = self.round_packets = self.since = self.recoveries = 0
+        self.duplicates = 0
+
+    def apart(self, a_us, b_us):
+        return self.n.duration(min(max(b_us - a_us, 0), RTT_MAX_US))
+
+    def towards(self, a, x, n):
+        return a + self.n.scaled(x - a, n)
+
+    def ack(self, a):
+        if self.acks == 0:
+            self.round_us = self.recovery_us = self.new_us = a.time_us
+        else:
+            self.time_between(self.apart(self.last_us, a.time_us))
+        self.acks += 1
+        self.last_us = a.time_us
+        self.end_of_round(a.time_us)
+        if a.rtt_us > 0:
+            self.sample(self.n.duration(min(a.rtt_us, RTT_MAX_US)))
+        self.round_packets = min(self.round_packets + a.delivered, 0xFFFFFFFE)
+        self.since = min(self.since + a.delivered, 0xFFFFFFFE)
+        if a.duplicate:
+            self.duplicate_us = self.duplicate_us if self.duplicates else a.time_us
+            self.duplicates += 1
+        else:
+            self.new_us, self.duplicates = a.time_us, 0
+
+    def time_between(self, x):
+        if self.acks == 1:
+            self.some8 = self.some32 = x
+        else:
+            self.jitter8 = self.towards(self.jitter8, abs(x - self.some8), 8)
+            self.jitter32 = self.towards(self.jitter32, abs(x - self.some32), 32)
+            self.some8, self.some32 = self.towards(self.some8, x, 8), self.towards(self.some32, x, 32)
+        self.interval = x
+
+    def end_of_round(self, now_us):
+        lasted = self.apart(self.round_us, now_us)
+        if self.rtts == 0 or lasted < self.srtt:
+            return
+        if self.round_packets:
+            self.packet = self.n.scaled(lasted, self.round_packets)
+            self.packet_least = min(self.packet_least or self.packet, self.packet)
+        if self.round_rtts:
+            self.mean_before = self.mean
+        self.mean = self.n.duration(0)
+        self.round_rtts = self.round_packets = 0
+        self.round_us = now_us
+
+    def sample(self, y):
+        if self.rtts == 0:
+            self.low = self.high = self.srtt = y
+            self.rttvar = self.n.scaled(y, 2)
+        else:
+            self.rttvar = self.towards(self.rttvar, abs(self.srtt - y), 4)
+            self.srtt = self.towards(self.srtt, y, 8)
+            self.low, self.high = min(self.low, y), max(self.high, y)
+        self.rtt, self.recent = y, max(self.recent, y)
+        self.rtts += 1
+        self.round_rtts += 1
+        self.mean = self.towards(self.mean, y, self.round_rtts)
+
+    def over(self, a, b):
+        return self.n.quotient(a, b) if b > 0 else self.n.number(0)
+
+    def log_over(self, a, b):
+        one = self.n.duration(1)
+        return self.n.log2(self.n.quotient(a + one, b + one))
+
+    def veno(self, cwnd):
+        return self.n.product(self.over(self.rtt - self.low, self.rtt), count(cwnd))
+
+    def log_count(self, n):
+        return self.n.log2(self.n.number(n))
+
+    def change(self, at):
+        if at.change == BEGUN and self.rtts:
+            past = (self.past_rtt, self.past_veno, self.past_log)
+            now = (self.rtt, self.veno(at.cwnd), self.log_count(min(self.since + 1, 0xFFFFFFFE)))
+            if self.recoveries:
+                now = tuple(self.towards(a, x, 4) for a, x in zip(past, now, strict=True))
+            self.past_rtt, self.past_veno, self.past_log = now
+            self.recoveries += 1
+            self.before, self.recent = self.recent, self.n.duration(0)
+        if at.change in (BEGUN, TIMEOUT):
+            self.recovery_us, self.since = at.time_us, 0
+
+    def features(self, at):
+        """In the order of core/include/tcplearn/loss/feature_list.h, with the bounds of each."""
+        found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
+        if not self.rtts:
+            return found
+        assert list(found) == list(BOUNDS)
+        return {
+            k: min(max(v, self.n.number(BOUNDS[k][0])), self.n.number(BOUNDS[k][1])) for k, v in found.items()
+        }
+
+    def unclipped(self, at):
+        n, p, cwnd = self.n, count(at.flight), count(at.cwnd)
+        ms, nought, one = n.duration(1000), n.number(0), n.number(1)
+        above, span = self.rtt - self.low, self.high - self.low
+        low_ms, rtt_ms = n.scaled(n.quotient(self.low, ms), p), n.scaled(n.quotient(self.rtt, ms), p)
+        first_us = self.duplicate_us if self.duplicates else at.time_us
+        gap, spacing = self.apart(self.new_us, first_us), n.scaled(self.apart(first_us, at.time_us), 2)
+        veno, log_p, log_cwnd = self.veno(cwnd), self.log_count(p), self.log_count(cwnd)
+        log_since, log_veno = self.log_count(self.since + 1), n.log2(one + veno)
+        trips = self.over(self.apart(self.recovery_us, at.time_us), self.srtt)
+        sloped = self.round_rtts and self.mean_before > 0
+        return {
+            "rtt_min_per_packet": low_ms,
+            "rtt_per_packet": rtt_ms,
+            "ack_interval": n.quotient(self.interval, ms),
+            "veno_packets": veno,
+            "log_rtt_min_per_packet": n.log2(low_ms),
+            "log_rtt_per_packet": n.log2(rtt_ms),
+            "rtt_min_to_rtt": max(self.over(self.low, self.rtt), n.least),
+            "rtt_min_to_srtt": self.over(self.low, self.srtt),
+            "queue_position": self.over(above, span),
+            "recent_position": self.over(above, max(self.recent, self.before) - self.low),
+            "log_veno_packets": log_veno,
+            "log_flight": log_p,
+            "log_cwnd": log_cwnd,
+            "rtt_trend": self.over(self.rtt, self.mean_before) if self.mean_before > 0 else one,
+            "rtt_slope": self.over(self.mean - self.mean_before, self.low) if sloped else nought,
+            "rttvar_to_srtt": self.over(self.rttvar, self.srtt),
+            "rttvar_to_range": self.over(self.rttvar, span),
+            "log_rtt_range": self.log_over(span, self.low),
+            "ack_jitter": self.over(self.jitter8, self.some8),
+            "ack_jitter_slow": self.over(self.jitter32, self.some32),
+            "log_ack_rate": self.log_over(self.some8, self.rtt) + log_p,
+            "log_ack_rate_slow": self.log_over(self.some32, self.rtt) + log_p,
+            "log_packets_since": log_since,
+            "log_rtts_since": n.log2(trips + n.decimal("0.1")),
+            "log_packets_to_square": log_since - 2 * log_p,
+            "log_cwnd_to_ssthresh": log_cwnd - self.log_count(count(at.ssthresh)),
+            "rate_to_max": self.over(self.packet_least, self.packet),
+            "log_gap_to_duplicates": self.log_over(gap, spacing),
+            "log_gap_to_packet": self.log_over(gap, self.packet),
+            "log_veno_to_past": log_veno - n.log2(one + self.past_veno) if self.recoveries else nought,
+            "past_position": self.over(self.rtt - self.past_rtt, span) if self.recoveries else nought,
+            "past_log_packets": self.past_log,
+        }
+
+
+BOUNDS = {
+    "rtt_min_per_packet": (0, 4294968), "rtt_per_packet": (0, 4294968), "ack_interval": (0, 4294968),
+    "veno_packets": (0, 1048576), "log_rtt_min_per_packet": (-30, 30), "log_rtt_per_packet": (-30, 30),
+    "rtt_min_to_rtt": (0, 1), "rtt_min_to_srtt": (0, 4), "queue_position": (0, 1), "recent_position": (0, 3),
+    "log_veno_packets": (0, 21), "log_flight": (0, 20), "log_cwnd": (0, 20), "rtt_trend": (0, 4),
+    "rtt_slope": (-3, 3), "rttvar_to_srtt": (0, 4), "rttvar_to_range": (0, 4), "log_rtt_range": (-10, 10),
+    "ack_jitter": (0, 8), "ack_jitter_slow": (0, 8), "log_ack_rate": (-8, 8), "log_ack_rate_slow": (-8, 8),
+    "log_packets_since": (0, 32), "log_rtts_since": (-4, 12), "log_packets_to_square": (-40, 32),
+    "log_cwnd_to_ssthresh": (-8, 4), "rate_to_max": (0, 1), "log_gap_to_duplicates": (-6, 6),
+    "log_gap_to_packet": (-6, 6), "log_veno_to_past": (-6, 6), "past_position": (-3, 3),
+    "past_log_packets": (0, 32),
+}  # fmt: skip
+FEATURES = list(BOUNDS)
+
+
+def model(number):
+    return json.loads((MODELS / f"loss_{('wide', 'hwang2018')[number]}.json").read_text())
+
+
+def perceptron_float(net, features):
+    def logistic(x):
+        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+    z = [
+        min(max((features[name] - mean) * gain, -5), 5)
+        for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
+    ]
+    units = [
+        logistic(bias + math.fsum(w * x for w, x in zip(weights, z, strict=True)))
+        for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True)
+    ]
+    return logistic(net["output_bias"] + math.fsum(w * h for w, h in zip(net["output"], units, strict=True)))
+
+
+def perceptron_whole(net, features):
+    """Units and weights have 24 fractional bits, sums 48, the logistic function 30."""
+
+    def weight(x):
+        assert x * 2**24 == int(x * 2**24)
+        return int(x * 2**24)
+
+    def logistic(x):
+        y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
+        e = two_to_minus(y)
+        p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
+        return ONE - p if x < 0 else p
+
+    z = [
+        over(min(max(times(features[name] - round(mean * ONE), round(gain * ONE)), -5 * ONE), 5 * ONE), 64)
+        for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
+    ]
+    units = []
+    for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True):
+        total = (weight(bias) << 24) + sum(weight(w) * x for w, x in zip(weights, z, strict=True))
+        units.append(over(logistic(total), 64))
+    out = (weight(net["output_bias"]) << 24) + sum(
+        weight(w) * h for w, h in zip(net["output"], units, strict=True)
+    )
+    return logistic(out)
+
+
+class Classifier:
+    """Probability of congestion and cause."""
+
+    def __init__(self, numbers, p):
+        self.n, self.p, self.path = numbers, p, Connection(numbers)
+        self.one, self.said = numbers.number(1), CONGESTION
+        self.start()
+
+    def start(self):
+        pass
+
+    def learn(self, at, cause):
+        pass
+
+    def answer(self, congestion, threshold):
+        return congestion, CONGESTION if congestion >= threshold else RANDOM
+
+    def rule(self, congested):
+        return self.answer(self.one if congested else self.n.number(0), self.one)
+
+    def known(self):
+        return self.path.rtts > 0
+
+    def decide(self, at):
+        answer = self.judge(self.path.features(at), at)
+        self.said = answer[1]
+        return answer
+
+    def change(self, at):
+        self.learn(at, at.cause if at.cause < 2 else self.said)
+        self.path.change(at)
+
+
+class Always(Classifier):
+    def judge(self, f, at):
+        return self.rule(self.p["cause"] == CONGESTION)
+
+
+class Oracle(Classifier):
+    def judge(self, f, at):
+        return self.rule((at.truth if at.truth < 2 else self.p["otherwise"]) == CONGESTION)
+
+
+class Veno(Classifier):
+    def judge(self, f, at):
+        return self.rule(not self.known() or f["veno_packets"] >= self.n.decimal(self.p["beta"]))
+
+
+class Threshold(Classifier):
+    def judge(self, f, at):
+        x, limit = f[FEATURES[self.p["feature"]]], self.n.decimal(self.p["limit"])
+        return self.rule(not self.known() or (x <= limit if self.p["side"] == 0 else x >= limit))
+
+
+class Mlp(Classifier):
+    def congestion(self, f):
+        run = perceptron_float if isinstance(self.n, Float) else perceptron_whole
+        return run(model(self.p["model"]), f)
+
+    def judge(self, f, at):
+        if not self.known():
+            return self.rule(True)
+        return self.answer(self.congestion(f), self.n.decimal(self.p["threshold"]))
+
+
+class Adaptive(Mlp):
+    def start(self):
+        self.threshold, self.window, self.wrong = self.n.decimal(self.p["threshold"]), 0, 0
+
+    def learn(self, at, cause):
+        n, p = self.n, {k: self.n.decimal(v) for k, v in self.p.items()}
+        if at.change == UNDONE:
+            self.window = 0
+        if at.change not in (BEGUN, TIMEOUT):
+            return
+        if self.window:
+            windows = n.scaled(n.number(self.path.since), self.window) - n.number(1)
+            wrong = at.change == TIMEOUT or windows < p["soon"]
+            if wrong:
+                self.threshold = n.part(self.threshold, p["fall"])
+            else:
+                self.threshold += n.part(p["highest"] - self.threshold, p["rise"])
+            self.threshold = max(self.threshold, p["lowest"])
+            self.wrong = self.wrong + 1 if wrong else 0
+        if cause == CONGESTION:
+            self.wrong = 0
+        self.window = count(at.cwnd) if at.change == BEGUN and cause == RANDOM else 0
+
+    def judge(self, f, at):
+        if not self.known():
+            return self.rule(True)
+        p, cause = self.answer(self.congestion(f), self.threshold)
+        return p, CONGESTION if 0 < self.p["keeps"] <= self.wrong else cause
+
+
+MLP = {"model": 0, "threshold": 0.4}
+ADAPTIVE = {
+    "model": 0, "threshold": 0.3, "lowest": 0.05, "highest": 0.5,
+    "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
+}  # fmt: skip
+SRTT = FEATURES.index("rtt_min_to_srtt")
+# name: (class, defaults, variants on every series)
+CLASSIFIERS = {
+    "congestion": (Always, {"cause": 0}, []),
+    "random": (Always, {"cause": 1}, []),
+    "oracle": (Oracle, {"otherwise": 0}, [{"otherwise": 1}]),
+    "veno": (Veno, {"beta": 3}, [{"beta": 0.5}, {"beta": 25}]),
+    "threshold": (
+        Threshold,
+        {"feature": SRTT, "limit": 0.8, "side": 0},
+        [{"feature": FEATURES.index("log_packets_since"), "limit": 6.5, "side": 1}],
+    ),
+    "mlp": (Mlp, MLP, [{"threshold": 0.2}, {"model": 1}]),
+    "mlp/hwang2018": (Mlp, {"model": 1, "threshold": 0.5}, []),
+    "adaptive": (
+        Adaptive,
+        ADAPTIVE,
+        [
+            {"threshold": 1, "highest": 1, "keeps": 0},
+            {"threshold": 1, "fall": 0.9, "keeps": 1, "soon": 0.25},
+            {"threshold": 0.9, "soon": 8, "rise": 0.5},
+        ],
+    ),
+}
