@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What the tests of whole runs say of each thing checked.
-#ifndef TCPLEARN_NS3_TESTS_CHECK_H
-#define TCPLEARN_NS3_TESTS_CHECK_H
+// What a test of this host counts.
+#ifndef TCPLEARN_NS3_CHECK_H
+#define TCPLEARN_NS3_CHECK_H
 
 #include <cstdio>
 #include <string>

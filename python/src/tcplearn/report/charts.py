@@ -18,6 +18,7 @@ Spec = dict[str, Any]
 
 WIDTH, RTT_HEIGHT, RTO_HEIGHT, OVERVIEW_HEIGHT = 900, 270, 230, 44
 SQUARE_WIDTH, SQUARE_HEIGHT = 420, 340
+LABEL_LIMIT = 260
 #: Of a plot on a phone: names are placed beside points for this width too.
 NARROW_WIDTH = 290
 
@@ -29,6 +30,9 @@ LOG_FROM = 20
 NEAR, FAR = 2.0, 300.0
 #: A timer that waits so many times the middle one's wait is drawn at that, with an arrow.
 WAIT_SHOWN = 30
+
+#: Names of so many characters stand alone in a line of the legend.
+LONG_NAME = 36
 
 _HINT = "click a name to show or hide it"
 
@@ -46,7 +50,7 @@ _CONFIG: Spec = {
         "labelFontSize": 11,
         "titleFontSize": 12,
     },
-    "legend": {"labelFontSize": 12, "labelLimit": 260, "symbolSize": 260, "symbolStrokeWidth": 2.5},
+    "legend": {"labelFontSize": 12, "labelLimit": LABEL_LIMIT, "symbolSize": 260, "symbolStrokeWidth": 2.5},
     "title": {
         "anchor": "start",
         "fontSize": 14,
@@ -74,6 +78,7 @@ def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = Non
             orient="top",
             columns=columns,
             labelFontSize=12 if columns > 3 else 11,
+            labelLimit=SQUARE_WIDTH if columns == 1 else LABEL_LIMIT,
             symbolType="stroke",
         )
         if columns
@@ -223,7 +228,7 @@ def errors(
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
             **encodings(
                 {name: looks[name] for name in seen},
-                columns=2 if still else 3,
+                columns=3 if not still else 2 if max(map(len, seen), default=0) < LONG_NAME else 1,
                 hint=None if still else _HINT,
             ),
         )

@@ -12,7 +12,6 @@ from rich.text import Text
 from tcplearn.errors import printable
 from tcplearn.output import numbers, terminal
 from tcplearn.output import table as tables
-from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
 from tcplearn.output.table import Column, Table, headed
 from tcplearn.replay import sentences, verdict
@@ -279,13 +278,13 @@ def inventory(suite: Suite) -> list[str]:
     tiny = sum(f.tiny for f in good)
     samples = sum(s.samples for s in suite.series)
     out = [
-        f"{counted(len(good), 'file')} read: {_over(suite)} ({counted(samples, 'sample')}), "
+        f"{numbers.counted(len(good), 'file')} read: {_over(suite)} ({numbers.counted(samples, 'sample')}), "
         f"{len(suite.short):,} shorter"
-        + (f", {counted(tiny, 'flow')} with hardly any sample left out" if tiny else "")
+        + (f", {numbers.counted(tiny, 'flow')} with hardly any sample left out" if tiny else "")
         + "."
     ]
     if suite.problems:
-        out.append(f"{counted(len(suite.problems), 'file')} could not be read.")
+        out.append(f"{numbers.counted(len(suite.problems), 'file')} could not be read.")
     if len(suite.series) < FEW:
         out.append("So few series make the intervals rough: they say little of other networks.")
     return out
