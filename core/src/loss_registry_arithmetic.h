@@ -49,14 +49,13 @@
 	}
 
 #define TL_LOSS_ENTRY(id, label, brief, glossary, defaults_fn) \
-	{ label, brief, glossary, (int)tl_learned_of_##id, TL_ARITHMETIC, \
-	  table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)), defaults_fn, \
-	  TL(set_##id), TL(get_##id), TL(state_bytes_##id), TL(wrap_init_##id), TL(wrap_observe_##id), \
-	  TL(decide_##id), TL(change_##id), TL(features_##id), TL(judge_##id) },
-#define TL_LOSS_CLASSIFIER_ENTRY(id, label, list, learns, learned, summary, about) \
-	TL_LOSS_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
+	{ TL_ARITHMETIC, (int)tl_learned_of_##id, label, brief, glossary, TL(state_bytes_##id), TL(wrap_init_##id), \
+	  TL(wrap_observe_##id), TL(decide_##id), TL(change_##id), TL(features_##id), TL(judge_##id), defaults_fn, \
+	  TL(set_##id), TL(get_##id), table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)) },
 #define TL_LOSS_PRESET_ENTRY(id, preset, label, summary) \
 	TL_LOSS_ENTRY(id, label, summary, "", TL(wrap_defaults_##id##_##preset))
+#define TL_LOSS_CLASSIFIER_ENTRY(id, label, list, learns, learned, summary, about) \
+	TL_LOSS_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
 #endif
 
 TL_LOSS_CLASSIFIERS(TL_LIBRARY_LOSS)

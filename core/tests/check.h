@@ -86,23 +86,36 @@ static inline double subject_get(const struct subject *s, const char *key)
 	return NAN;
 }
 
+/* Memory of so many bytes with a fence behind; and its end, which looks at the fence. */
+static inline unsigned char *fenced(size_t bytes)
+{
+	unsigned char *memory = malloc(bytes + FENCE);
+
+	if (!memory)
+		abort();
+	memset(memory, CANARY, bytes + FENCE);
+	return memory;
+}
+
+static inline void fenced_free(const char *name, unsigned char *memory, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < FENCE; i++)
+		CHECK(memory[bytes + i] == CANARY, "%s: wrote past its state", name);
+	free(memory);
+}
+
 static inline void subject_start(struct subject *s)
 {
 	s->bytes = s->e->state_bytes(s->params);
-	s->state = malloc(s->bytes + FENCE);
-	if (!s->state)
-		abort();
-	memset(s->state, CANARY, s->bytes + FENCE);
+	s->state = fenced(s->bytes);
 	s->e->init(s->state, s->params);
 }
 
 static inline void subject_stop(struct subject *s)
 {
-	size_t i;
-
-	for (i = 0; i < FENCE; i++)
-		CHECK(s->state[s->bytes + i] == CANARY, "%s: wrote past its state", s->e->name);
-	free(s->state);
+	fenced_free(s->e->name, s->state, s->bytes);
 	s->state = NULL;
 }
 

@@ -28,24 +28,16 @@ static inline int classifier_set(struct classifier *s, const char *key, double v
 	return s->c->set(s->params, i, value);
 }
 
+static inline void classifier_stop(struct classifier *s)
+{
+	fenced_free(s->c->name, s->state, s->bytes);
+}
+
 static inline void classifier_start(struct classifier *s)
 {
 	s->bytes = s->c->state_bytes(s->params);
-	s->state = malloc(s->bytes + FENCE);
-	if (!s->state)
-		abort();
-	memset(s->state, CANARY, s->bytes + FENCE);
+	s->state = fenced(s->bytes);
 	s->c->init(s->state, s->params);
-}
-
-static inline void classifier_stop(struct classifier *s)
-{
-	size_t i;
-
-	for (i = 0; i < FENCE; i++)
-		CHECK(s->state[s->bytes + i] == CANARY, "%s: wrote past its state", s->c->name);
-	free(s->state);
-	s->state = NULL;
 }
 
 /* A decision with what holds for every one. */

@@ -10,19 +10,13 @@
 #include <sstream>
 #include <string>
 
+#include "check.h"
 #include "run.h"
 
 using nlohmann::json;
 using tcplearn::Scenario;
 
 namespace {
-
-int failures = 0;
-
-void check(bool good, const std::string& what) {
-  std::printf("%s %s\n", good ? "ok  " : "FAIL", what.c_str());
-  failures += !good;
-}
 
 Scenario path(double loss_rate, const std::string& classifier, bool acts) {
   Scenario s{};

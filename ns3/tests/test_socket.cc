@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "check.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
@@ -16,13 +17,6 @@
 using namespace ns3;
 
 namespace {
-
-int failures = 0;
-
-void check(bool good, const std::string& what) {
-  std::printf("%s %s\n", good ? "ok  " : "FAIL", what.c_str());
-  failures += !good;
-}
 
 // What a run is compared by: every RTO that the sender's timer ever had.
 struct Run {

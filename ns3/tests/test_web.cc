@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "check.h"
 #include "scenario.h"
 #include "web_draw.h"
 #include "web_run.h"
@@ -18,13 +19,6 @@
 namespace {
 
 using nlohmann::json;
-
-int failures = 0;
-
-void check(bool good, const std::string& what) {
-  if (!good) std::printf("FAIL %s\n", what.c_str());
-  failures += !good;
-}
 
 std::map<std::string, std::vector<double>> drawn() {
   tcplearn::WebDraw draw({60, false, 1e9, {1, 20}}, 7);

@@ -10,7 +10,8 @@ import math
 import sys
 from pathlib import Path
 
-from loss_reference import CLASSIFIERS, Connection, Float, Whole
+from loss_numbers import Float, Whole
+from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
 
 HERE = Path(__file__).resolve().parent.parent

@@ -6,85 +6,12 @@ import json
 import math
 from pathlib import Path
 
-from fixed_reference import ONE, over, ratio, sat62, times, two_to_minus, us
+from fixed_reference import ONE, over, times, two_to_minus
+from loss_numbers import Float
 from loss_series import BEGUN, CONGESTION, RANDOM, TIMEOUT, UNDONE
 
 MODELS = Path(__file__).resolve().parents[2] / "core" / "models"
 RTT_MAX_US, COUNT_MAX = 1 << 32, 1 << 20
-
-
-class Float:
-    """What the path needs of numbers, in floats."""
-
-    least = 2.0**-30
-
-    def duration(self, us):
-        return float(us)
-
-    def scaled(self, a, n):  # a / n
-        return a / n
-
-    def product(self, a, n):  # by a count
-        return a * n
-
-    def quotient(self, a, b):
-        return a / b
-
-    def number(self, n):
-        return float(n)
-
-    def decimal(self, text):
-        return float(text)
-
-    def part(self, a, r):  # by a ratio
-        return a * r
-
-    def log2(self, x):
-        return math.log2(max(x, 2.0**-30))
-
-
-class Whole:
-    """The same in integers."""
-
-    least = 1
-
-    def duration(self, value):
-        return us(value)
-
-    def scaled(self, a, n):
-        return over(a, n)
-
-    def product(self, a, n):
-        return sat62(a * n)
-
-    def quotient(self, a, b):
-        if max(abs(a), b) > 1 << 32:
-            a, b = over(a, 1 << 10), max(1, over(b, 1 << 10))
-        return over(a * ONE, b)
-
-    def number(self, n):
-        return n * ONE
-
-    def decimal(self, text):
-        return ratio(text)
-
-    def part(self, a, r):
-        return times(a, r)
-
-    def log2(self, x):
-        """Of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13),
-        s = (m - 1) / (m + 1); m is cut."""
-        x = max(x, 1)
-        e = x.bit_length() - 31
-        m = x >> e if e > 0 else x << -e
-        if m >= math.isqrt(2 * ONE * ONE) + 1:
-            e, s = e + 1, over((m - 2 * ONE) * ONE, m + 2 * ONE)
-        else:
-            s = over((m - ONE) * ONE, m + ONE)
-        square, series = times(s, s), 0
-        for k in range(13, 0, -2):
-            series = times(series, square) + over(ONE, k)
-        return e * ONE + times(times(s, series), 3098164009)
 
 
 def count(n):
@@ -403,9 +330,9 @@ class Adaptive(Mlp):
         return p, CONGESTION if 0 < self.p["keeps"] <= self.wrong else cause
 
 
-MLP = {"model": 0, "threshold": 0.5}
+MLP = {"model": 0, "threshold": 0.4}
 ADAPTIVE = {
-    "model": 0, "threshold": 0.5, "lowest": 0.05, "highest": 0.7,
+    "model": 0, "threshold": 0.3, "lowest": 0.05, "highest": 0.5,
     "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
 }  # fmt: skip
 SRTT = FEATURES.index("rtt_min_to_srtt")
@@ -421,7 +348,7 @@ CLASSIFIERS = {
         [{"feature": FEATURES.index("log_packets_since"), "limit": 6.5, "side": 1}],
     ),
     "mlp": (Mlp, MLP, [{"threshold": 0.2}, {"model": 1}]),
-    "mlp/hwang2018": (Mlp, {**MLP, "model": 1}, []),
+    "mlp/hwang2018": (Mlp, {"model": 1, "threshold": 0.5}, []),
     "adaptive": (
         Adaptive,
         ADAPTIVE,

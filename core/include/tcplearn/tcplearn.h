@@ -71,16 +71,10 @@ struct tl_loss_decision {
 };
 
 struct tl_loss_classifier {
+	enum tl_arithmetic arithmetic;
+	int learned;
 	const char *name; /* "mlp", or a preset's: "mlp/hwang2018" */
 	const char *summary, *about;
-	int learned;
-	enum tl_arithmetic arithmetic;
-	const struct tl_param *params;
-	size_t param_count;
-	size_t params_bytes;
-	void (*defaults)(void *params);
-	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
-	double (*get)(const void *params, size_t index);
 	size_t (*state_bytes)(const void *params);
 	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
 	/* Every ACK, before decide() and change() of that ACK. */
@@ -93,6 +87,12 @@ struct tl_loss_classifier {
 	void (*features)(const void *state, const struct tl_loss_moment *at, double *features);
 	void (*judge)(const void *state, const double *features, const struct tl_loss_moment *at,
 		      struct tl_loss_decision *out);
+	/* Parameters, as those of an estimator. */
+	void (*defaults)(void *params);
+	int (*set)(void *params, size_t index, double value);
+	double (*get)(const void *params, size_t index);
+	const struct tl_param *params;
+	size_t param_count, params_bytes;
 };
 
 size_t tl_loss_count(void);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`tcplearn module install`, `status` and `remove` with the real DKMS, and what they leave.
 
-    PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL
+    PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs nothing that is built
 
 As root, on a machine made for it, a container or a chroot: needs dkms, and the headers of KERNEL. The
 running kernel may be another: what would load and unload the module is not run there. Prints each step, and

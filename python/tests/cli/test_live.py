@@ -201,6 +201,7 @@ def test_looking_at_the_result_so_far_changes_nothing(tmp_path: Path, unpacked: 
         with fifo.open("wb", buffering=0) as pipe:
             for at in range(0, len(unpacked), 1 << 20):
                 pipe.write(unpacked[at : at + (1 << 20)])
+                time.sleep(0.3)  # so that it is looked at in between
 
     threading.Thread(target=write, daemon=True).start()
     live = replay.run([fifo], replay.Options(), None, look)

@@ -5,9 +5,9 @@
 
 #define TL_LOSS_ADAPTIVE_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
-	X(ratio, threshold, TL_RATIO(1, 2), 0, 1, "at the start") \
+	X(ratio, threshold, TL_RATIO(3, 10), 0, 1, "at the start") \
 	X(ratio, lowest, TL_RATIO(1, 20), 0, 1, "that the threshold falls to") \
-	X(ratio, highest, TL_RATIO(7, 10), 0, 1, "that the threshold rises to") \
+	X(ratio, highest, TL_RATIO(1, 2), 0, 1, "that the threshold rises to") \
 	X(ratio, fall, TL_RATIO(1, 2), 0, 1, \
 	  "part that is left of the threshold after a keep that was wrong") \
 	X(ratio, rise, TL_RATIO(1, 8), 0, 1, "part of the way to the highest after a keep that was right") \

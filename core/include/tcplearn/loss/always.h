@@ -5,16 +5,7 @@
 #define TL_LOSS_ALWAYS_PARAMS(X) \
 	X(choice, cause, TL_LOSS_CONGESTION, "congestion|random", 1, "what every loss is put down to")
 
-struct TL(loss_always_params) {
-	TL_LOSS_ALWAYS_PARAMS(TL_FIELD)
-};
-
-struct TL(loss_always) {
-	struct TL(loss_path) path;
-	struct TL(loss_always_params) params;
-};
-
-TL_FN void TL(loss_always_defaults)(struct TL(loss_always_params) *p) { TL_LOSS_ALWAYS_PARAMS(TL_DEFAULT) }
+TL_LOSS_PLAIN(loss_always, TL_LOSS_ALWAYS_PARAMS)
 
 TL_FN void TL(loss_always_random)(struct TL(loss_always_params) *p)
 {

@@ -25,3 +25,19 @@ TL_FN int TL(loss_known)(const ratio_t *f)
 {
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);
 }
+
+/* A classifier that keeps nothing of its own: its parameters with their defaults, and its state. */
+#ifndef TL_LOSS_PLAIN
+#define TL_LOSS_PLAIN(id, list) \
+	struct TL(id##_params) { \
+		list(TL_FIELD) \
+	}; \
+	struct TL(id) { \
+		struct TL(loss_path) path; \
+		struct TL(id##_params) params; \
+	}; \
+	TL_FN void TL(id##_defaults)(struct TL(id##_params) *p) \
+	{ \
+		list(TL_DEFAULT) \
+	}
+#endif

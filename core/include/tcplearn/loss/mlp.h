@@ -8,18 +8,9 @@
 
 #define TL_LOSS_MLP_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
-	X(ratio, threshold, TL_RATIO(1, 2), 0, 1, "probability of congestion from which on it is congestion")
+	X(ratio, threshold, TL_RATIO(4, 10), 0, 1, "probability of congestion from which on it is congestion")
 
-struct TL(loss_mlp_params) {
-	TL_LOSS_MLP_PARAMS(TL_FIELD)
-};
-
-struct TL(loss_mlp) {
-	struct TL(loss_path) path;
-	struct TL(loss_mlp_params) params;
-};
-
-TL_FN void TL(loss_mlp_defaults)(struct TL(loss_mlp_params) *p) { TL_LOSS_MLP_PARAMS(TL_DEFAULT) }
+TL_LOSS_PLAIN(loss_mlp, TL_LOSS_MLP_PARAMS)
 
 /* The paper's two inputs and its topology. */
 TL_FN void TL(loss_mlp_hwang2018)(struct TL(loss_mlp_params) *p)

@@ -6,16 +6,7 @@
 	X(choice, otherwise, TL_LOSS_CONGESTION, "congestion|random", 1, \
 	  "where the host does not know either")
 
-struct TL(loss_oracle_params) {
-	TL_LOSS_ORACLE_PARAMS(TL_FIELD)
-};
-
-struct TL(loss_oracle) {
-	struct TL(loss_path) path;
-	struct TL(loss_oracle_params) params;
-};
-
-TL_FN void TL(loss_oracle_defaults)(struct TL(loss_oracle_params) *p) { TL_LOSS_ORACLE_PARAMS(TL_DEFAULT) }
+TL_LOSS_PLAIN(loss_oracle, TL_LOSS_ORACLE_PARAMS)
 
 TL_FN void TL(loss_oracle_judge)(const struct TL(loss_oracle) *s, const ratio_t *f,
 				 const struct tl_loss_moment *at, struct TL(loss_decision) *out)

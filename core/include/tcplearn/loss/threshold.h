@@ -17,18 +17,7 @@ enum tl_loss_side { TL_LOSS_BELOW = 0, TL_LOSS_ABOVE = 1 };
 	X(ratio, limit, TL_RATIO(8, 10), -64, 4294968, "of the feature") \
 	X(choice, side, TL_LOSS_BELOW, "below|above", 1, "where it is congestion; at the limit too")
 
-struct TL(loss_threshold_params) {
-	TL_LOSS_THRESHOLD_PARAMS(TL_FIELD)
-};
-
-struct TL(loss_threshold) {
-	struct TL(loss_path) path;
-	struct TL(loss_threshold_params) params;
-};
-
-TL_FN void TL(loss_threshold_defaults)(struct TL(loss_threshold_params) *p) {
-	TL_LOSS_THRESHOLD_PARAMS(TL_DEFAULT)
-}
+TL_LOSS_PLAIN(loss_threshold, TL_LOSS_THRESHOLD_PARAMS)
 
 /* Not a number is congestion. */
 TL_FN void TL(loss_threshold_judge)(const struct TL(loss_threshold) *s, const ratio_t *f,

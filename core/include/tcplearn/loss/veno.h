@@ -5,16 +5,7 @@
 #define TL_LOSS_VENO_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(3, 1), 0, 1048576, "packets in the queue from which on it is congestion")
 
-struct TL(loss_veno_params) {
-	TL_LOSS_VENO_PARAMS(TL_FIELD)
-};
-
-struct TL(loss_veno) {
-	struct TL(loss_path) path;
-	struct TL(loss_veno_params) params;
-};
-
-TL_FN void TL(loss_veno_defaults)(struct TL(loss_veno_params) *p) { TL_LOSS_VENO_PARAMS(TL_DEFAULT) }
+TL_LOSS_PLAIN(loss_veno, TL_LOSS_VENO_PARAMS)
 
 TL_FN void TL(loss_veno_judge)(const struct TL(loss_veno) *s, const ratio_t *f,
 			       const struct tl_loss_moment *at, struct TL(loss_decision) *out)

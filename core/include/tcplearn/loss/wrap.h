@@ -14,11 +14,6 @@ TL_LOSS_CLASSIFIERS(TL_LOSS_FACTS)
 
 #define TL_WRAP_LOSS(id, label, list, learns, learned, summary, about) \
 	TL_WRAP_PARAMS(id, list) \
-	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
-	{ \
-		(void)params; \
-		return (uint32_t)sizeof(struct TL(id)); \
-	} \
 	TL_FN void TL(wrap_init_##id)(void *state, const void *params) \
 	{ \
 		struct TL(id) *s = (struct TL(id) *)state; \
@@ -29,6 +24,11 @@ TL_LOSS_CLASSIFIERS(TL_LOSS_FACTS)
 	TL_FN void TL(wrap_observe_##id)(void *state, const struct tl_loss_ack *in) \
 	{ \
 		TL(loss_path_observe)(&((struct TL(id) *)state)->path, in); \
+	} \
+	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
+	{ \
+		(void)params; \
+		return (uint32_t)sizeof(struct TL(id)); \
 	} \
 	TL_FN void TL(wrap_features_##id)(const void *state, const struct tl_loss_moment *at, ratio_t *f) \
 	{ \

@@ -185,22 +185,6 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
   if (any_resent) ++retransmitted_packets;
 }
 
-void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
-  segment.arrived = sacked_.covers(segment.end - 1);
-  if (!losses_.recovering()) {  // without a sign that something arrived it is the timer's
-    const bool fast = duplicates_ > 0 || !sacked_.empty();
-    repair_.kind = static_cast<std::uint8_t>(fast ? EventKind::kFastRetransmit : EventKind::kTimeout);
-    repair_.time_us = now_us;
-    repair_.flight_segments = segments_of(nxt_ - una_);
-    repaired_ = true;
-  }
-  Repair repair =
-      losses_.on_repair(now_us, segment.first.sent_us, nxt_, armed_us_, segments_[head_].first.sent_us);
-  repair.tail = segment.end == nxt_;
-  repair.alone = segments_held() == 1 && segments_of(nxt_ - una_) <= 1;
-  segment.repair = std::make_shared<const Repair>(repair);
-}
-
 std::uint32_t SendSide::segments_of(std::int64_t bytes) const {
   const std::int64_t mss = std::max<std::int64_t>(mss_bytes(), 1);
   return clamp32((bytes + mss - 1) / mss);
@@ -306,20 +290,6 @@ void SendSide::read_duplicates(const Packet& packet, std::int64_t ack, std::uint
   losses_.duplicate(flow, left, right, out.losses);
 }
 
-// What this ACK acknowledges, was sent again, and is not known to have arrived the first time.
-void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
-  const bool echo_proves = segments_held() > 0 && segments_[head_].resent() && !head_truly_resent(packet);
-  const auto row = static_cast<std::uint32_t>(out.size() - 1);
-  for (std::size_t i = head_; i < segments_.size() && segments_[i].end <= ack; ++i) {
-    const Segment& segment = segments_[i];
-    if (!segment.repair || segment.arrived || segment.duplicates >= segment.again.size()) continue;
-    // The echo is of what moved the ACK: of the oldest, and not of what had been SACKed.
-    if (echo_proves && !sacked_.covers(segment.end - 1)) continue;
-    losses_.lost(flow, row, segment.start, segment.end, segment.first.sent_us, *segment.repair,
-                 segment.again.size() - segment.duplicates, out.losses);
-  }
-}
-
 bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack,
                       Batch& out) {
   if (!sequenced_) {
@@ -403,22 +373,6 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     out.events.add({flow, ended, now_us, 0, 0, 0, segments_of(nxt_ - una_)});
   }
   return true;
-}
-
-// After the ACK was taken in; a recovery that began before it comes first.
-void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
-                             Batch& out) {
-  if (repaired_) {
-    repair_.flow = flow;
-    out.events.add(repair_);
-    repaired_ = false;
-  }
-  // without SACK a duplicate says that one segment arrived
-  const std::uint32_t delivered = duplicate ? std::max(delivered_, 1u) : delivered_;
-  duplicates_ = duplicate ? duplicates_ + 1 : 0;
-  delivered_ = 0;
-  out.events.add({flow, static_cast<std::uint8_t>(EventKind::kAck), now_us, rtt_us, delivered,
-                  static_cast<std::uint8_t>(duplicate ? 1 : 0), 0});
 }
 
 }  // namespace tcplearn

@@ -41,8 +41,11 @@ class Frames {
   // What was lost before it came here, for people.
   virtual std::vector<std::string> warnings() const { return {}; }
   const std::string& damage() const { return damage_; }
+  // Whether the last next() found nothing at first.
+  bool waited() const { return waited_; }
 
  protected:
+  bool waited_ = false;
   std::string damage_;
 };
 

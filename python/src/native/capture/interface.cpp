@@ -69,7 +69,8 @@ Got Interface::next(Frame& out) {
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;
   int status = pcap_next_ex(handle_, &header, &data);
-  if (status == 0 && wait()) status = pcap_next_ex(handle_, &header, &data);
+  waited_ = status == 0;
+  if (waited_ && wait()) status = pcap_next_ex(handle_, &header, &data);
   if (status == 0) return Got::kNothingYet;
   if (status < 0) {
     damage_ = pcap_geterr(handle_);

@@ -102,6 +102,7 @@ bool PcapFile::next_direct(Frame& out) {
 
 bool PcapFile::complete() {
   constexpr std::size_t kHeaderBytes = 16;
+  waited_ = source_->seen(kHeaderBytes) == nullptr;
   if (!source_->ahead(kHeaderBytes, kWaitMs)) return false;
   const std::uint8_t* at = source_->seen(kHeaderBytes);
   if (at == nullptr) return true;  // the end
@@ -110,6 +111,7 @@ bool PcapFile::complete() {
   std::memcpy(&bytes, length, sizeof bytes);
   if (pcap_is_swapped(handle_) != 0) bytes = __builtin_bswap32(bytes);
   const std::size_t whole = std::size_t{bytes} + (blocks_ ? 0 : kHeaderBytes);
+  waited_ = waited_ || source_->seen(whole) == nullptr;
   return whole > ByteSource::kMostAhead || source_->ahead(whole, kWaitMs);
 }
 

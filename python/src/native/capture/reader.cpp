@@ -61,29 +61,6 @@ std::string count_of(std::uint64_t n, const char* what) {
 
 }  // namespace
 
-void Events::add(const Event& event) {
-  if (!wanted) return;
-#define TCPLEARN_X(type, name, unknown, meaning) name.push_back(event.name);
-  TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
-#undef TCPLEARN_X
-}
-
-void Events::clear() {
-#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
-  TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
-#undef TCPLEARN_X
-}
-
-void Batch::clear() {
-#define TCPLEARN_X(type, name, unknown, meaning) name.clear();
-  TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
-#undef TCPLEARN_X
-  ended.clear();
-  losses.clear();
-  events.clear();
-  below_clock = 0;
-}
-
 struct CaptureReader::State {
   struct Pair {  // of endpoints
     std::unique_ptr<Connection> live;
@@ -334,7 +311,7 @@ bool CaptureReader::State::next(Batch& out, std::size_t max_rows) {
   Frame frame;
   for (std::size_t i = 0; i < kPacketsPerCall && out.size() < max_rows && out.ended.size() < kEndedPerCall;
        ++i) {
-    if (live && Clock::now() > over) break;
+    if (live && frames->waited() && Clock::now() > over) break;
     if (const Window::Held* held = window.pop(read)) {
       take(held->packet, held->time_us, out);
       continue;

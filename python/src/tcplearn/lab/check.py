@@ -13,7 +13,8 @@ from pathlib import Path
 from tcplearn.errors import FailedError
 
 from . import vectors
-from .machine import FAILING, LAB, ORDINARY, ROOT, Boot, Machine, cache_folder, prepare
+from .checkout import LAB, ROOT
+from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
 from .scenario import KERNELS
 

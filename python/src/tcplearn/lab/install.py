@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
 
-from .machine import ROOT
+from .checkout import ROOT
 
 SOURCES = ROOT / "linux" / "module"
 #: As dkms.conf's BUILD_EXCLUSIVE_KERNEL.

@@ -18,12 +18,11 @@ from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.jobs import children
 from tcplearn.output.files import cache_folder as users_cache
 
+from .checkout import LAB, ROOT
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-ROOT = Path(__file__).resolve().parents[4]
-LAB = ROOT / "linux" / "lab"
 PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
 #: In the image; no scenario loads those that it does not name itself.
 IMAGE_MODULES = (*KERNEL_MODULES, "tun")

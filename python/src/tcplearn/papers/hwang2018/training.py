@@ -54,7 +54,8 @@ def _tried(what: str, frame: pl.DataFrame) -> Trained:
         file = Path(scratch) / "events.parquet"
         frame.write_parquet(file)
         data = dataset.read([file])
-    choices = perceptron.Choices(inputs=INPUTS, hidden=8, starts=1)
+    # as core/models/loss_hwang2018.json was trained
+    choices = perceptron.Choices(INPUTS, hidden=8, starts=1, penalty=1e-4, epochs=150, rate=0.005, batch=25)
     found = trials.resampled(data, choices, EVENTS, TESTS, TIMES)
     spread = (Estimate(*part) for part in (found.training, found.test, found.test_balanced))
     return Trained(what, len(data), 1 - float(data.congested.mean()), *spread)

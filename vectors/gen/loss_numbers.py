@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the features of a loss need of numbers: once in floats, once in integers (docs/algorithms/loss)."""
+
+import math
+
+from fixed_reference import ONE, over, ratio, sat62, times, us
+
+
+class Float:
+    """What the path needs of numbers, in floats."""
+
+    least = 2.0**-30
+
+    def duration(self, us):
+        return float(us)
+
+    def scaled(self, a, n):  # a / n
+        return a / n
+
+    def product(self, a, n):  # by a count
+        return a * n
+
+    def quotient(self, a, b):
+        return a / b
+
+    def number(self, n):
+        return float(n)
+
+    def decimal(self, text):
+        return float(text)
+
+    def part(self, a, r):  # by a ratio
+        return a * r
+
+    def log2(self, x):
+        return math.log2(max(x, 2.0**-30))
+
+
+class Whole:
+    """The same in integers."""
+
+    least = 1
+
+    def duration(self, value):
+        return us(value)
+
+    def scaled(self, a, n):
+        return over(a, n)
+
+    def product(self, a, n):
+        return sat62(a * n)
+
+    def quotient(self, a, b):
+        if max(abs(a), b) > 1 << 32:
+            a, b = over(a, 1 << 10), max(1, over(b, 1 << 10))
+        return over(a * ONE, b)
+
+    def number(self, n):
+        return n * ONE
+
+    def decimal(self, text):
+        return ratio(text)
+
+    def part(self, a, r):
+        return times(a, r)
+
+    def log2(self, x):
+        """Of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13),
+        s = (m - 1) / (m + 1); m is cut."""
+        x = max(x, 1)
+        e = x.bit_length() - 31
+        m = x >> e if e > 0 else x << -e
+        if m >= math.isqrt(2 * ONE * ONE) + 1:
+            e, s = e + 1, over((m - 2 * ONE) * ONE, m + 2 * ONE)
+        else:
+            s = over((m - ONE) * ONE, m + ONE)
+        square, series = times(s, s), 0
+        for k in range(13, 0, -2):
+            series = times(series, square) + over(ONE, k)
+        return e * ONE + times(times(s, series), 3098164009)
