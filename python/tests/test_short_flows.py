@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Many flows too short to be judged: their rows go to the file as they end, and are not held."""
 
+import copy
 import json
 import os
+import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tcplearn.replay import replay, tables
+from tcplearn.replay.names import Names
 from tcplearn.replay.results import Row
 
 MAKE = Path(__file__).parents[2] / "bench" / "make_short_flows.py"
@@ -43,7 +47,7 @@ def test_memory_does_not_grow_with_the_flows(tmp_path: Path, few: int, many: int
 
 
 def test_memory_of_parquet_does_not_grow_either(tmp_path: Path) -> None:
-    less, more = (peak_mb(capture(tmp_path, flows), ["--format", "parquet"]) for flows in (1_000, 4_000))
+    less, more = (peak_mb(capture(tmp_path, flows), ["--format", "parquet"]) for flows in (500, 2_000))
     assert more / less < MOST_RATIO
 
 
@@ -60,6 +64,15 @@ def test_what_is_streamed_is_what_would_be_kept(tmp_path: Path) -> None:
     assert (lean.unlisted.flows, lean.unlisted.samples) == (len(unlisted), sum(unlisted))
     assert (lean.unlisted.least, lean.unlisted.most) == (min(unlisted), max(unlisted))
     assert [tables.pooled(r) for r in (lean, whole)] == [True, True]
+
+
+def test_names_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Names, "MOST_NEW", 7)
+    chance, names, twin = random.Random(1), Names(), Counter[str]()
+    for _ in range(500):
+        name = str(chance.randrange(100))
+        twin[name] += 1
+        assert copy.copy(names).times("a", name) == names.times("a", name) == twin[name]
 
 
 def test_the_file_has_every_flow(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tcplearn.output.rows import TOTAL
 from tcplearn.replay import bootstrap, row_values, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
+from tcplearn.replay.names import Names
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
@@ -127,7 +128,7 @@ class _Run:
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
         self._flows = 0
         self._short_kept: Counter[str] = Counter()
-        self._times: dict[int, int] = {}  # that a source and name came, by their hash: names are many
+        self._names = Names()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
         """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
@@ -163,8 +164,7 @@ class _Run:
 
     def _numbered(self, source: str, name: str) -> str:
         """The ports may be used again, or a file named twice."""
-        key = hash((source, name))
-        again = self._times[key] = self._times.get(key, 0) + 1
+        again = self._names.times(source, name)
         return name if again == 1 else f"{name} #{again}"
 
     def _short(self, source: str, name: str, flow: _native.ReplayedFlow, *, lossy: bool) -> None:
@@ -272,7 +272,7 @@ class _Run:
         """What there would be, were this the end of the trace; all goes on."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
-        now._pictured, now._times = list(self._pictured), self._times.copy()
+        now._pictured, now._names = list(self._pictured), copy.copy(self._names)
         now._short_kept, now.sink = self._short_kept.copy(), None
         now.alone = list(self.alone)
         now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))

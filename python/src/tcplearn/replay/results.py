@@ -105,7 +105,6 @@ class Unlisted:
 @dataclass(slots=True)
 class Replay:
     rows: list[Row] = field(default_factory=list)
-    unlisted: Unlisted = field(default_factory=Unlisted)  # measured, and not among the rows
     totals: list[Row] = field(default_factory=list)  # flow "total", one per estimator
     series: list[Series] = field(default_factory=list)  # of the flows with most samples
     distributions: list[Distribution] = field(default_factory=list)
@@ -113,6 +112,7 @@ class Replay:
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
     verdict: Verdict | None = None  # which timer, over all flows
+    unlisted: Unlisted = field(default_factory=Unlisted)  # measured, and not among the rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
         """A row for each metric of `rows`; the source of totals is that of all flows."""

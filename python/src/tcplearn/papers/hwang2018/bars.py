@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, of, ratio
+from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_condition, of, ratio
 
 #: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
 KINDS = (
@@ -94,11 +94,11 @@ def _throughput(found: Sequence[Point], sender: str, c: float) -> Iterator[Bar]:
 def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Iterator[Bar]:
     plain, oracle, sender = who
     harm = [p for p in found if p.scenario == "harm"]
-    clean = [p for p in harm if _value(p, "loss_rate") == 0]
-    lossy = [p for p in harm if _value(p, "loss_rate") != 0]
-    alone = [p for p in clean if _value(p, "beside") == 0]
-    shared = [p for p in clean if _value(p, "beside") == 1]
-    neighbour = [p for p in lossy if _value(p, "beside") == 1]
+    clean = [p for p in harm if p.short["loss_rate"] == 0]
+    lossy = [p for p in harm if p.short["loss_rate"] != 0]
+    alone = [p for p in clean if p.short["beside"] == 0]
+    shared = [p for p in clean if p.short["beside"] == 1]
+    neighbour = [p for p in lossy if p.short["beside"] == 1]
     for what, points, other, metric, least, most in (
         (
             "no random loss, alone: drops over the plain sender's",
@@ -145,24 +145,15 @@ def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Ite
         yield _worst(what, sender, list(_ratios(points, sender, other, metric, c)), least, most)
     jain = [
         (Estimate(sum(p.metrics["jain_index"] for p in own) / len(own)), condition)
-        for condition, own in _by_condition([p for p in shared if p.sender == sender])
+        for condition, own in by_condition([p for p in shared if p.sender == sender])
     ]
     yield _worst("no random loss, shared: Jain's index", sender, jain, 0.95, None)
-
-
-def _value(p: Point, key: str) -> Any:
-    return next((value for name, value in p.at.items() if name.rpartition(".")[2] == key), None)
-
-
-def _by_condition(found: Sequence[Point]) -> Iterator[tuple[Any, list[Point]]]:
-    for condition in dict.fromkeys(p.condition for p in found):
-        yield condition, [p for p in found if p.condition == condition]
 
 
 def _ratios(
     found: Sequence[Point], sender: str, other: str, metric: str, c: float
 ) -> Iterator[tuple[Estimate, Any]]:
-    for condition, here in _by_condition(found):
+    for condition, here in by_condition(found):
         own = [p for p in here if p.sender == sender]
         base = [p for p in here if p.sender == other]
         value = ratio(own, base, metric, c)

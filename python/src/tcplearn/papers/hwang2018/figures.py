@@ -71,12 +71,8 @@ def _row(x: Any, sender: str, value: Estimate) -> Json:
 
 
 def _values(found: Sequence[Point], scenario: str, key: str) -> list[float]:
-    values = {_short(p).get(key) for p in found if p.scenario == scenario}
+    values = {p.short.get(key) for p in found if p.scenario == scenario}
     return sorted(v for v in values if v is not None)
-
-
-def _short(p: Point) -> Json:
-    return {key.rpartition(".")[2]: value for key, value in p.at.items()}
 
 
 def _by_condition(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,11 @@ class Point:
     def condition(self) -> tuple[tuple[str, Any], ...]:
         return tuple(self.at.items())
 
+    @property
+    def short(self) -> dict[str, Any]:
+        """By the last word of each key: loss_rate."""
+        return {key.rpartition(".")[2]: value for key, value in self.at.items()}
+
 
 def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
     """The runs on disk, and how many there should be."""
@@ -82,7 +87,7 @@ def of(found: Iterable[Point], scenario: str, sender: str = "", **at: Any) -> li
     """By the last word of a key: loss_rate=0.01. In the order of their seeds."""
 
     def is_meant(p: Point) -> bool:
-        short = {key.rpartition(".")[2]: value for key, value in p.at.items()}
+        short = p.short
         return (
             p.scenario == scenario
             and sender in ("", p.sender)
@@ -90,6 +95,11 @@ def of(found: Iterable[Point], scenario: str, sender: str = "", **at: Any) -> li
         )
 
     return sorted((p for p in found if is_meant(p)), key=lambda p: p.seed)
+
+
+def by_condition(found: Sequence[Point]) -> Iterator[tuple[tuple[tuple[str, Any], ...], list[Point]]]:
+    for condition in dict.fromkeys(p.condition for p in found):
+        yield condition, [p for p in found if p.condition == condition]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from tcplearn.papers.hwang2018.runs import (
     Estimate,
     Point,
     accuracy,
+    by_condition,
     confusion,
     mean,
     of,
@@ -189,8 +190,8 @@ def _over_veno(found: Sequence[Point], sender: str, c: float) -> Iterator[str]:
 
 def _harm(found: Sequence[Point], c: float) -> Iterator[str]:
     here = [p for p in found if p.scenario == "harm"]
-    alone = [p for p in here if _get(p, "beside") == 0]
-    beside = [p for p in here if _get(p, "beside") == 1]
+    alone = [p for p in here if p.short["beside"] == 0]
+    beside = [p for p in here if p.short["beside"] == 1]
     rows = list(_alone(alone, c))
     if rows:
         yield (
@@ -208,24 +209,13 @@ def _harm(found: Sequence[Point], c: float) -> Iterator[str]:
         yield table_of((*head, "neighbour × beside oracle", "× beside BBR"), rows)
 
 
-def _get(p: Point, key: str) -> object:
-    return next((value for name, value in p.at.items() if name.rpartition(".")[2] == key), None)
-
-
-def conditions(found: Sequence[Point]) -> Iterator[tuple[str, list[Point]]]:
-    """A condition in words, and its runs."""
-    for condition in dict.fromkeys(p.condition for p in found):
-        here = [p for p in found if p.condition == condition]
-        yield bars.words(condition), here
-
-
 def _alone(found: Sequence[Point], c: float) -> Iterator[list[str]]:
-    for words, here in conditions(found):
+    for condition, here in by_condition(found):
         plain = [p for p in here if p.sender == "newreno"]
         for sender in [s for s in SENDERS if any(p.sender == s for p in here)]:
             own = [p for p in here if p.sender == sender]
             yield [
-                words,
+                bars.words(condition),
                 SENDERS[sender],
                 _shown(mean(own, "goodput_mbps", c)),
                 _shown(ratio(own, plain, "queue_dropped_packets", c)),
@@ -234,13 +224,13 @@ def _alone(found: Sequence[Point], c: float) -> Iterator[list[str]]:
 
 
 def _beside(found: Sequence[Point], c: float) -> Iterator[list[str]]:
-    for words, here in conditions(found):
+    for condition, here in by_condition(found):
         oracle = [p for p in here if p.sender in ("oracle", "cubic-oracle")]
         bbr = [p for p in here if p.sender == "bbr"]
         for sender in [s for s in SENDERS if any(p.sender == s for p in here)]:
             own = [p for p in here if p.sender == sender]
             yield [
-                words,
+                bars.words(condition),
                 SENDERS[sender],
                 _shown(mean(own, "goodput_mbps", c)),
                 _shown(mean(own, "beside_goodput_mbps", c)),

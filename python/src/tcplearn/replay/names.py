@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How often each flow's name came, in a few bytes a name: they are many, and nearly all come once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Names:
+    """Names by their hashes, of 64 bits: sorted, but for the newest."""
+
+    MOST_NEW = 4096
+
+    def __init__(self) -> None:
+        self._known = np.empty(0, np.int64)
+        self._new: set[int] = set()
+        self._again: dict[int, int] = {}  # those that came more than once
+
+    def __copy__(self) -> Names:
+        out = Names()
+        out._known, out._new, out._again = self._known, set(self._new), dict(self._again)
+        return out
+
+    def times(self, *name: str) -> int:
+        """This one counted too."""
+        key = hash(name)
+        at = int(np.searchsorted(self._known, key))
+        if key in self._new or (at < len(self._known) and self._known[at] == key):
+            self._again[key] = self._again.get(key, 1) + 1
+            return self._again[key]
+        self._new.add(key)
+        if len(self._new) == self.MOST_NEW:
+            self._known = np.union1d(self._known, np.fromiter(self._new, np.int64))
+            self._new.clear()
+        return 1
