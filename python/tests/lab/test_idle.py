@@ -10,7 +10,7 @@ import pytest
 
 from samples import ROOT
 from tcplearn.errors import UserError
-from tcplearn.estimators import DEFAULTS
+from tcplearn.estimators import ALL
 from tcplearn.lab import run, scenario
 
 IDLE = ROOT / "linux" / "lab" / "scenarios" / "idle.toml"
@@ -26,7 +26,7 @@ PAUSES: dict[int, Callable[[int], int]] = {
 @pytest.mark.full
 def test_bursts_take_as_long_as_under_stock(tmp_path: Path) -> None:
     chosen = scenario.load(IDLE, "smoke")
-    assert chosen.algorithms.estimators == ["stock", *DEFAULTS]
+    assert chosen.algorithms.estimators == ["stock", *ALL]
     rows = run.run(chosen, run.Options(out=tmp_path)).rows
     value = {(row["algorithm"], row["metric"]): row["value"] or 0.0 for row in rows}
     for algorithm in {row["algorithm"] for row in rows}:
