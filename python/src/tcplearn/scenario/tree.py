@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tcplearn.errors import UserError, printable
+from tcplearn.errors import UserError, did_you_mean, printable
 
 Tree = dict[str, Any]
 
@@ -36,7 +36,8 @@ def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) 
     if profile == FULL:
         return tree
     known = list(dict.fromkeys((*profiles, FULL)))
-    raise UserError(f"{name}: no profile {profile!r}; it has {', '.join(known)}")
+    what = " ".join((did_you_mean(profile, known, ""), f"it has {', '.join(known)}")).strip()
+    raise UserError(f"{name}: no profile {profile!r}; {what}")
 
 
 def overlaid(base: Tree, over: Tree) -> Tree:
