@@ -88,13 +88,20 @@ def test_a_killed_sweep_goes_on(
     out = tmp_path / "killed"
     words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL, env=os.environ
+        [sys.executable, "-m", "tcplearn", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ,
+        text=True,
     )
     until_on_disk(6, out, process)
     process.send_signal(how)
-    assert process.wait(timeout=20) == (130 if how == signal.SIGINT else -how)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == (130 if how == signal.SIGINT else -how)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/[!.]*.json")}
     assert 6 <= len(kept) < RUNS
+    there = f"{len(kept)} of {RUNS} runs kept in {out}; the same command goes on from there"
+    assert said == (f"tcplearn: stopped: {there}\n" if how == signal.SIGINT else "")
     (fake_engine / "slow").unlink()
     assert simulate(sweep, "--profile", "t", out=out) == whole
     assert {path: path.stat().st_mtime_ns for path in kept} == kept

@@ -82,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except TyperException as error:
         return _usage(error, arguments)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as error:
+        say(str(error) or "stopped")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # head has seen enough; nothing may be left to flush at exit
         with contextlib.suppress(OSError, ValueError):
