@@ -19,6 +19,10 @@ class FailedError(UserError):
     exit_code = 1
 
 
+class FullDiskError(FailedError):
+    """No further run would fit either."""
+
+
 class InterruptedWork(KeyboardInterrupt):
     """An interrupt whose message says what is kept of the work."""
 

@@ -108,6 +108,20 @@ def test_a_killed_sweep_goes_on(
     assert len(simulated(fake_engine)) <= RUNS + 4  # what was running, and what a kill cut off
 
 
+def test_a_full_disk_ends_a_sweep_in_a_line(
+    fake_engine: Path, sweep: Path, small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = small_disk / "runs"
+    words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
+    assert main(words) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    assert f"no space left on device {small_disk}; make room there" in said.err
+    kept = list(out.glob("runs/*/*"))
+    assert 1 <= len(kept) < RUNS
+    assert all(json.loads(path.read_text())["key"] == path.stem for path in kept)  # none in half
+
+
 def test_intervals_are_students() -> None:
     for freedom in (1, 2, 3, 4, 5, 10, 23, 200):
         for p in (0.75, 0.95, 0.995):

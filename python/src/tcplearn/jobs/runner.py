@@ -14,6 +14,7 @@ from tcplearn.errors import InterruptedWork, printable
 from tcplearn.jobs.job import Failure, Job, watching
 from tcplearn.jobs.pool import Pool
 from tcplearn.jobs.store import Kept
+from tcplearn.output.files import naming_full_disk
 
 Progress = Callable[[float, str], None]
 
@@ -57,6 +58,7 @@ def run(
         _saying_what_is_kept(jobs, kept, unit, fresh=fresh),
         _interrupted_by_sigterm(),
         _watched(tell),
+        naming_full_disk(kept.folder),
         contextlib.closing(pool(todo)) as results,
     ):
         for job, result in results:
