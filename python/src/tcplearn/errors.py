@@ -19,6 +19,14 @@ class FailedError(UserError):
     exit_code = 1
 
 
+class FullDiskError(FailedError):
+    """No further run would fit either."""
+
+
+class InterruptedWork(KeyboardInterrupt):
+    """An interrupt whose message says what is kept of the work."""
+
+
 def is_trace_error(error: BaseException) -> bool:
     """Known by its name: importing the readers only to name the class would slow every start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)

@@ -239,7 +239,7 @@ def test_interrupt(
 ) -> None:
     engine.raises = KeyboardInterrupt()
     assert main(["replay", capture, "-o", str(tmp_path / "out.csv"), "--format", "csv"]) == 130
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "tcplearn: stopped\n")
     assert [p.name for p in tmp_path.iterdir()] == ["home.pcapng"]
 
 
@@ -250,7 +250,7 @@ def test_interrupted_process(capture: str) -> None:
     )
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=10) == ("", "")
+    assert process.communicate(timeout=10) == ("", "tcplearn: stopped\n")
     assert process.returncode == 130
 
 

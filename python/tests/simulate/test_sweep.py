@@ -88,17 +88,38 @@ def test_a_killed_sweep_goes_on(
     out = tmp_path / "killed"
     words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tcplearn", *words], stdout=subprocess.DEVNULL, env=os.environ
+        [sys.executable, "-m", "tcplearn", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ,
+        text=True,
     )
     until_on_disk(6, out, process)
     process.send_signal(how)
-    assert process.wait(timeout=20) == (130 if how == signal.SIGINT else -how)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == (130 if how == signal.SIGINT else -how)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/[!.]*.json")}
     assert 6 <= len(kept) < RUNS
+    there = f"{len(kept)} of {RUNS} runs kept in {out}; the same command goes on from there"
+    assert said == (f"tcplearn: stopped: {there}\n" if how == signal.SIGINT else "")
     (fake_engine / "slow").unlink()
     assert simulate(sweep, "--profile", "t", out=out) == whole
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert len(simulated(fake_engine)) <= RUNS + 4  # what was running, and what a kill cut off
+
+
+def test_a_full_disk_ends_a_sweep_in_a_line(
+    fake_engine: Path, sweep: Path, small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = small_disk / "runs"
+    words = ["simulate", str(sweep), "--profile", "t", "--out", str(out), "-j", "2", "-q"]
+    assert main(words) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    assert f"no space left on device {small_disk}; make room there" in said.err
+    kept = list(out.glob("runs/*/*"))
+    assert 1 <= len(kept) < RUNS
+    assert all(json.loads(path.read_text())["key"] == path.stem for path in kept)  # none in half
 
 
 def test_intervals_are_students() -> None:

@@ -356,8 +356,11 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     )
     time.sleep(4)
     process.send_signal(signal.SIGINT)  # to the parent alone
-    said = process.communicate(timeout=20)  # ends only when the workers, which hold the pipes, have ended
-    assert said == ("", "") and process.returncode == 130
+    out_text, said = process.communicate(
+        timeout=20
+    )  # ends only when the workers, which hold the pipes, have ended
+    assert (out_text, process.returncode) == ("", 130)
+    assert said == "tcplearn: stopped: none of 2 files kept yet\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["0.csv", "1.csv"]
 
 

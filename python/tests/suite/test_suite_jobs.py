@@ -77,8 +77,13 @@ def test_a_suite_on_dask_loses_a_worker_and_its_client(
     os.kill(cluster.workers[0].pid, signal.SIGKILL)
     until_kept(4, own_cache, client)
     client.send_signal(signal.SIGINT)
-    assert client.communicate(timeout=30) == (b"", b"") and client.returncode == 130
+    out, said = client.communicate(timeout=30)
     before = kept(own_cache)
+    assert (out, client.returncode) == (b"", 130)
+    assert said.decode() == (
+        f"tcplearn: stopped: {len(before)} of {FILES + 1} files kept in {own_cache / 'suite'}; "
+        "the same command goes on from there\n"
+    )
     assert 4 <= len(before) < FILES
     assert cluster.workers[0].wait() == -signal.SIGKILL and cluster.workers[1].poll() is None
 
@@ -107,8 +112,10 @@ def test_a_suite_goes_on_after_an_interrupt(
     process = subprocess.Popen(command(*words, "--jobs", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until_kept(3, own_cache, process)
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=30) == (b"", b"") and process.returncode
+    out, said = process.communicate(timeout=30)
     before = kept(own_cache)
+    assert (out, process.returncode) == (b"", 130)
+    assert f"stopped: {len(before)} of {FILES + 1} files kept in ".encode() in said and said.count(b"\n") == 1
     assert len(before) < FILES
     resumed = rows_of(capsys, *words)
     after = kept(own_cache)

@@ -42,6 +42,7 @@ def seeds() -> dict[str, list[bytes]]:
         ping.GERMAN,
         ping.WINDOWS,
         ping.FPING,
+        ping.FPING_ALL,
         ping.HPING,
     )
     found = {

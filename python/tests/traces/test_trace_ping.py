@@ -193,3 +193,54 @@ def test_what_is_refused(read, body, match):
 def test_a_small_packet_has_no_round_trip(read):
     rows = read(text(BUSYBOX) + b"12 bytes from 1.1.1.1: seq=2 ttl=57\n")
     assert rows.warnings[-1].startswith("1 answers without a round trip")
+
+
+#: `fping -C 4 -q HOST... 2>&1`
+FPING_ALL = """
+    1.1.1.1     : 12.3 14.1 - 15.0
+    2001:db8::1 : - 0.05 123 1234
+    192.0.2.9   : - - - -
+"""
+
+
+def test_fping_with_a_line_a_host(read):
+    rows = read(text(FPING_ALL))
+    assert rows.kind == "ping"
+    got = {f["name"]: [(r["time_us"], r["rtt_us"]) for r in rows.of(i)] for i, f in rows.flows.items()}
+    assert got == {
+        "1.1.1.1": [(12_300, 12_300), (1_014_100, 14_100), (3_015_000, 15_000)],
+        "2001:db8::1": [(1_000_050, 50), (2_123_000, 123_000), (4_234_000, 1_234_000)],
+    }
+    assert rows.warnings == [
+        "no times in it: they are made up from the sequence numbers, 1 s between two requests "
+        "(ping -D prints times)",
+        "6 requests without an answer: left out",
+    ]
+
+
+def test_fping_round_after_round(read):
+    rows = read(text("a.example (192.0.2.7) : 1.5 - 2\na.example (192.0.2.7) : 3 4.25 -"))
+    assert [flow["name"] for flow in rows.flows.values()] == ["a.example (192.0.2.7)"]
+    assert [(r["time_us"], r["rtt_us"]) for r in rows.of(0)] == [
+        (1500, 1500),
+        (2_002_000, 2000),
+        (3_003_000, 3000),
+        (4_004_250, 4250),
+    ]
+
+
+def test_fping_says_it_twice_without_quiet(read):
+    rows = read(
+        text("""
+        1.1.1.1 : [0], 64 bytes, 12.3 ms (12.3 avg, 0% loss)
+        1.1.1.1 : [1], 64 bytes, 14.1 ms (13.2 avg, 0% loss)
+
+        1.1.1.1 : 12.3 14.1
+    """)
+    )
+    assert rows.columns["rtt_us"].tolist() == [12_300, 14_100]
+
+
+def test_fping_without_an_answer(read):
+    with pytest.raises(TraceError, match=r"no answer with a round trip in it \(3 requests had none\)"):
+        read(b"1.1.1.1 : - - -\n")

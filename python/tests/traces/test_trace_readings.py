@@ -10,6 +10,7 @@ import struct
 from typing import Any
 
 import pytest
+import zstandard
 
 from tcplearn.traces import TraceError
 
@@ -164,9 +165,9 @@ def lines(*records: object) -> bytes:
         (lines({"date": "2024-01-01", "raw": ndt7()}), f"{ENDS} download"),
     ],
 )
-@pytest.mark.parametrize("packed", [False, True])
-def test_mlab(read, data, name, packed):
-    rows = read(gzip.compress(data) if packed else data, max_rows=3)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+def test_mlab(read, data, name, pack):
+    rows = read(pack(data), max_rows=3)
     assert rows.kind == "mlab"
     ((flow_id, flow),) = rows.flows.items()
     assert flow["name"] == name

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from tcplearn.cli.common import say
+from tcplearn.cli.common import flush, say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
@@ -75,14 +75,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if callable(work):
             # a file's name need not be text
             work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
-        sys.stdout.flush()
+        flush()
         return 0
     except UserError as error:
         say(str(error))
         return error.exit_code
     except TyperException as error:
         return _usage(error, arguments)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as error:
+        say(str(error) or "stopped")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # head has seen enough; nothing may be left to flush at exit
         with contextlib.suppress(OSError, ValueError):

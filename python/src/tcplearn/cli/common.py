@@ -163,11 +163,24 @@ def write(content: str | bytes, output: Path | None) -> None:
     """To the file, whole or not at all, or to the screen."""
     if output:
         _files().write_atomically(output, content)
-    elif isinstance(content, bytes):
+        return
+    with _files().naming_full_output():
+        if isinstance(content, bytes):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content)
+
+
+def flush() -> None:
+    """What was printed is out."""
+    try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-    else:
-        sys.stdout.write(content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        with _files().naming_full_output():
+            raise error
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import importlib
 import json
+import tempfile
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import FailedError, FullDiskError, UserError, printable
+from tcplearn.output.files import naming_full_disk
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,13 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The result, or its Failure: one that comes each time is not to be tried on another machine."""
+    """The result, or its Failure: one that comes each time is not to be tried on another machine. Raises
+    FullDiskError."""
     try:
-        return function(*arguments)
+        with naming_full_disk(Path(tempfile.gettempdir())):
+            return function(*arguments)
+    except FullDiskError:
+        raise
     except UserError as error:
         return Failure(str(error), getattr(error, "log", ""))
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tcplearn.errors import InterruptedWork, printable
 from tcplearn.jobs.job import Failure, Job, watching
 from tcplearn.jobs.pool import Pool
 from tcplearn.jobs.store import Kept
+from tcplearn.output.files import naming_full_disk
 
 Progress = Callable[[float, str], None]
 
@@ -38,7 +40,7 @@ def run(
     say: Callable[[str], None] = print,
     unit: str = "runs",
 ) -> Done:
-    """`unit`: what the jobs are, in the line of progress."""
+    """`unit`: what the jobs are, in the line of progress. Raises InterruptedWork on ^C."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
     if not todo:  # no cluster is needed then
@@ -52,7 +54,13 @@ def run(
             progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")
 
     tell()
-    with _interrupted_by_sigterm(), _watched(tell), contextlib.closing(pool(todo)) as results:
+    with (
+        _saying_what_is_kept(jobs, kept, unit, fresh=fresh),
+        _interrupted_by_sigterm(),
+        _watched(tell),
+        naming_full_disk(kept.folder),
+        contextlib.closing(pool(todo)) as results,
+    ):
         for job, result in results:
             spent, ended = spent + job.cost, ended + 1
             if isinstance(result, Failure):
@@ -68,6 +76,18 @@ def _failed(job: Job, failure: Failure, kept: Kept) -> str:
     again, log = kept.put_failed(job, failure.log)
     where = f"; log: {log}" if log else ""
     return f"{job.title}: {failure.message}{where}; again: {again}"
+
+
+@contextlib.contextmanager
+def _saying_what_is_kept(jobs: Sequence[Job], kept: Kept, unit: str, *, fresh: bool) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        finished = sum(kept.has(job) for job in jobs)
+        count = f"stopped: {finished or 'none'} of {len(jobs)} {unit} kept"
+        again = "the same command without --fresh" if fresh else "the same command"
+        where = f" in {printable(kept.folder)}; {again} goes on from there" if finished else " yet"
+        raise InterruptedWork(count + where) from interrupt
 
 
 @contextlib.contextmanager

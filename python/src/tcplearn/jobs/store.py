@@ -30,6 +30,10 @@ class Kept(ABC):
     def get(self, job: Job) -> Any | None:
         """What `put` returned once."""
 
+    def has(self, job: Job) -> bool:
+        """Whether there is a result, without reading it."""
+        return self.get(job) is not None
+
     @abstractmethod
     def put(self, job: Job, result: Any) -> Any: ...
 
@@ -60,6 +64,9 @@ class Store(Kept):
 
     def path(self, key: str) -> Path:
         return self.folder / "runs" / key[:2] / f"{key}.json"
+
+    def has(self, job: Job) -> bool:
+        return any(self.path(key).exists() for key in (job.key, *job.earlier))
 
     def get(self, job: Job) -> Json | None:
         for key in (job.key, *job.earlier):

@@ -18,6 +18,7 @@ from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.jobs import children
 from tcplearn.output.files import cache_folder as users_cache
 
+from . import disk_space
 from .checkout import LAB, ROOT
 from .guest import KERNEL_MODULES
 from .guest import script as guest_script
@@ -221,10 +222,11 @@ def run(
     """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
     with _scenario(machine, script, files) as name:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
-        done = children.run(
-            children.with_parent(command, "TERM"),  # on which it ends QEMU, and removes its temporary files
-            env={**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)},
-        )
+        environment = {**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)}
+        with disk_space.watched() as disk:
+            # TERM: on which it ends QEMU, and removes its temporary files
+            done = children.run(children.with_parent(command, "TERM"), env=environment)
         if done.returncode:
+            disk.refuse(done.stderr)
             last = (done.stderr.strip().splitlines() or ["vm: no reason given"])[-1]
             raise FailedError(printable(last))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn import jobs
-from tcplearn.errors import FailedError
+from tcplearn.errors import FailedError, FullDiskError
 from tcplearn.jobs import Job, JobFailedError, Place
 
 from . import guest, machine, results
@@ -96,6 +96,8 @@ def boot(document: Json) -> bytes:
         folder = Path(name)
         try:
             machine.run(ready, document["script"], folder, seed=document["seed"], limit_s=document["limit_s"])
+        except FullDiskError:
+            raise
         except FailedError as error:
             message = re.sub(r" \(log: [^)]*\)$", "", str(error))
             raise JobFailedError(message, _text(folder / "console.log")) from error

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -14,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 
 #: What a file that came into being by itself may be read and written by: the umask's business.
 _NEW_FILE_MODE = 0o666
@@ -25,6 +26,46 @@ def cache_folder(room: str = "") -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / room
 
 
+def full_disk(path: Path) -> FullDiskError:
+    """What to say where `path` could not be written, or a file in it."""
+    where = path.absolute()
+    while not where.exists() or not os.path.ismount(where):
+        where = where.parent
+    return FullDiskError(
+        f"{printable(path)}: cannot write: no space left on device {printable(where)}; make room there, or "
+        "choose another place"
+    )
+
+
+def is_full_disk(error: BaseException | None) -> bool:
+    """Full, or over the user's quota."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextlib.contextmanager
+def naming_full_disk(folder: Path) -> Iterator[None]:
+    """The system names no file when a write fails."""
+    try:
+        yield
+    except OSError as error:
+        if is_full_disk(error):
+            raise full_disk(Path(error.filename or folder)) from error
+        raise
+
+
+@contextlib.contextmanager
+def naming_full_output() -> Iterator[None]:
+    """The same of standard output, which gets no more then, at exit neither."""
+    try:
+        yield
+    except OSError as error:
+        if not is_full_disk(error):
+            raise
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise FullDiskError("standard output: cannot write: no space left on device") from error
+
+
 @contextlib.contextmanager
 def mending(path: Path) -> Iterator[None]:
     """Failures of the file system as errors that name the file and what to do."""
@@ -32,6 +73,8 @@ def mending(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         what = error.strerror or str(error)
+        if is_full_disk(error):
+            raise full_disk(path) from error
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             todo = "make its directory first"
         elif isinstance(error, IsADirectoryError):
@@ -86,11 +129,13 @@ class Pending:
     def __enter__(self) -> Pending:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         with contextlib.suppress(OSError):
             self.file.close()
         with contextlib.suppress(OSError):
             self._temporary.unlink()
+        if is_full_disk(error):  # of who writes into `file` itself
+            raise full_disk(self._path or self._temporary.parent) from error
 
     def _mending(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext() if self._path is None else mending(self._path)
@@ -109,8 +154,9 @@ class Pending:
                 return
             self.file.seek(0)
             if self._path is None:
-                sys.stdout.flush()
-                shutil.copyfileobj(self.file, sys.stdout.buffer)
+                with naming_full_output():
+                    sys.stdout.flush()
+                    shutil.copyfileobj(self.file, sys.stdout.buffer)
                 return
             with self._path.open("wb") as out:
                 shutil.copyfileobj(self.file, out)

@@ -49,7 +49,7 @@ _PCAP_MAGIC = (
 )
 #: What a format is found by.
 _HEAD_BYTES = 4096
-_PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 
 
 def open_trace(
@@ -106,8 +106,10 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
         )
     for magic, program in _PACKED.items():
         if head.startswith(magic):
-            raise TraceError(f"{file}: packed with {program}; unpack it first (gzip is read as it is)")
+            raise TraceError(f"{file}: packed with {program}; unpack it first (gzip and zstd are read as is)")
     if head.startswith(_PCAP_MAGIC):
+        if stream.zstd:
+            raise TraceError(f"{file}: a capture packed with zstd; unpack it first: zstd -d FILE")
         return CaptureTrace.of_file(file, options)
     from . import formats  # what reading a capture can do without
 

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypedDict
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypedDict
 
 from tcplearn._native import TraceError
 from tcplearn.errors import printable
 
 from .schema import Columns
+
+if TYPE_CHECKING:
+    from .zstd import Unzstd
 
 __all__ = [
     "READ_IN_PART",
@@ -35,6 +39,8 @@ NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/t
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
 #: How one ends that says what was left out at the end.
 _LAST_IN_PART = "the last one, is cut: left out"
+#: How zstd begins: a frame, or one to be skipped, as pzstd writes first.
+_ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 
 def read_in_part(warning: str) -> bool:
@@ -157,10 +163,10 @@ class Trace(Protocol):
 
 
 class ByteStream:
-    """The bytes of a file, gunzipped on the way, as far as they can be."""
+    """The bytes of a file, unpacked on the way (gzip, zstd), as far as they can be."""
 
     CHUNK_BYTES = 1 << 18
-    #: Unpacked bytes of one read: gzip can hold a thousand times its size.
+    #: About so many unpacked bytes a read: gzip can hold a thousand times its size, zstd more.
     MOST_BYTES = 1 << 20
 
     def __init__(self, file: TraceFile) -> None:
@@ -174,6 +180,8 @@ class ByteStream:
         self._pending = self._read_file()
         self._gzip = self._pending.startswith(b"\x1f\x8b")
         self._inflater = zlib.decompressobj(wbits=31)
+        self.zstd = _ZSTD.match(self._pending) is not None
+        self._unzstd: Unzstd | None = None
         self._consumed = 0
 
     def __del__(self) -> None:
@@ -201,6 +209,8 @@ class ByteStream:
 
     def read(self) -> bytes:
         """Return the next bytes, b"" at the end or where `damage` says that they end."""
+        if self.zstd:
+            return self._read_zstd()
         if not self._gzip:
             return self._take()
         while not self.damage:
@@ -222,6 +232,24 @@ class ByteStream:
                 self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
             )
             self._consumed -= len(self._pending)
+            if data:
+                return data
+        return b""
+
+    def _read_zstd(self) -> bytes:
+        from .zstd import Unzstd  # few traces need it
+
+        self._unzstd = self._unzstd or Unzstd()
+        while not self.damage:
+            raw = self._take()
+            if not raw:
+                if self._unzstd.inside and not self.damage:
+                    self.damage = "the zstd data ends before its end mark"
+                return b""
+            data, used = self._unzstd.unpack(raw, self.MOST_BYTES)
+            self._pending = raw[used:]
+            self._consumed -= len(self._pending)
+            self.damage = self._unzstd.damage
             if data:
                 return data
         return b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What ping prints: iputils, BusyBox, macOS and BSD, Windows, fping -l, hping3."""
+"""What ping prints: iputils, BusyBox, macOS and BSD, Windows, fping -l and -C, hping3."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ _RTT = re.compile(
     re.IGNORECASE,
 )
 _FPING = re.compile(r"^(\S+)\s+: \[(\d{1,9})\], (?:.*?(\d{1,12}(?:\.\d{1,9})?) ms|timed out)")
+#: fping -C: the round trips of a host in a line, "-" where none came.
+_FPING_ALL = re.compile(r"(\S+(?: \(\S+\))?) +:((?: +(?:\d{1,12}(?:\.\d{1,9})?|-))+)\s*")
 _SEQUENCE = re.compile(r"\b(?:icmp_|tcp_|udp_)?(?:seq|req)[= ](\d{1,9})\b")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(\d{1,3}(?:\.\d{1,3}){3}|(?=[\da-fA-F:]*:[\da-fA-F]*:)[\da-fA-F:]{1,38}[\da-fA-F](?:%\w+)?)(?![\w.]|:\w)"
@@ -45,7 +47,11 @@ _TURN = 1 << 16  # sequence numbers have 16 bits
 def looks_like_ping(text: str) -> bool:
     """Whether the beginning of a file is what ping prints."""
     lines = [Clock().split(line)[1] for line in text.split("\n")[:12]]
-    return any(_BEGIN.match(line) or _FPING.match(line.strip()) or _is_reply(line) for line in lines)
+    return any(_BEGIN.match(line) or _is_fping(line.strip()) or _is_reply(line) for line in lines)
+
+
+def _is_fping(line: str) -> bool:
+    return bool(_FPING.match(line) or _FPING_ALL.fullmatch(line))
 
 
 def _is_reply(line: str) -> bool:
@@ -65,6 +71,7 @@ class _Target:
         self.last: int | None = None
         self.replies = 0
         self.unanswered = 0  # of those that have no number
+        self.itemized = False  # a line of its own for each reply
 
     def numbered(self, sequence: int | None) -> int:
         """Return the number of a request without the turns of its 16 bits; count where there is none."""
@@ -151,7 +158,11 @@ class PingTrace(SampleTrace):
     def _line(self, number: int, time_us: int | None, line: str) -> None:
         if fping := _FPING.match(line.strip()):
             target = self._target(fping[1])
+            target.itemized = True
             self._reply(target, time_us, int(fping[2]), float(fping[3]) * 1000 if fping[3] else None, 0)
+            return
+        if fping := _FPING_ALL.fullmatch(line.strip()):
+            self._all_of(self._target(fping[1]), fping[2].split())
             return
         found, sequence = _RTT.search(line), _SEQUENCE.search(line)
         turn = int(sequence[1]) if sequence else None
@@ -170,6 +181,12 @@ class PingTrace(SampleTrace):
             self._reply(self._target(self._host), time_us, turn, None, 0)
         elif sequence and _TTL.search(line):
             self._without += 1
+
+    def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
+        """Without -q this repeats what each reply's own line said."""
+        if not target.itemized:
+            for rtt_ms in rtts_ms:
+                self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)
 
     def _host_of(self, line: str) -> str:
         found = _ADDRESS.search(line) or _FROM.search(line)
