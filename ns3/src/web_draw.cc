@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
-#include "web_tables.h"
+#include "web_quantiles.h"
 
 namespace tcplearn {
 namespace {
@@ -20,31 +21,19 @@ constexpr double kValidationMost = 275;         // a response up to it is a vali
 double inverse_logit(double x) { return 1 / (1 + std::exp(-x)); }
 double below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-template <std::size_t n>
-std::vector<std::pair<double, double>> evenly(const double (&y)[n], double from, double to) {
-  std::vector<std::pair<double, double>> out;
-  for (std::size_t i = 0; i < n; ++i)
-    out.emplace_back(from + (to - from) * static_cast<double>(i) / static_cast<double>(n - 1), y[i]);
-  return out;
-}
+double logit(double p) { return std::log(p / (1 - p)); }
 
 template <std::size_t n>
-Curve tailed(const double (&first)[2], const double (&y)[n], double from, double to) {
-  auto knots = evenly(y, from, to);
-  knots.insert(knots.begin(), {first[0], first[1]});
+Curve through(const double (&quantiles)[n]) {
+  static_assert(n == std::size(web::kP));
+  std::vector<std::pair<double, double>> knots;
+  for (std::size_t i = 0; i < n; ++i) knots.emplace_back(logit(web::kP[i]), std::log(quantiles[i]));
   return Curve(std::move(knots));
 }
 
-template <std::size_t n>
-Curve rtt_curve(const double (&y)[n], const double (&last)[2]) {
-  auto knots = evenly(y, 0, 0.25 * static_cast<double>(n - 1));
-  knots.emplace_back(last[0], last[1]);
-  return Curve(std::move(knots));
-}
-
-double rtt_s(const Curve& curve, double power, double u) {
-  const double above = std::min(-std::log10(1 - u), 6.0);  // the tables end at 4 and 5.3
-  return std::pow(std::max(curve.at(above), 0.0), power) * 1e-3;
+// No further out than the outermost quantiles.
+double quantile(const Curve& curve, double u) {
+  return std::exp(curve.at(logit(std::clamp(u, web::kP[0], web::kP[std::size(web::kP) - 1]))));
 }
 
 // Shapes of the runs' lengths by the rate.
@@ -70,30 +59,28 @@ double Curve::at(double x) const {
 }
 
 double validation_bytes(double u) {
-  static const Curve curve(evenly(web::kValidation, 1e-4, 0.99999));
-  return std::floor(curve.at(u));
+  static const Curve curve = through(web::kValidation);
+  return std::floor(quantile(curve, u));
 }
 
 double file_bytes(double u) {
-  static const Curve curve = tailed(web::kFileFirst, web::kFile, web::kFileFrom, web::kFileTo);
-  return std::floor(std::exp2(curve.at(std::log2(1 - u))));
+  static const Curve curve = through(web::kFile);
+  return std::floor(quantile(curve, u));
 }
 
 double request_bytes(double u) {
-  static const Curve shorter(evenly(web::kRequest, 3e-5, 1));
-  static const Curve longer =
-      tailed(web::kLongRequestFirst, web::kLongRequest, web::kLongRequestFrom, web::kLongRequestTo);
-  return std::floor(u <= 0.5 ? shorter.at(2 * u) : std::exp2(longer.at(std::log2(1 - (2 * u - 1)))));
+  static const Curve curve = through(web::kRequest);
+  return std::floor(quantile(curve, u));
 }
 
 double client_rtt_s(double u) {
-  static const Curve curve = rtt_curve(web::kClientRtt, web::kClientRttLast);
-  return rtt_s(curve, 5, u);
+  static const Curve curve = through(web::kClientRtt);
+  return quantile(curve, u) * 1e-3;
 }
 
 double server_rtt_s(double u) {
-  static const Curve curve = rtt_curve(web::kServerRtt, web::kServerRttLast);
-  return rtt_s(curve, 3, u);
+  static const Curve curve = through(web::kServerRtt);
+  return quantile(curve, u) * 1e-3;
 }
 
 // One over a Weibull variable, a tenth of a second at most.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Draws web connections as PackMime-HTTP does (web_tables.h names the source): arrivals and request sizes
+// Draws web connections as PackMime-HTTP does (web_quantiles.h names the source): arrivals and request sizes
 // from long-memory processes, response sizes from runs of validations and files, objects, pages and pauses of
 // persistent connections (HTTP/1.1), and each connection's part of the RTT on either side.
 #ifndef TCPLEARN_NS3_WEB_DRAW_H
@@ -12,7 +12,7 @@
 
 namespace tcplearn {
 
-// Linear between knots and beyond them.
+// Linear between knots.
 class Curve {
  public:
   explicit Curve(std::vector<std::pair<double, double>> knots) : knots_(std::move(knots)) {}
