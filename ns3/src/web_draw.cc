@@ -36,6 +36,10 @@ double quantile(const Curve& curve, double u) {
   return std::exp(curve.at(logit(std::clamp(u, web::kP[0], web::kP[std::size(web::kP) - 1]))));
 }
 
+const Curve validations = through(web::kValidation), files = through(web::kFile),
+            requests = through(web::kRequest), client_rtts_ms = through(web::kClientRtt),
+            server_rtts_ms = through(web::kServerRtt);
+
 // Shapes of the runs' lengths by the rate.
 double run_shape(bool is_file, double rate) {
   const double log2_rate = std::log2(rate);
@@ -58,30 +62,11 @@ double Curve::at(double x) const {
   return left->second + (right->second - left->second) * (x - left->first) / (right->first - left->first);
 }
 
-double validation_bytes(double u) {
-  static const Curve curve = through(web::kValidation);
-  return std::floor(quantile(curve, u));
-}
-
-double file_bytes(double u) {
-  static const Curve curve = through(web::kFile);
-  return std::floor(quantile(curve, u));
-}
-
-double request_bytes(double u) {
-  static const Curve curve = through(web::kRequest);
-  return std::floor(quantile(curve, u));
-}
-
-double client_rtt_s(double u) {
-  static const Curve curve = through(web::kClientRtt);
-  return quantile(curve, u) * 1e-3;
-}
-
-double server_rtt_s(double u) {
-  static const Curve curve = through(web::kServerRtt);
-  return quantile(curve, u) * 1e-3;
-}
+double validation_bytes(double u) { return std::floor(quantile(validations, u)); }
+double file_bytes(double u) { return std::floor(quantile(files, u)); }
+double request_bytes(double u) { return std::floor(quantile(requests, u)); }
+double client_rtt_s(double u) { return quantile(client_rtts_ms, u) * 1e-3; }
+double server_rtt_s(double u) { return quantile(server_rtts_ms, u) * 1e-3; }
 
 // One over a Weibull variable, a tenth of a second at most.
 double server_wait_s(double u) { return 1 / std::max(305 * std::pow(-std::log(u), 1 / 0.63), 10.0); }
