@@ -48,6 +48,18 @@ static inline int is_a(const struct tl_estimator *e, const char *name)
 	return strncmp(e->name, name, n) == 0 && (e->name[n] == 0 || e->name[n] == '/');
 }
 
+/* A file of golden vectors; kind: "series", "losses", or "expected/KIND" of algorithm. */
+static inline FILE *open_vectors(const char *folder, const char *kind, const char *name)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s/%s.csv", folder, kind, name);
+	f = fopen(path, "r");
+	CHECK(f != NULL, "%s: missing: every series and all that is registered need their files", path);
+	return f;
+}
+
 #define CANARY 0xa5
 #define FENCE 64
 

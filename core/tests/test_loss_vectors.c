@@ -10,17 +10,6 @@
 static double worst;
 static size_t answers;
 
-static FILE *open_file(const char *folder, const char *kind, const char *name)
-{
-	char path[512];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s/%s.csv", folder, kind, name);
-	f = fopen(path, "r");
-	CHECK(f != NULL, "%s: missing: every registered classifier needs its file", path);
-	return f;
-}
-
 static void check_close(const char *where, const char *what, double found, double expected)
 {
 	double error = fabs(found - expected) / fmax(fabs(expected), 1);
@@ -115,7 +104,7 @@ static void replay_case(const char *folder, const char *where, char *line, FILE 
 	struct classifier both[2];
 	struct tl_loss_decision said[2];
 	char *word = strtok(line + strlen("case,"), ",\n"), event[256];
-	FILE *series = word ? open_file(folder, "losses", word) : NULL;
+	FILE *series = word ? open_vectors(folder, "losses", word) : NULL;
 	size_t i;
 
 	memset(said, 0, sizeof(said));
@@ -149,7 +138,7 @@ static void replay(const char *folder, const char *name, const char *of)
 	/* "a/b" is in a--b.csv */
 	snprintf(file, sizeof(file), "%.*s%s%s", slash ? (int)(slash - of) : (int)strlen(of), of,
 		 slash ? "--" : "", slash ? slash + 1 : "");
-	f = open_file(folder, "expected/loss", file);
+	f = open_vectors(folder, "expected/loss", file);
 	worst = 0;
 	answers = 0;
 	while (f && fgets(line, sizeof(line), f)) {

@@ -15,22 +15,10 @@ struct series {
 static double worst;
 static size_t answers;
 
-/* kind: "series", or "expected/KIND" of algorithm */
-static FILE *open_file(const char *folder, const char *kind, const char *name)
-{
-	char path[512];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s/%s.csv", folder, kind, name);
-	f = fopen(path, "r");
-	CHECK(f != NULL, "%s: missing: every series and every registered estimator needs its file", path);
-	return f;
-}
-
 static int read_series(const char *folder, const char *name, struct series *s)
 {
 	char line[256];
-	FILE *f = open_file(folder, "series", name);
+	FILE *f = open_vectors(folder, "series", name);
 	long long time_us, sent_us, rtt_us, delay_us, period_us;
 	unsigned flight, ttl, hops;
 
@@ -135,7 +123,7 @@ static void replay(const char *folder, const char *kind, size_t index)
 		memmove(slash + 1, slash, strlen(slash) + 1);
 		slash[0] = slash[1] = '-';
 	}
-	f = open_file(folder, kind, name);
+	f = open_vectors(folder, kind, name);
 	if (!f)
 		return;
 	worst = 0;
