@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/net.h>
 
+#include "loss.h"
 #include "timer.h"
 
 enum tl_base { TL_RENO, TL_CUBIC, TL_VEGAS, TL_BASES };
@@ -39,13 +40,15 @@ static struct tl_connection *tl_connection(const struct sock *sk)
 	return c == TL_LATER ? NULL : c;
 }
 
-static void tl_start(struct sock *sk)
+static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	struct tl_connection *c = tl_connection_new(sk);
 
 	tl_private(sk)->connection = c;
 	if (!c)
 		return;
+	if (base != bases[TL_VEGAS]) /* which has its own answer to a loss, and is no paper's base */
+		tl_loss_start(sk, c);
 	if (c->logs)
 		tl_log_open(sk, c);
 	if (!tcp_sk(sk)->data_segs_out)
@@ -60,7 +63,7 @@ static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 	if (base->init)
 		base->init(sk);
 	if (tcp_sk(sk)->packets_out && tl_private(sk)->connection)
-		tl_start(sk);
+		tl_start(sk, base);
 }
 
 static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
@@ -120,7 +123,18 @@ static void tl_cong_avoid(struct sock *sk, const struct tcp_congestion_ops *base
 	base->cong_avoid(sk, ack, acked);
 }
 
+static u32 tl_ssthresh(struct sock *sk, const struct tcp_congestion_ops *base)
+{
+	struct tl_connection *c = tl_connection(sk);
+
+	return c && c->loss ? tl_loss_ssthresh(sk, c, base) : base->ssthresh(sk);
+}
+
 #ifdef TL_TX_START_APART
+static inline void tl_start_event(struct sock *sk, struct tl_connection *c, enum tcp_ca_event event)
+{
+}
+
 static void tl_tx_start(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	struct tl_connection *c = tl_connection(sk);
@@ -137,22 +151,28 @@ static void tl_tx_start(struct sock *sk, const struct tcp_congestion_ops *base)
 	}
 #define TL_TAKE_TX_START(name) ops->cwnd_event_tx_start = tl_##name##_tx_start
 #else
+static inline void tl_start_event(struct sock *sk, struct tl_connection *c, enum tcp_ca_event event)
+{
+	if (event == CA_EVENT_TX_START)
+		tl_timer_start(sk, c);
+}
+
+#define TL_TX_START(name, index)
+#define TL_TAKE_TX_START(name)
+#endif
+
 static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base, enum tcp_ca_event event)
 {
 	struct tl_connection *c = tl_connection(sk);
 
-	if (c && event == CA_EVENT_TX_START)
-		tl_timer_start(sk, c);
+	if (c) {
+		tl_start_event(sk, c, event);
+		if (c->loss && event == CA_EVENT_COMPLETE_CWR)
+			tl_loss_recovery_over(sk, c);
+	}
 	if (base->cwnd_event)
 		base->cwnd_event(sk, event);
 }
-#define TL_TX_START(name, index) \
-	static void tl_##name##_cwnd_event(struct sock *sk, enum tcp_ca_event event) \
-	{ \
-		tl_cwnd_event(sk, bases[index], event); \
-	}
-#define TL_TAKE_TX_START(name) ops->cwnd_event = tl_##name##_cwnd_event
-#endif
 
 /* tcp_enter_loss comes here each time, in recovery too and before the doubling; tcp_simple_retransmit
  * (a smaller MTU) with the timer still pending. */
@@ -164,6 +184,8 @@ static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base,
 		tl_count(timeouts);
 		tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	}
+	if (c && c->loss)
+		tl_loss_set_state(sk, c, base, state);
 	if (base->set_state)
 		base->set_state(sk, state);
 }
@@ -174,7 +196,7 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	struct tl_connection *c;
 
 	if (tl_private(sk)->connection == TL_LATER)
-		tl_start(sk);
+		tl_start(sk, base);
 	c = tl_connection(sk);
 	if (c) {
 		if (!c->srtt_before && tcp_sk(sk)->srtt_us)
@@ -203,6 +225,14 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 		tl_cong_avoid(sk, bases[index], ack, acked); \
 	} \
 	TL_TX_START(name, index) \
+	static void tl_##name##_cwnd_event(struct sock *sk, enum tcp_ca_event event) \
+	{ \
+		tl_cwnd_event(sk, bases[index], event); \
+	} \
+	static u32 tl_##name##_ssthresh(struct sock *sk) \
+	{ \
+		return tl_ssthresh(sk, bases[index]); \
+	} \
 	static void tl_##name##_set_state(struct sock *sk, u8 state) \
 	{ \
 		tl_set_state(sk, bases[index], state); \
@@ -218,6 +248,8 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 		ops->pkts_acked = tl_##name##_pkts_acked; \
 		ops->cong_avoid = tl_##name##_cong_avoid; \
 		TL_TAKE_TX_START(name); \
+		ops->cwnd_event = tl_##name##_cwnd_event; \
+		ops->ssthresh = tl_##name##_ssthresh; \
 		ops->set_state = tl_##name##_set_state; \
 		ops->min_tso_segs = tl_##name##_min_tso_segs; \
 	}
@@ -302,6 +334,7 @@ static void tl_module_clean(void)
 		tl_drop_base(i);
 	tl_settings_exit();
 	tl_log_exit();
+	tl_loss_exit();
 	tl_connection_exit();
 }
 
@@ -322,10 +355,16 @@ static int __init tl_module_init(void)
 
 	if (error)
 		return error;
+	error = tl_loss_init();
+	if (error) {
+		tl_connection_exit();
+		return error;
+	}
 	tl_log_init();
 	error = tl_settings_init();
 	if (error) {
 		tl_log_exit();
+		tl_loss_exit();
 		tl_connection_exit();
 		return error;
 	}

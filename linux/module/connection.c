@@ -3,6 +3,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "loss.h"
 #include "timer.h"
 
 DEFINE_PER_CPU(struct tl_counter_set, tl_counts);
@@ -69,7 +70,7 @@ int tl_connection_init(void)
 }
 
 /* Charged to the socket's cgroup, whoever's context this is. */
-static void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
+void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
 {
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *before = set_active_memcg(sk->sk_memcg);
@@ -115,6 +116,7 @@ struct tl_connection *tl_connection_new(struct sock *sk)
 void tl_connection_free(struct tl_connection *c)
 {
 	tl_count(connections_ended);
+	tl_loss_free(c);
 	kmem_cache_free(c->cache, c);
 }
 
@@ -216,4 +218,6 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 	}
 	tl_timer_expect(sk, c);
 	c->rtt_us = rtt_us;
+	if (c->loss)
+		tl_loss_ack(sk, c, sample);
 }

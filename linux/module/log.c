@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 
 #include "log_format.h"
+#include "loss.h"
 #include "tcplearn_module.h"
 
 static unsigned int log_kb = 4096;
@@ -87,7 +88,7 @@ int tl_log_switch(const struct net *net, bool on)
 	return error;
 }
 
-static void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags)
+void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags)
 {
 	struct tl_log_header *header = record;
 	struct rchan *channel;
@@ -173,7 +174,7 @@ void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack
 		.state = icsk->icsk_ca_state,
 	};
 
-	tl_log(sk, c, &r, sizeof(r), TL_LOG_ACK, 0);
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_ACK, c->loss ? tl_loss_ack_flags(c) : 0);
 }
 
 void tl_log_close(const struct sock *sk, struct tl_connection *c)

@@ -9,19 +9,23 @@
 
 #define TL_LOG_MAGIC 0x31474c54u /* "TLG1" */
 
-enum tl_log_type { TL_LOG_OPEN = 1, TL_LOG_ACK = 2, TL_LOG_CLOSE = 3 };
+/* loss: 8 and 9 */
+enum tl_log_type { TL_LOG_OPEN = 1, TL_LOG_ACK = 2, TL_LOG_CLOSE = 3, TL_LOG_LOSS = 8, TL_LOG_LOSS_CHANGE = 9 };
 
 struct tl_log_header {
 	__u32 magic;
 	__u16 size; /* of the record, header and all */
 	__u8 type;
-	__u8 flags; /* TL_LOG_FROM_HEAD in an open record */
+	__u8 flags; /* TL_LOG_FROM_HEAD ... */
 	__u64 time_us; /* CLOCK_MONOTONIC, as TCP reads it */
 	__u32 connection; /* counted since the module was loaded */
 	__u32 record; /* of this connection, from 0: a gap is a loss */
 };
 
 #define TL_LOG_FROM_HEAD 1
+/* in an ACK's record: a classifier of losses has observed it; as a duplicate */
+#define TL_LOG_OBSERVED 2
+#define TL_LOG_DUPLICATE 4
 
 struct tl_log_open {
 	struct tl_log_header header;
@@ -57,6 +61,25 @@ struct tl_log_close {
 	struct tl_log_header header;
 	__u64 bytes_acked, bytes_sent, bytes_retransmitted;
 	__u32 segments_out, retransmitted; /* data segments; of them, sent again */
+};
+
+#define TL_LOG_LOSS_FEATURES 32
+
+/* A fast recovery begins, and its cause has been decided on. */
+struct tl_log_loss {
+	struct tl_log_header header;
+	__s64 congestion_q30; /* its probability, with 30 fractional bits */
+	__u32 cause; /* 0 congestion, 1 random: the window is kept */
+	__u32 flight_segments, cwnd, ssthresh;
+	__u32 first, end; /* sequence numbers: of what is out, and behind it */
+	__s64 features_q30[TL_LOG_LOSS_FEATURES]; /* in the order of core/include/tcplearn/loss/feature_list.h */
+};
+
+/* What the classifier is given beside ACKs: enum tl_loss_change, and the cause that was acted on. */
+struct tl_log_loss_change {
+	struct tl_log_header header;
+	__u32 change, cause;
+	__u32 cwnd, reserved;
 };
 
 #endif

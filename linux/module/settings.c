@@ -4,11 +4,13 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "loss.h"
 #include "tcplearn_module.h"
 
 struct tl_net {
 	struct tl_settings settings;
 	struct tl_log log;
+	struct tl_loss_choice __rcu *loss;
 	struct ctl_table *table;
 	struct ctl_table_header *header;
 };
@@ -19,12 +21,18 @@ const struct tl_settings *tl_settings_of(const struct net *net)
 	return &((struct tl_net *)net_generic(net, net_id))->settings;
 }
 
+struct tl_loss_choice __rcu **tl_loss_choice_of(const struct net *net)
+{
+	return &((struct tl_net *)net_generic(net, net_id))->loss;
+}
+
 /* Whether a connection has anything to do: to write an RTO, to log, or to be measured. */
 bool tl_settings_any(const struct net *net)
 {
 	const struct tl_settings *s = tl_settings_of(net);
 
-	return READ_ONCE(s->estimator) != TL_STOCK || READ_ONCE(s->log) || READ_ONCE(s->measure);
+	return READ_ONCE(s->estimator) != TL_STOCK || READ_ONCE(s->log) || READ_ONCE(s->measure) ||
+	       rcu_access_pointer(*tl_loss_choice_of(net));
 }
 
 struct tl_log *tl_log_of(const struct net *net)
@@ -34,7 +42,7 @@ struct tl_log *tl_log_of(const struct net *net)
 
 /* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
  * memory, and make records that the host keeps: they are the machine's administrator's. */
-static int tl_may_write(void)
+int tl_may_write(void)
 {
 	return capable(CAP_NET_ADMIN) ? 0 : -EPERM;
 }
@@ -128,7 +136,7 @@ static int tl_do_log(tl_ctl_table *table, int write, void *buffer, size_t *lengt
 	return error;
 }
 
-enum { TL_ESTIMATOR, TL_AVAILABLE, TL_SET_SRTT, TL_LOG, TL_MEASURE, TL_TABLE_ROWS };
+enum { TL_ESTIMATOR, TL_AVAILABLE, TL_SET_SRTT, TL_LOG, TL_MEASURE, TL_LOSS, TL_LOSSES, TL_TABLE_ROWS };
 static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty one, for Linux before 6.6 */
 	[TL_ESTIMATOR] = { .procname = "estimator", .maxlen = sizeof(int), .mode = 0644,
 			   .proc_handler = tl_do_estimator },
@@ -136,6 +144,8 @@ static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty on
 	[TL_SET_SRTT] = { .procname = "set_srtt", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
 	[TL_LOG] = { .procname = "log", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_log },
 	[TL_MEASURE] = { .procname = "measure", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
+	[TL_LOSS] = { .procname = "loss", .maxlen = TL_LOSS_TEXT_BYTES, .mode = 0644, .proc_handler = tl_do_loss },
+	[TL_LOSSES] = { .procname = "available_losses", .mode = 0444, .proc_handler = tl_do_available_losses },
 };
 
 static int __net_init tl_net_init(struct net *net)
@@ -150,6 +160,7 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table[TL_LOG].data = &tl->settings.log;
 	tl->table[TL_LOG].extra1 = net;
 	tl->table[TL_MEASURE].data = &tl->settings.measure;
+	tl->table[TL_LOSS].data = &tl->loss;
 	tl->header = TL_ALLOC(register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS));
 	if (!tl->header) {
 		kfree(tl->table);
@@ -164,6 +175,7 @@ static void __net_exit tl_net_exit(struct net *net)
 
 	unregister_net_sysctl_table(tl->header);
 	kfree(tl->table);
+	tl_loss_choice_free(&tl->loss);
 	tl_log_switch(net, false);
 }
 

@@ -19,6 +19,7 @@
 struct tl_connection {
 	const struct tl_kernel_estimator *estimator; /* NULL: stock */
 	struct kmem_cache *cache;
+	struct tl_loss *loss; /* NULL: the base decides what a loss means */
 	u32 id;
 	u32 records;        /* written to the log, so that its reader sees a gap */
 	u32 srtt_before;    /* tp->srtt_us before the kernel's estimator ran */
@@ -59,6 +60,8 @@ struct tl_log {
 const struct tl_settings *tl_settings_of(const struct net *net);
 bool tl_settings_any(const struct net *net);
 struct tl_log *tl_log_of(const struct net *net);
+struct tl_loss_choice __rcu **tl_loss_choice_of(const struct net *net);
+int tl_may_write(void); /* a setting: -EPERM */
 const char *tl_estimator_name(int estimator);
 int tl_settings_init(void);
 void tl_settings_exit(void);
@@ -68,6 +71,7 @@ int tl_connection_init(void);
 void tl_connection_exit(void);
 struct tl_connection *tl_connection_new(struct sock *sk); /* NULL: no memory */
 void tl_connection_free(struct tl_connection *c);
+void *tl_alloc(const struct sock *sk, struct kmem_cache *cache); /* zeroed, charged to the socket's cgroup */
 void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 
 void tl_connection_handshake(struct sock *sk, struct tl_connection *c);
@@ -106,6 +110,11 @@ void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 	X(timeouts, "times that the retransmission timer fired") \
 	X(log_records, "written") \
 	X(log_drops, "not written: the buffer was full") \
+	X(loss_decisions, "fast recoveries whose cause was decided on") \
+	X(loss_kept, "of them, random: the window was kept") \
+	X(loss_measured, "decisions whose cost was measured") \
+	X(cycles_loss, "of these") \
+	X(cycles_loss_clock, "of reading the clock, to be taken off each") \
 	X(measured, "ACKs whose cost was measured") \
 	X(cycles_base, "of the base's pkts_acked") \
 	X(cycles_all, "of the base's and the module's") \
@@ -127,8 +136,17 @@ DECLARE_PER_CPU(struct tl_counter_set, tl_counts);
 void tl_log_init(void);
 void tl_log_exit(void);
 int tl_log_switch(const struct net *net, bool on);
+void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags);
 void tl_log_open(const struct sock *sk, struct tl_connection *c);
 void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 void tl_log_close(const struct sock *sk, struct tl_connection *c);
+
+/* loss_log.c */
+struct tl_loss_moment;
+struct tl_loss_answer;
+void tl_log_loss(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at,
+		 const s64 *features_q30, const struct tl_loss_answer *answer);
+void tl_log_loss_change(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at, u32 change,
+			u32 cause);
 
 #endif

@@ -8,6 +8,7 @@
  *   c NAME                   a case of this estimator; p KEY VALUE: a parameter, times 2^30
  *   q RTT RTO                the next answer, in 2^-8 us
  *   e                        the case ends: every row must have been used
+ *   l ...                    of a classifier of losses (vectors_loss.c)
  *
  * Reading gives a line for each estimator that was tried and one for all. */
 #include <linux/debugfs.h>
@@ -18,6 +19,7 @@
 #include <linux/uaccess.h>
 
 #include "estimators.h"
+#include "vectors_loss.h"
 
 #define ROWS_MAX 512
 #define STATE_BYTES_MAX 65536
@@ -142,6 +144,8 @@ static int tl_line(char *text)
 		return tl_kernel_set(subject, params, word, a);
 	case 'q':
 		return sscanf(text + 1, "%lld %lld", &a, &b) == 2 ? tl_answer(a, b) : -EINVAL;
+	case 'l':
+		return tl_loss_line(strim(text + 1));
 	case 'e':
 		return at == (u64)row_count * repeat ? 0 : -EINVAL;
 	}
@@ -192,6 +196,7 @@ static int tl_show(struct seq_file *out, void *unused)
 		failed += s->wrong;
 		silent += !s->answers;
 	}
+	tl_loss_show(out);
 	seq_printf(out, "all cases %u answers %u wrong %u untried %u bad_lines %u\n", cases, answers, failed, silent,
 		   bad_lines);
 	if (wrong[0])
@@ -219,7 +224,7 @@ static int __init tl_vectors_init(void)
 	rows = kcalloc(ROWS_MAX, sizeof(*rows), GFP_KERNEL);
 	state = kzalloc(STATE_BYTES_MAX, GFP_KERNEL);
 	scores = kcalloc(tl_kernel_estimator_count, sizeof(*scores), GFP_KERNEL);
-	if (!rows || !state || !scores) {
+	if (!rows || !state || !scores || tl_loss_vectors_init()) {
 		kfree(rows);
 		kfree(state);
 		kfree(scores);
@@ -232,6 +237,7 @@ static int __init tl_vectors_init(void)
 static void __exit tl_vectors_exit(void)
 {
 	debugfs_remove(file);
+	tl_loss_vectors_exit();
 	kfree(rows);
 	kfree(state);
 	kfree(scores);

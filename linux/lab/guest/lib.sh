@@ -81,6 +81,14 @@ capture() {
 	captures="$captures $!"
 }
 
+# capture_data NAME NS DEVICE: the same of the transfers' data alone, headers only
+capture_data() {
+	mkdir -p /out/pcap
+	/bin/ip netns exec "$2" tcpdump -i "$3" -n -s 66 -Z root -w "/out/pcap/$1.pcap" \
+		"tcp dst port 5001 and greater 100" 2>"/out/pcap/$1.txt" &
+	captures="$captures $!"
+}
+
 finish() {
 	for of in $captures; do
 		kill "$of"

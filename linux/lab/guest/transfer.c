@@ -8,6 +8,7 @@
  *                                           each timed until all of it is acknowledged. Prints as send does
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
  *   transfer pace PERIOD_MS FILE            prints FILE's lines, "MS TEXT", each TEXT at its time, again and again
+ *   transfer clocks                         prints CLOCK_REALTIME less CLOCK_MONOTONIC, as captures and the log have them
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
  *                                           keeps COUNT connections busy: opens, switches their congestion
  *                                           control, closes, resets and disconnects them
@@ -263,6 +264,16 @@ static int pace(int64_t period_ms, const char *path)
 	}
 }
 
+static int clocks(void)
+{
+	struct timespec t;
+	int64_t monotonic_us = now_us();
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	printf("%lld\n", (long long)(t.tv_sec * 1000000ll + t.tv_nsec / 1000 - monotonic_us));
+	return 0;
+}
+
 /* splitmix64: the same storm for the same seed */
 static uint64_t seed;
 static uint32_t pick(uint32_t below)
@@ -377,8 +388,10 @@ int main(int argc, char **argv)
 		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
 	if (argc == 4 && !strcmp(argv[1], "pace") && atoll(argv[2]) > 0)
 		return pace(atoll(argv[2]), argv[3]);
+	if (argc == 2 && !strcmp(argv[1], "clocks"))
+		return clocks();
 	if (argc == 8 && !strcmp(argv[1], "storm"))
 		return storm(argv + 2);
-	fputs("usage: transfer sink|send|bursts|udp|pace|storm ...: see transfer.c\n", stderr);
+	fputs("usage: transfer sink|send|bursts|udp|pace|clocks|storm ...: see transfer.c\n", stderr);
 	return 2;
 }

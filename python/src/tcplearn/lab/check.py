@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError
 
-from . import vectors
+from . import loss_vectors, vectors
 from .checkout import LAB, ROOT
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
@@ -43,7 +43,8 @@ def run_check(
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if name == "vectors":
             path = folder / "vectors"
-            path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
+            lines = [*vectors.kernel_lines(ROOT / "vectors"), *loss_vectors.kernel_lines(ROOT / "vectors")]
+            path.write_text("\n".join(lines) + "\n")
             files = [path]
         if name == "module":
             files.append(machine.built / FAILING)
@@ -75,13 +76,14 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 def check_vectors(machine: Machine) -> list[str]:
     """Lines that say what was compared. Raise FailedError for an answer that differs."""
     out = run_check(machine, "vectors")["vectors"].splitlines()
-    total = next((line for line in out if line.startswith("all ")), None)
-    if total is None:
+    totals = [line.split() for line in out if line.startswith(("all ", "losses "))]
+    if len(totals) != 2:
         raise FailedError("the guest ended before it had compared all vectors")
-    words = total.split()
-    found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
-    if found["wrong"] or found["untried"] or found["bad_lines"] or not found["answers"]:
-        raise FailedError("the kernel's answers differ from the vectors: " + "; ".join(out[-2:]))
+    for words in totals:
+        found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
+        if found["wrong"] or found["untried"] or found.get("bad_lines") or not found["answers"]:
+            wrong = [line for line in out if line.startswith("first wrong")]
+            raise FailedError("the kernel's answers differ from the vectors: " + "; ".join([*wrong, out[-1]]))
     return out
 
 

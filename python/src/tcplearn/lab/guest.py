@@ -8,11 +8,17 @@ from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
-from .scenario import NO_ESTIMATOR, Direction, Scenario, Traffic
+from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
 ORDERLY = "rate 10gbit"
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
+#: In the image too; loaded where a scenario names their congestion control.
+MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
+
+
+#: Around a hop, in a packet's order.
+PLACES = ("before-queue", "after-queue", "after-delay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +28,16 @@ class Arm:
     congestion: str
     estimator: str
     tlp: bool
+    loss: str = ""  # a classifier of losses; then the timer is the kernel's
 
     @property
     def name(self) -> str:
-        return f"{self.congestion}+{self.estimator}"
+        return f"{self.congestion}+{self.loss or self.estimator}"
 
     @property
     def folder(self) -> str:
-        return f"{self.name.replace('/', '--')}+tlp-{'on' if self.tlp else 'off'}"
+        plain = self.name.replace("/", "--").replace(":", "-").replace(",", "-")
+        return f"{plain}+tlp-{'on' if self.tlp else 'off'}"
 
     @property
     def kernel_name(self) -> str:
@@ -39,7 +47,9 @@ class Arm:
 def arms(scenario: Scenario, run: int) -> list[Arm]:
     """Every algorithm once, interleaved: each run starts with the next one."""
     a = scenario.algorithms
-    every = [Arm(c, e, t) for t in a.tlp for c in a.congestion for e in a.estimators]
+    crossed = [Arm(c, e, t) for t in a.tlp for c in a.congestion for e in a.estimators]
+    judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
+    every = (judged or crossed) + [Arm(c, NO_ESTIMATOR, t) for t in a.tlp for c in a.plain]
     turn = run % len(every)
     return every[turn:] + every[:turn]
 
@@ -52,6 +62,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         ". /scenario/lib.sh",
         *([f". /scenario/programs.sh; receiver=c{last}"] if scenario.with_programs else []),
         f"kernel_modules {' '.join(KERNEL_MODULES)}",
+        *_more_modules(scenario),
         "load",
         "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
         *_links(last),
@@ -70,6 +81,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
                 f"capture {hop.name}-after-delay c{_gateway(i) + 2} l{_gateway(i) + 1}",
             ]
         lines.append("sleep 1")
+    elif scenario.truth:
+        lines += _truth(scenario)
     if shell:
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
@@ -81,6 +94,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
     lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
+        if scenario.algorithms.loss:
+            lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
@@ -92,6 +107,21 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     ]
     lines += ["finish", "exit 0"]
     return "\n".join(lines) + "\n"
+
+
+def _more_modules(scenario: Scenario) -> Iterator[str]:
+    if wanted := [name for name in MORE_MODULES if name.removeprefix("tcp_") in scenario.algorithms.plain]:
+        yield f"kernel_modules {' '.join(wanted)}"
+
+
+def _truth(scenario: Scenario) -> Iterator[str]:
+    """Captures of the transfers' data where each hop begins, behind its queue and behind its delay."""
+    for i, hop in enumerate(scenario.hop):
+        for k, place in enumerate(PLACES):
+            node = _gateway(i) + k
+            yield f"capture_data {hop.name}-{place} c{node} l{node - 1}"
+    yield "sleep 1"
+    yield "in_ns c0 /scenario/transfer clocks >/out/clocks"
 
 
 def _gateway(hop: int) -> int:

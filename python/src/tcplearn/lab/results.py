@@ -11,7 +11,7 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import bursts, kernel_log
+from . import bursts, kernel_log, loss_figures
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
@@ -81,6 +81,8 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     if arm.estimator != NO_ESTIMATOR:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
+    if scenario.truth or arm.loss:
+        yield from loss_figures.figures(folder, arm.loss, module)
     yield from ((f"module.{name}", value) for name, value in module.items())
     yield from ((f"{'ss' if by == 'send' else by}.{name}", value) for name, value in info.items())
     yield from ((f"nstat.{name}", value) for name, value in nstat.items() if value)

@@ -16,7 +16,7 @@ from tcplearn import jobs
 from tcplearn.errors import FailedError, FullDiskError
 from tcplearn.jobs import Job, JobFailedError, Place
 
-from . import guest, machine, results
+from . import guest, machine, results, truth
 from .kept import Folders, packed
 from .machine import Machine
 from .scenario import Scenario
@@ -80,6 +80,7 @@ def _job(scenario: Scenario, run: int, ready: Machine, *, pcap: bool) -> Job:
         "programs": scenario.with_programs,
         "kernel": scenario.kernel,
         "fingerprint": ready.fingerprint,
+        "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
     }
     key = hashlib.sha256(f"{ready.fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
     return Job(key, boot, (document,), f"{scenario.name}, run {run}")
@@ -103,6 +104,8 @@ def boot(document: Json) -> bytes:
             raise JobFailedError(message, _text(folder / "console.log")) from error
         if warned := _text(folder / "warnings").partition("\n")[0].strip():
             raise JobFailedError(f"the kernel warned: {warned}", _text(folder / "console.log"))
+        if document["truth"]:
+            truth.reduce(folder, document["truth"])
         for log in folder.glob("*/log"):
             log.with_name("log.gz").write_bytes(gzip.compress(log.read_bytes(), 6, mtime=0))
             log.unlink()

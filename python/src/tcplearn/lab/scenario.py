@@ -155,10 +155,19 @@ class Algorithms(Table):
     estimators: list[str] = Field(default=[STOCK], min_length=1)
     tlp: list[bool] = Field(default=[True], min_length=1)
     set_srtt: bool = False
+    #: classifiers of losses over each congestion control, as net.tcplearn.loss takes them
+    loss: list[str] = Field(default=[])
+    #: beside these, without the module
+    plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        from tcplearn import estimators
+        from tcplearn import estimators, losses
+
+        for spec in self.loss:
+            losses.check(spec)
+        if self.loss and "vegas" in self.congestion:
+            raise ValueError("a classifier of losses runs over reno and cubic; vegas keeps its own answer")
 
         known = [STOCK, NO_ESTIMATOR, *(info.name for info in estimators.available() if info.core)]
         for name in self.estimators:
@@ -186,6 +195,7 @@ class Scenario(Table):
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
     kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
+    truth: bool = False  # where each packet of the transfers was dropped, from captures around each hop
     programs: bool = False  # Python, curl, nginx and iperf3 in the guest, as for lab shell
 
     @property

@@ -17,8 +17,11 @@ from .schema import Columns, empty_batch
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE = 1, 2, 3
+LOSS, LOSS_CHANGE = 8, 9
 #: In `flags` of an open record: the timer counts from the oldest segment.
 FROM_HEAD = 1
+#: In an ACK's: a classifier of losses has observed it; as a duplicate.
+OBSERVED, DUPLICATE = 2, 4
 AF_INET6 = 10
 
 HEADER = [("magic", "S4"), ("size", "<u2"), ("type", "u1"), ("flags", "u1"), ("time_us", "<i8")]
@@ -71,7 +74,29 @@ CLOSE_RECORD = np.dtype(
         ("retransmitted", "<u4"),
     ]
 )
-_KINDS = {OPEN: OPEN_RECORD, ACK: ACK_RECORD, CLOSE: CLOSE_RECORD}
+LOSS_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("congestion_q30", "<i8"),
+        ("cause", "<u4"),
+        ("flight_segments", "<u4"),
+        ("cwnd", "<u4"),
+        ("ssthresh", "<u4"),
+        ("first", "<u4"),
+        ("end", "<u4"),
+        ("features_q30", "<i8", (32,)),
+    ]
+)
+LOSS_CHANGE_RECORD = np.dtype(
+    [*HEADER, ("change", "<u4"), ("cause", "<u4"), ("cwnd", "<u4"), ("reserved", "<u4")]
+)
+_KINDS = {
+    OPEN: OPEN_RECORD,
+    ACK: ACK_RECORD,
+    CLOSE: CLOSE_RECORD,
+    LOSS: LOSS_RECORD,
+    LOSS_CHANGE: LOSS_CHANGE_RECORD,
+}
 _HEADER_BYTES = np.dtype(HEADER).itemsize
 #: The open record ended with `rto_q8` at first; what a record does not have is 0.
 _FIRST_OPEN_BYTES = 128
@@ -98,6 +123,8 @@ class Connection:
     acks: Records
     open: Any = None
     close: Any = None
+    losses: Records = field(default_factory=lambda: np.empty(0, LOSS_RECORD))
+    loss_changes: Records = field(default_factory=lambda: np.empty(0, LOSS_CHANGE_RECORD))
     lost: int = 0  # records that are missing between the first and the last
 
     @property
@@ -182,18 +209,26 @@ def parse(data: bytes, where: str = "log") -> Log:
     tables = {kind: np.concatenate([part[kind] for part in parts]) for kind in _KINDS}
     everything = np.concatenate([tables[kind][["connection", "record"]] for kind in _KINDS])
     for number in np.unique(everything["connection"]).tolist():
-        acks = tables[ACK][tables[ACK]["connection"] == number]
-        c = Connection(number, acks[np.argsort(acks["record"], kind="stable")])
+        c = Connection(number, _sorted(tables[ACK], number))
         for kind, name in ((OPEN, "open"), (CLOSE, "close")):
             of = tables[kind][tables[kind]["connection"] == number]
             if len(of):
                 setattr(c, name, of[0])
+        c.losses = _sorted(tables[LOSS], number)
+        c.loss_changes = _sorted(tables[LOSS_CHANGE], number)
         serials = everything["record"][everything["connection"] == number]
         c.lost = int(serials.max()) + 1 - len(serials)
         if c.lost:
             log.warnings.append(f"connection {number}: {c.lost} records were lost")
         log.connections[number] = c
     return log
+
+
+def _sorted(table: Records, connection: int) -> Records:
+    """Its records in the order of their own numbers."""
+    of = table[table["connection"] == connection]
+    ordered: Records = of[np.argsort(of["record"], kind="stable")]
+    return ordered
 
 
 def _gather(data: bytes, offsets: list[int], kind: np.dtype[Any]) -> Records:
@@ -277,7 +312,7 @@ class TlogTrace(SampleTrace):
                 for batch in self._rows(self._of(number), acks, max_rows)
             ]
             closed = tables[CLOSE]["connection"].tolist()
-            for kind in (OPEN, CLOSE):
+            for kind in (OPEN, CLOSE, LOSS, LOSS_CHANGE):
                 for record in tables[kind]:
                     self._count(self._of(int(record["connection"])), record["record"], 1)
             gone = list(dict.fromkeys(closed))

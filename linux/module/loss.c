@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The cause of a loss. Each ACK is observed; when the kernel is about to begin fast recovery the classifier
+ * decides, and a loss that it calls random leaves cwnd and ssthresh as they are (ML-TCP): only the segment is
+ * sent again.
+ *
+ * tcp_enter_recovery asks for ssthresh before it sets the state. The window's reduction (PRR, RFC 6937) goes
+ * towards that ssthresh, and tcp_end_cwnd_reduction sets cwnd to it: with the present cwnd for an answer
+ * neither takes anything away. The old ssthresh is put back after that, at CA_EVENT_COMPLETE_CWR. The base's
+ * ssthresh() is not called: it would note a loss (CUBIC's last maximum, its epoch). */
+#include <linux/slab.h>
+
+#include "loss.h"
+
+static struct kmem_cache *cache;
+
+int tl_loss_init(void)
+{
+	cache = TL_ALLOC(kmem_cache_create("tcplearn_loss", sizeof(struct tl_loss) + tl_kernel_loss_bytes_max, 0,
+					   SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL));
+	return cache ? 0 : -ENOMEM;
+}
+
+void tl_loss_exit(void)
+{
+	kmem_cache_destroy(cache);
+}
+
+/* Where there is no memory the base decides. */
+void tl_loss_start(struct sock *sk, struct tl_connection *c)
+{
+	const struct tl_loss_choice *choice;
+	struct tl_loss *l;
+
+	rcu_read_lock();
+	choice = rcu_dereference(*tl_loss_choice_of(sock_net(sk)));
+	l = choice ? tl_alloc(sk, cache) : NULL;
+	if (l) {
+		l->classifier = choice->classifier;
+		l->acked = tcp_sk(sk)->snd_una;
+		memcpy(l->state, choice->blank, choice->bytes);
+	} else if (choice) {
+		tl_count(fallbacks);
+	}
+	rcu_read_unlock();
+	c->loss = l;
+}
+
+void tl_loss_free(struct tl_connection *c)
+{
+	if (c->loss)
+		kmem_cache_free(cache, c->loss);
+}
+
+static struct tl_loss_moment tl_moment(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_loss_moment at = {
+		.time_us = tp->tcp_mstamp,
+		.flight_segments = tp->packets_out,
+		.cwnd_segments = tcp_snd_cwnd(tp),
+		.ssthresh_segments = tp->snd_ssthresh,
+		.truth = TL_LOSS_UNKNOWN,
+	};
+
+	return at;
+}
+
+static void tl_change(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at, u32 change,
+		      u32 cause)
+{
+	c->loss->classifier->change(c->loss->state, at, change, cause);
+	if (c->logs)
+		tl_log_loss_change(sk, c, at, change, cause);
+}
+
+/* As the classifiers were trained: an RTT of cumulative acknowledgments alone, a duplicate ACK delivers one. */
+void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_loss *l = c->loss;
+	struct tl_loss_ack in = { .time_us = tp->tcp_mstamp };
+
+	in.duplicate = tp->snd_una == l->acked && tp->packets_out;
+	in.delivered_segments = in.duplicate ? 1 : sample->pkts_acked;
+	in.rtt_us = in.duplicate ? 0 : max_t(s32, c->rtt_us, 0);
+	l->acked = tp->snd_una;
+	l->flags = TL_LOG_OBSERVED | (in.duplicate ? TL_LOG_DUPLICATE : 0);
+	if (l->undoable && !tp->undo_marker && inet_csk(sk)->icsk_ca_state < TCP_CA_CWR) {
+		/* duplicate SACKs for all that was sent again, after the recovery */
+		struct tl_loss_moment at = tl_moment(sk);
+
+		l->undoable = false;
+		tl_change(sk, c, &at, TL_LOSS_UNDONE, TL_LOSS_RANDOM);
+	}
+	tl_kernel_loss_observe(l->state, &in);
+}
+
+/* Of those that ask for ssthresh, whether it is tcp_enter_recovery without ECN's congestion experienced:
+ * tcp_init_undo has just run, which a timeout runs later and tcp_enter_cwr and tail loss probes do not;
+ * prior_ssthresh is 0 with ECN; and a timeout's timer is no longer pending. */
+static bool tl_enters_recovery(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return inet_csk(sk)->icsk_pending && tp->undo_marker == tp->snd_una && tp->prior_ssthresh;
+}
+
+static void tl_judge(struct sock *sk, struct tl_connection *c)
+{
+	struct tl_loss_moment at = tl_moment(sk);
+	s64 features_q30[TL_LOSS_FEATURE_COUNT];
+	struct tl_loss *l = c->loss;
+	struct tl_loss_answer answer;
+	u64 t0 = get_cycles(), t1 = get_cycles(), t2;
+
+	tl_kernel_loss_features(l->state, &at, features_q30);
+	l->classifier->judge(l->state, features_q30, &at, &answer);
+	t2 = get_cycles();
+	if (c->measures) {
+		tl_count(loss_measured);
+		tl_count_add(cycles_loss, t2 - t1);
+		tl_count_add(cycles_loss_clock, t1 - t0);
+	}
+	tl_count(loss_decisions);
+	l->begun = true;
+	l->keeps = answer.cause == TL_LOSS_RANDOM;
+	l->undoable = true;
+	l->cwnd = at.cwnd_segments;
+	l->ssthresh = at.ssthresh_segments;
+	if (l->keeps)
+		tl_count(loss_kept);
+	if (c->logs)
+		tl_log_loss(sk, c, &at, features_q30, &answer);
+	tl_change(sk, c, &at, TL_LOSS_BEGUN, answer.cause);
+}
+
+u32 tl_loss_ssthresh(struct sock *sk, struct tl_connection *c, const struct tcp_congestion_ops *base)
+{
+	if (!tl_enters_recovery(sk))
+		return base->ssthresh(sk);
+	tl_judge(sk, c);
+	return c->loss->keeps ? c->loss->cwnd : base->ssthresh(sk);
+}
+
+/* What ssthresh would be had the window not been kept. */
+static void tl_reduce_late(struct sock *sk, struct tl_loss *l, const struct tcp_congestion_ops *base)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
+
+	tcp_snd_cwnd_set(tp, l->cwnd);
+	tp->snd_ssthresh = base->ssthresh(sk);
+	tcp_snd_cwnd_set(tp, cwnd);
+}
+
+static void tl_left_recovery(struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at)
+{
+	struct tl_loss *l = c->loss;
+
+	if (tcp_sk(sk)->undo_marker) {
+		tl_change(sk, c, at, TL_LOSS_ENDED, TL_LOSS_RANDOM);
+		return;
+	}
+	/* nothing was lost: the kernel has given cwnd back, and there may be no event to come */
+	if (l->undoable)
+		tl_change(sk, c, at, TL_LOSS_UNDONE, TL_LOSS_RANDOM);
+	l->undoable = false;
+	if (l->keeps)
+		tcp_sk(sk)->snd_ssthresh = l->ssthresh;
+	l->keeps = false;
+}
+
+void tl_loss_set_state(struct sock *sk, struct tl_connection *c, const struct tcp_congestion_ops *base, u8 state)
+{
+	u8 before = inet_csk(sk)->icsk_ca_state;
+	struct tl_loss_moment at = tl_moment(sk);
+	struct tl_loss *l = c->loss;
+
+	if (state == TCP_CA_Loss) {
+		bool timeout = !inet_csk(sk)->icsk_pending;
+
+		/* tcp_enter_loss takes a recovery under way to have reduced the window */
+		if (timeout && l->keeps)
+			tl_reduce_late(sk, l, base);
+		l->keeps = l->undoable = false;
+		if (timeout)
+			tl_change(sk, c, &at, TL_LOSS_TIMEOUT, TL_LOSS_CONGESTION);
+	} else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery) {
+		/* not asked: ECN has said it, or the window is being reduced already */
+		if (!l->begun)
+			tl_change(sk, c, &at, TL_LOSS_BEGUN, TL_LOSS_CONGESTION);
+	} else if (before == TCP_CA_Recovery && state != TCP_CA_Recovery) {
+		tl_left_recovery(sk, c, &at);
+	} else if (state == TCP_CA_CWR) {
+		l->undoable = false; /* tcp_enter_cwr clears undo_marker */
+	}
+	l->begun = false;
+}
+
+/* tcp_end_cwnd_reduction has set cwnd to what it was, and this is its last word. */
+void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c)
+{
+	struct tl_loss *l = c->loss;
+
+	if (!l->keeps)
+		return;
+	l->keeps = false;
+	tcp_snd_cwnd_set(tcp_sk(sk), max(tcp_snd_cwnd(tcp_sk(sk)), l->cwnd));
+	/* and so that duplicate SACKs to come give no other */
+	tcp_sk(sk)->snd_ssthresh = tcp_sk(sk)->prior_ssthresh = l->ssthresh;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The cause of a loss, of one connection: what is observed, decided and done. */
+#ifndef TCPLEARN_LOSS_MODULE_H
+#define TCPLEARN_LOSS_MODULE_H
+
+#include "loss_classifiers.h"
+#include "tcplearn_module.h"
+
+/* What net.tcplearn.loss says, in longer than the longest classifier with all of its parameters. */
+#define TL_LOSS_TEXT_BYTES 256
+
+/* Of a network namespace, replaced as a whole. */
+struct tl_loss_choice {
+	struct rcu_head rcu;
+	const struct tl_kernel_loss *classifier;
+	u32 bytes;
+	char text[TL_LOSS_TEXT_BYTES]; /* as it was written */
+	u64 blank[]; /* a state as init leaves it */
+};
+
+struct tl_loss {
+	const struct tl_kernel_loss *classifier;
+	u32 cwnd, ssthresh; /* segments: before the recovery under way, while it keeps them */
+	u32 acked; /* snd_una after the last ACK */
+	bool begun; /* the recovery about to begin was decided on */
+	bool keeps; /* it keeps the window */
+	bool undoable; /* nobody has said yet that nothing was lost at the last one */
+	u8 flags; /* of the last ACK, for its record */
+	u64 state[];
+};
+
+static inline u8 tl_loss_ack_flags(const struct tl_connection *c)
+{
+	return c->loss->flags;
+}
+
+/* loss_settings.c */
+int tl_do_loss(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
+int tl_do_available_losses(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
+void tl_loss_choice_free(struct tl_loss_choice __rcu **choice); /* nobody reads it any more */
+
+/* loss.c */
+int tl_loss_init(void);
+void tl_loss_exit(void);
+void tl_loss_start(struct sock *sk, struct tl_connection *c);
+void tl_loss_free(struct tl_connection *c);
+void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
+u32 tl_loss_ssthresh(struct sock *sk, struct tl_connection *c, const struct tcp_congestion_ops *base);
+/* before the base's own set_state, and before the state changes */
+void tl_loss_set_state(struct sock *sk, struct tl_connection *c, const struct tcp_congestion_ops *base, u8 state);
+void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c); /* CA_EVENT_COMPLETE_CWR */
+
+#endif

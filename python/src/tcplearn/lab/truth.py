@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Where each packet of a transfer was dropped, from captures around each hop."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn.errors import FailedError
+
+from .guest import PLACES
+
+QUEUE, CHANNEL = "queue", "channel"
+#: What is left of the captures.
+FILE = "drops.csv.gz"
+
+_GLOBAL_BYTES, _RECORD_BYTES = 24, 16
+_MAGIC = b"\xd4\xc3\xb2\xa1"  # little endian, microseconds
+_ETHERNET_BYTES = 14
+#: Of a TCP segment over IPv4, from its Ethernet header on.
+_LEAST_BYTES = _ETHERNET_BYTES + 20 + 20
+
+Sent = tuple[int, int, int]
+"""Source port, sequence number, IP's identification: one sending of a segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """One sending that did not arrive; times on the log's clock."""
+
+    port: int
+    sequence: int
+    sent_us: int
+    resent_us: int  # the segment's next sending; -1: none
+    by: str  # QUEUE or CHANNEL
+
+
+def reduce(folder: Path, hops: Sequence[str]) -> None:
+    """In place of the captures of a run, what was dropped."""
+    offset_us = int((folder / "clocks").read_text())
+    captures = folder / "pcap"
+    passed = [[_read(captures / f"{hop}-{place}.pcap") for place in PLACES] for hop in hops]
+    drops = [
+        drop
+        for at in passed
+        for before, after, by in zip(at, at[1:], (QUEUE, CHANNEL), strict=False)
+        for drop in _missing(before, after, passed[0][0], by, offset_us)
+    ]
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([f.name for f in fields(Drop)])
+    writer.writerows(astuple(drop) for drop in sorted(drops, key=lambda d: (d.sent_us, d.port, d.sequence)))
+    (folder / FILE).write_bytes(gzip.compress(out.getvalue().encode(), 6, mtime=0))
+    shutil.rmtree(captures)
+
+
+def drops(folder: Path) -> list[Drop]:
+    """Of all transfers of a run."""
+    lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
+    return [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
+
+
+def _missing(
+    before: dict[Sent, int], after: dict[Sent, int], first: dict[Sent, int], by: str, offset_us: int
+) -> Iterator[Drop]:
+    sendings: dict[tuple[int, int], list[int]] = {}
+    for (port, sequence, _), time_us in first.items():
+        sendings.setdefault((port, sequence), []).append(time_us)
+    for sent in before.keys() - after.keys():
+        port, sequence, _ = sent
+        sent_us = first[sent]
+        later = [t for t in sendings[port, sequence] if t > sent_us]
+        yield Drop(port, sequence, sent_us - offset_us, min(later) - offset_us if later else -1, by)
+
+
+def _read(path: Path) -> dict[Sent, int]:
+    """Each segment's sending, and when it was captured. Raise FailedError."""
+    data = path.read_bytes()
+    if data[:4] != _MAGIC:
+        raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
+    starts = list(_records(data))
+    raw = np.frombuffer(data, np.uint8)
+    index = np.array(starts, np.int64)[:, None] + np.arange(_RECORD_BYTES + _LEAST_BYTES)
+    rows = raw[index] if starts else np.empty((0, _RECORD_BYTES + _LEAST_BYTES), np.uint8)
+    seconds, micros = (_number(rows, at, "<u4") for at in (0, 4))
+    ip = _RECORD_BYTES + _ETHERNET_BYTES
+    numbers = [_number(rows, ip + 20, ">u2"), _number(rows, ip + 24, ">u4"), _number(rows, ip + 4, ">u2")]
+    sent = zip(*(column.tolist() for column in numbers), strict=True)
+    return dict(zip(sent, (seconds * 1_000_000 + micros).tolist(), strict=True))
+
+
+def _number(rows: npt.NDArray[np.uint8], at: int, kind: str) -> npt.NDArray[np.int64]:
+    width = np.dtype(kind).itemsize
+    return np.ascontiguousarray(rows[:, at : at + width]).view(kind).reshape(-1).astype(np.int64)
+
+
+def _records(data: bytes) -> Iterator[int]:
+    """Where each whole record begins; the end of a capture may be cut."""
+    at = _GLOBAL_BYTES
+    while at + _RECORD_BYTES <= len(data):
+        size = int.from_bytes(data[at + 8 : at + 12], "little")
+        if size >= _LEAST_BYTES and at + _RECORD_BYTES + size <= len(data):
+            yield at
+        at += _RECORD_BYTES + size

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A kernel log's decisions on the causes of losses, made again here from its other records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcplearn import _native, losses
+
+from .tlog import DUPLICATE, OBSERVED, Connection
+
+_ONE_Q30 = 2.0**30
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Of a connection: decisions, and of them those that the core gives otherwise."""
+
+    decisions: int
+    features: int  # with a feature that the ACKs of the log do not give
+    answers: int  # whose probability or cause is another
+
+
+def compare(c: Connection, spec: str) -> Compared:
+    """The core's fixed point on the logged ACKs and changes, and on the logged features themselves."""
+    name, params = losses.parse(spec)
+    core = _native.LossClassifier(name, "fixed", params)
+    decisions = features = answers = 0
+    for record in _in_order(c):
+        if "features_q30" in record:
+            decisions += 1
+            features += _features(core, record) != list(map(int, record["features_q30"]))
+            answers += _answer(core, record) != (record["congestion_q30"], record["cause"])
+        elif "change" in record:
+            core.change(record["time_us"], record["cwnd"], record["change"], record["cause"])
+        else:
+            _observe(core, record)
+    if decisions and name != "oracle":
+        logged = core.judge(np.ascontiguousarray(c.losses["features_q30"] / _ONE_Q30))
+        answers += int((logged * _ONE_Q30 != c.losses["congestion_q30"]).sum())
+    return Compared(decisions, features, answers)
+
+
+def _in_order(c: Connection) -> Iterator[Mapping[str, Any]]:
+    acks = c.acks[c.acks["flags"] & OBSERVED != 0]
+    rows = [
+        dict(zip(table.dtype.names or (), row, strict=True))
+        for table in (acks, c.losses, c.loss_changes)
+        for row in table.tolist()
+    ]
+    yield from sorted(rows, key=lambda row: row["record"])
+
+
+def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
+    """As linux/module/loss.c does."""
+    duplicate = bool(ack["flags"] & DUPLICATE)
+    rtt_us = 0 if duplicate else max(ack["rtt_us"], 0)
+    core.observe(ack["time_us"], rtt_us, 1 if duplicate else ack["acked_segments"], duplicate)
+
+
+def _features(core: _native.LossClassifier, at: Mapping[str, Any]) -> list[int]:
+    found = core.features(at["time_us"], at["flight_segments"], at["cwnd"], at["ssthresh"])
+    return [int(x * _ONE_Q30) for x in found]
+
+
+def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, int]:
+    congestion, cause = core.decide(at["time_us"], at["flight_segments"], at["cwnd"], at["ssthresh"])
+    return int(congestion * _ONE_Q30), cause
