@@ -24,7 +24,7 @@ static int tl_q30(const char *text, s64 *q30)
 		if (whole > U32_MAX)
 			return -EINVAL;
 	}
-	if (*at == '.') {
+	if (*at == '.' && isdigit(at[1])) {
 		for (at++; isdigit(*at); at++) {
 			if (scale == 1000000000)
 				return -EINVAL;
@@ -103,6 +103,8 @@ int tl_do_loss(tl_ctl_table *table, int write, void *buffer, size_t *length, lof
 
 	if (error)
 		return error;
+	if (write && *length >= sizeof(text)) /* it would be cut */
+		return -EINVAL;
 	rcu_read_lock();
 	choice = rcu_dereference(*place);
 	if (choice)

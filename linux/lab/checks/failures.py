@@ -74,11 +74,11 @@ def check_an_allocation_that_fails_in_a_new_namespace():
     fails_next(0)
 
 
-def _refused(name, value=None):
+def refused(name, value=None):
     """By one system call: a file of Python's writes again as it is closed."""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
-        _ = os.read(fd, 1000) if value is None else os.write(fd, b"%d" % value)
+        _ = os.read(fd, 1000) if value is None else os.write(fd, value)
     except OSError as error:
         return error.strerror
     finally:
@@ -90,11 +90,11 @@ def check_an_allocation_that_fails_in_a_setting():
     sh(f"insmod {FAILING} log_kb=256")
     enter("c0")
     fails_next()
-    said = _refused("net.tcplearn.available_estimators")
+    said = refused("net.tcplearn.available_estimators")
     expect(said == "Cannot allocate memory", f"available_estimators: {said}")
     for n in (1, 2):
         fails_next(n)
-        said = _refused("net.tcplearn.log", 1)
+        said = refused("net.tcplearn.log", b"1")
         expect(said == "Cannot allocate memory" and has_failed(), f"log, allocation {n}: {said}")
         expect(sysctl("net.tcplearn.log") == "0" and not log_folder().exists(), f"log, {n}: it is on")
     fails_next(3)

@@ -13,8 +13,22 @@ import time
 from pathlib import Path
 
 import failures
+import losses
 import memory
-from guest import DEBUG, MODULE, counters, enter, expect, log_bytes, log_folder, nstat, run_all, sh, sysctl
+from guest import (
+    DEBUG,
+    MODULE,
+    counters,
+    enter,
+    expect,
+    log_bytes,
+    log_folder,
+    nstat,
+    run_all,
+    sh,
+    sysctl,
+    unprivileged,
+)
 from transfers import SERVER, acks, connect, load, path, records, serve, transfer, use
 
 MSG_FASTOPEN, TCP_RTO_MIN_US = 0x20000000, 45
@@ -74,13 +88,6 @@ def check_rto_min_and_max_of_sysctl_and_socket():
             sysctl("net.ipv4.tcp_rto_max_ms", 120_000)
         most = max(rto for rtt, _, _, rto in acks(log_bytes()) if rtt >= 0)
         expect(most == 1_000_000, f"with tcp_rto_max_ms of 1000 an RTO of {most} us")
-
-
-def unprivileged(command):
-    """As a user of no privilege, who is root of a network namespace of its own."""
-    Path("/etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:1000:1000:nobody:/:/bin/sh\n")
-    Path("/tmp/command").write_text(command)
-    return sh("su nobody -c 'unshare -U -r -n sh /tmp/command'", check=False).strip()
 
 
 def check_an_unprivileged_namespace_sets_nothing_of_ours():
@@ -277,7 +284,7 @@ def check_nothing_is_left():
 
 CHECKS = sorted(
     (name.removeprefix("check_"), value)
-    for name, value in {**globals(), **vars(failures), **vars(memory)}.items()
+    for name, value in {**globals(), **vars(failures), **vars(losses), **vars(memory)}.items()
     if name.startswith("check_")
 )
 

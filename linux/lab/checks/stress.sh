@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
 # Two hundred connections at once for a minute, opened, accepted, closed, reset and
-# disconnected, their congestion control and estimator switched midway; then the
+# disconnected, their congestion control, estimator and classifier of losses switched midway; then the
 # module unloaded and loaded again under traffic.
 . /scenario/lib.sh
 debug=/sys/kernel/debug/tcplearn
@@ -25,11 +25,18 @@ modules=tl-reno,tl-cubic,tl-vegas,reno,cubic,vegas
 in_ns c0 /scenario/transfer storm 10.0.0.2 5001 "$STORM_CONNECTIONS" "$STORM_SECONDS" "$SEED" $modules >/out/storm &
 storm=$!
 (
-	# every estimator gets connections, at both ends
+	# every estimator and every classifier of losses gets connections, at both ends
 	estimators=$(sysctl -n net.tcplearn.available_estimators)
+	losses=$(sysctl -n net.tcplearn.available_losses)
+	set --
 	while :; do
 		for e in $estimators; do
-			for ns in c0 c1; do in_ns $ns sysctl -qw net.tcplearn.estimator="$e"; done
+			# shellcheck disable=SC2086  # a word each
+			[ $# -gt 0 ] || set -- $losses
+			for ns in c0 c1; do
+				in_ns $ns sysctl -qw net.tcplearn.estimator="$e" net.tcplearn.loss="$1"
+			done
+			shift
 			sleep 0.7
 		done
 	done

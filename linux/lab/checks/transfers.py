@@ -78,13 +78,13 @@ def transfer(port, size, congestion=b"tl-cubic", pacing=0, option=None):
 
 
 def records(data, kind):
-    """(header and fields) of the records of a kind, as log_format.h has them."""
+    """(header and fields) of the records of a kind, as log_format.h has them; of None: all."""
     found, at = [], 0
     while at + 24 <= len(data):
         magic, size, record_type = struct.unpack_from("<4sHB", data, at)
         if magic != b"TLG1":
             raise AssertionError(f"no record at byte {at} of the log")
-        if record_type == kind:
+        if kind in (None, record_type):
             found.append(data[at : at + size])
         at += size
     return found

@@ -63,9 +63,11 @@ def reduce(folder: Path, hops: Sequence[str]) -> None:
 
 
 def drops(folder: Path) -> list[Drop]:
-    """Of all transfers of a run."""
+    """Of all transfers of a run. Each was completed: what nobody sent again did arrive, after a capture's
+    end."""
     lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
-    return [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
+    found = [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
+    return [drop for drop in found if drop.resent_us >= 0]
 
 
 def _missing(

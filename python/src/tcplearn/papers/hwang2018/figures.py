@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, mean, of, ratio
@@ -32,6 +32,8 @@ _COLOURS = {
     "cubic-oracle": "#888888",
     "bbr": "#332288",
 }
+#: By the names on the pages.
+NAMED = {name: _COLOURS[sender] for sender, name in SENDERS.items() if sender in _COLOURS}
 _WIDTH, _HEIGHT = 420, 260
 
 
@@ -51,23 +53,23 @@ def _specs(found: Sequence[Point], confidence: float) -> Iterator[tuple[str, str
     ):
         title = f"Figure 5: goodput against the loss rate, {who}"
         rows = _by_condition(found, "5", senders, "loss_rate", confidence)
-        yield file, title, _lines(rows, title, "loss rate", "goodput, Mbit/s")
+        yield file, title, lines(rows, title, "loss rate", "goodput, Mbit/s")
     title = "Figure 6: cwnd over time at a loss rate of 0.01"
     yield "figure-06.svg", title, _over_time(found, title)
     title = "Figure 7: goodput against the RTT at a loss rate of 0.01"
     rows = _by_condition(found, "7", THREE, "rtt_ms", confidence, loss_rate=1e-2)
-    yield "figure-07.svg", title, _lines(rows, title, "RTT, ms", "goodput, Mbit/s")
+    yield "figure-07.svg", title, lines(rows, title, "RTT, ms", "goodput, Mbit/s")
     title = "Figure 8: goodput over that of 30 ms at a loss rate of 0.01"
-    yield "figure-08.svg", title, _lines(_to_30ms(found, confidence), title, "RTT, ms", "ratio")
+    yield "figure-08.svg", title, lines(_to_30ms(found, confidence), title, "RTT, ms", "ratio")
     title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
     rows = _by_condition(found, "9", (*THREE, "bbr"), "udp_share", confidence, loss_rate=1e-2)
-    yield "figure-09.svg", title, _lines(rows, title, "UDP's share of 5 Mbit/s", "goodput, Mbit/s")
+    yield "figure-09.svg", title, lines(rows, title, "UDP's share of 5 Mbit/s", "goodput, Mbit/s")
 
 
-def _row(x: Any, sender: str, value: Estimate) -> Json:
+def row(x: Any, name: str, value: Estimate) -> Json:
     low = value.value if value.low is None else value.low
     high = value.value if value.high is None else value.high
-    return {"x": f"{x:g}", "sender": SENDERS[sender], "y": value.value, "low": max(0.0, low), "high": high}
+    return {"x": f"{x:g}", "sender": name, "y": value.value, "low": max(0.0, low), "high": high}
 
 
 def _values(found: Sequence[Point], scenario: str, key: str) -> list[float]:
@@ -83,7 +85,7 @@ def _by_condition(
         for sender in senders:
             value = mean(of(found, scenario, sender, **{key: x}, **at), "goodput_mbps", confidence)
             if value:
-                rows.append(_row(x, sender, value))
+                rows.append(row(x, SENDERS[sender], value))
     return rows
 
 
@@ -95,31 +97,34 @@ def _to_30ms(found: Sequence[Point], confidence: float) -> list[Json]:
             near = of(found, "7", sender, rtt_ms=30.0, loss_rate=1e-2)
             value = ratio(here, near, "goodput_mbps", confidence)
             if value:
-                rows.append(_row(x, sender, value))
+                rows.append(row(x, SENDERS[sender], value))
     return rows
 
 
-def _colour(senders: Collection[str]) -> Any:
+def colour(senders: Collection[str], named: Mapping[str, str]) -> Any:
     import altair as alt
 
-    known = {SENDERS[s]: _COLOURS[s] for s in SENDERS if s in _COLOURS and SENDERS[s] in senders}
+    known = {name: of for name, of in named.items() if name in senders}
     legend = alt.Legend(title=None, symbolType="stroke", symbolSize=300)
     return alt.Color("sender:N", legend=legend).scale(domain=list(known), range=list(known.values()))
 
 
-def _lines(rows: Sequence[Json], title: str, x_title: str, y_title: str) -> Json | None:
+def lines(
+    rows: Sequence[Json], title: str, x_title: str, y_title: str, named: Mapping[str, str] = NAMED
+) -> Json | None:
+    """A line a sender, with intervals: rows of `row`."""
     import altair as alt
 
     if not rows:
         return None
     order = list(dict.fromkeys(r["x"] for r in rows))
-    colour = _colour({str(r["sender"]) for r in rows})
+    by_sender = colour({str(r["sender"]) for r in rows}, named)
     base = alt.Chart(alt.InlineData(values=list(rows))).encode(
-        x=alt.X("x:N", title=x_title, sort=order, axis=alt.Axis(labelAngle=0)), color=colour
+        x=alt.X("x:N", title=x_title, sort=order, axis=alt.Axis(labelAngle=0)), color=by_sender
     )
     lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=y_title).scale(zero=True))
     bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    return _titled(alt.layer(bars, lines), title)
+    return titled(alt.layer(bars, lines), title)
 
 
 def _over_time(found: Sequence[Point], title: str) -> Json | None:
@@ -140,13 +145,13 @@ def _over_time(found: Sequence[Point], title: str) -> Json | None:
         .encode(
             x=alt.X("t:Q", title="time, s").scale(zero=False),
             y=alt.Y("y:Q", title="cwnd, kB, mean over a second"),
-            color=_colour({str(r["sender"]) for r in rows}),
+            color=colour({str(r["sender"]) for r in rows}, NAMED),
         )
     )
-    return _titled(alt.layer(lines), title)
+    return titled(alt.layer(lines), title)
 
 
-def _titled(layers: Any, title: str) -> Json:
+def titled(layers: Any, title: str) -> Json:
     import altair as alt
 
     spec: Json = (

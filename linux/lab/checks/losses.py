@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: net.tcplearn.loss, what it takes and refuses, and what a kept window is."""
+
+import struct
+from pathlib import Path
+
+import failures
+from guest import counters, enter, expect, log_bytes, sh, sysctl, unprivileged
+from transfers import connect, load, path, records, serve, transfer
+
+ACK, LOSS, CHANGE = 2, 8, 9
+SETTING = "net.tcplearn.loss"
+#: Of an ACK's record: cwnd and ssthresh; of a decision's: probability, cause, flight, cwnd, ssthresh.
+WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
+STATE_AT = 85
+
+
+def check_a_setting_of_losses_is_taken_whole_or_refused():
+    load()
+    expect(sysctl(SETTING) == "none", f"at first {sysctl(SETTING)!r}")
+    names = sysctl("net.tcplearn.available_losses").split()
+    expect(names[0] == "none" and {"mlp", "mlp/hwang2018", "adaptive"} < set(names), f"there are {names}")
+    for good in (*names[1:], "mlp:threshold=0.4", "adaptive:threshold=0.3,highest=0.5", "veno:beta=5"):
+        sysctl(SETTING, good)
+        expect(sysctl(SETTING) == good, f"{good} is shown as {sysctl(SETTING)!r}")
+    for bad in (
+        "nobody", "mlp:", "mlp:threshold", "mlp:threshold=", "mlp:threshold=2", "mlp:threshold=-0.1",
+        "mlp:threshold=0.1x",
+        "mlp:threshold=0.", "mlp:threshold=0.1234567891", "mlp:threshold=.4", "mlp:limit=1",
+        "mlp,threshold=1",
+        "mlp:threshold=99999999999999999999", "x" * 300, "mlp:" + "threshold=0.4," * 40,
+    ):  # fmt: skip
+        try:
+            sysctl(SETTING, bad)
+        except OSError:
+            pass
+        else:
+            expect(False, f"{bad[:60]!r} was taken")
+        expect(sysctl(SETTING) == "veno:beta=5", f"after {bad[:60]!r}: {sysctl(SETTING)!r}")
+    sysctl(SETTING, "none")
+    file = "/proc/sys/net/tcplearn/loss"
+    said = unprivileged(f"echo mlp 2>/dev/null >{file}; cat {file}")
+    expect(said == "none", f"after an unprivileged write {said!r}")
+
+
+def check_a_kept_window_is_what_it_was():
+    load()
+    enter("c0")
+    serve(5130)
+    path(15, "loss 2%")
+    sysctl("net.tcplearn.log", 1)
+    for base, loss in ((b"tl-reno", "random"), (b"tl-cubic", "random"), (b"tl-cubic", "congestion")):
+        sysctl(SETTING, loss)
+        transfer(5130, 1_500_000, base)
+        events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
+        kept = reduced = 0
+        for i, record in enumerate(events):
+            if record[6] != LOSS:
+                continue
+            _, cause, _, cwnd, ssthresh = DECISION.unpack_from(record)
+            after = _first_open(events[i + 1 :])
+            if after is None:
+                continue
+            if cause:
+                grown = cwnd <= after[0] <= 2 * cwnd  # by the ACK that ended the recovery
+                expect(grown and after[1] == ssthresh, f"{loss}: {cwnd}, {ssthresh} became {after}")
+            kept += cause
+            reduced += not cause and after[0] < cwnd
+        now = counters()
+        expect(
+            kept > 1 if loss == "random" else reduced > 1 and not kept, f"{loss}: {kept}, {reduced}: {now}"
+        )
+
+
+def _first_open(events):
+    """cwnd and ssthresh at the first ACK after the recovery. None: a timeout or another one came first."""
+    for record in events:
+        if record[6] == LOSS or record[STATE_AT] == 4:
+            return None
+        if record[STATE_AT] == 0:
+            return WINDOWS.unpack_from(record)
+    return None
+
+
+def check_vegas_keeps_its_own_answer_to_losses():
+    load()
+    enter("c0")
+    serve(5131)
+    path(15, "loss 2%")
+    sysctl(SETTING, "random")
+    transfer(5131, 300_000, b"tl-vegas")
+    now = counters()
+    expect(now["connections"] == 1 and not now["loss_decisions"], f"{now}")
+
+
+def _states():
+    lines = Path("/proc/slabinfo").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_loss "))
+
+
+def check_a_state_of_losses_goes_with_its_connection():
+    load()
+    enter("c0")
+    serve(5132)
+    sysctl(SETTING, "adaptive")
+    before = _states()
+    kept = [connect(5132) for _ in range(200)]
+    for s in kept:
+        s.sendall(b"x" * 100)
+    sysctl(SETTING, "none")  # they keep theirs
+    expect(_states() - before >= 200, f"{_states() - before} states of 200 connections")
+    for i, s in enumerate(kept):
+        if i % 2:
+            s.close()
+        else:
+            s.setsockopt(6, 13, b"cubic")
+    sh("sleep 1; echo 1 >/proc/sys/vm/drop_caches; for f in /sys/kernel/slab/tcplearn_loss/shrink; do "
+       "[ ! -e $f ] || echo 1 >$f; done", check=False)  # fmt: skip
+    expect(_states() - before < 100, f"{_states() - before} states stay")
+
+
+def check_an_allocation_that_fails_in_a_setting_of_losses():
+    sh(f"insmod {failures.FAILING}")
+    for n in (1, 2, 3):
+        failures.fails_next(n)
+        said = failures.refused(SETTING, b"mlp")
+        expect(said == "Cannot allocate memory", f"allocation {n}: {said}")
+        expect(failures.has_failed() and sysctl(SETTING) == "none", f"allocation {n}: {sysctl(SETTING)}")
+    failures.fails_next(0)
+    sysctl(SETTING, "mlp")
+    serve(5133)
+    enter("c0")
+    sysctl(SETTING, "mlp")
+    failures.fails_next(2)  # the first is the connection's own
+    transfer(5133, 50_000)
+    now = counters()
+    expect(now["connections"] == 1 and now["fallbacks"] == 1, f"without a classifier: {now}")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Causes of losses in the real kernel: what was decided, the same decision in the core, and what was lost."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from samples import ROOT
+from tcplearn import metrics as vocabulary
+from tcplearn.errors import UserError
+from tcplearn.lab import check, guest, kernel_log, loss_vectors, machine, run, scenario, truth
+from tcplearn.papers import Request
+from tcplearn.papers.hwang2018 import lab
+from tcplearn.traces import tlog_losses
+
+PAPER = ROOT / "papers" / "hwang2018"
+SMOKE = "smoke"
+
+
+@pytest.fixture(scope="session")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    """The paper's page of one scenario's smoke run, and where that run is."""
+    folder = tmp_path_factory.mktemp("hwang2018")
+    for name in ("common", "loss-1e-2"):
+        shutil.copyfile(PAPER / f"lab-{name}.toml", folder / f"lab-{name}.toml")
+    kept = folder / "kept"
+    said = lab.write(Request("hwang2018", folder, folder / "out", SMOKE, kept=kept), None, print)
+    assert said and said.startswith("1 runs, ")
+    yield folder / "out", next((kept / "lab" / "runs").glob("lab-loss-1e-2-*"))
+
+
+def test_golden_vectors_of_losses_in_the_kernel() -> None:
+    lines = check.check_vectors(machine.prepare(machine.cache_folder()))
+    sent = list(loss_vectors.kernel_lines(ROOT / "vectors"))
+    # a decision is two answers, its cause and its probability
+    answers = sum({"l q": 2, "l f": 1}.get(line[:3], 0) for line in sent)
+    cases = sum(line.startswith("l c ") for line in sent)
+    assert f"losses cases {cases} answers {answers} wrong 0 untried 0" in lines
+    assert answers > 5000
+
+
+def test_each_decision_is_the_cores_on_the_logged_acks(page: tuple[Path, Path]) -> None:
+    chosen = scenario.load(PAPER / "lab-loss-1e-2.toml", SMOKE)
+    compared = []
+    for arm in guest.arms(chosen, 0):
+        if arm.loss:
+            c = kernel_log.opened(page[1] / arm.folder / "log").connection
+            assert c.lost == 0
+            compared.append(tlog_losses.compare(c, arm.loss))
+            other = tlog_losses.compare(
+                c, "congestion"
+            )  # another classifier says otherwise, of the same features
+            assert other.features == 0
+    assert sum(part.decisions for part in compared) >= 3
+    assert all(part.features == part.answers == 0 for part in compared)
+
+
+def test_the_page_has_every_sender_and_known_metrics(page: tuple[Path, Path]) -> None:
+    text = (page[0] / "lab.md").read_text()
+    for name in ("ML-TCP, the paper's", "ML-TCP, wide", "ML-TCP, adaptive", "BBR"):
+        assert f"| {name} |" in text
+    assert "| 0 of " in text and "lab-figure-05.svg" in text and "lab-windows.svg" in text
+    assert (page[0] / "figures" / "lab-windows.svg").read_text().startswith("<svg")
+    rows = run.run(
+        scenario.load(page[0].parent / "lab-loss-1e-2.toml", SMOKE),
+        run.Options(out=page[0].parent / "kept" / "lab" / "runs"),
+    ).rows
+    assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in rows)
+
+
+def test_the_captures_say_who_dropped_what(page: tuple[Path, Path]) -> None:
+    drops = truth.drops(page[1])
+    assert drops and {drop.by for drop in drops} <= {truth.QUEUE, truth.CHANNEL}
+    assert not (page[1] / "pcap").exists()
+    assert all(drop.resent_us > drop.sent_us for drop in drops)
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "message"),
+    [
+        ('loss = ["mpl"]', "no classifier of losses 'mpl'"),
+        ('loss = ["mlp:limit=1"]', "has no parameter 'limit'"),
+        ('loss = ["mlp:threshold=2"]', "threshold"),
+        ('loss = ["mlp:threshold=x"]', "could not convert"),
+        ('loss = ["mlp"]\ncongestion = ["vegas"]', "vegas keeps its own answer"),
+        ('plain = ["bbr3"]', "should be 'reno'"),
+    ],
+)
+def test_a_mistake_about_losses_is_one_line(tmp_path: Path, algorithms: str, message: str) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(f'name = "x"\n[[hop]]\nname = "a"\n[algorithms]\n{algorithms}\n')
+    with pytest.raises(UserError, match=message) as caught:
+        scenario.load(file)
+    assert "\n" not in str(caught.value)
