@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
 from tcplearn.web_metrics import WEB
 
 #: Ending of a key, and its unit; the longest that fits counts.
@@ -272,41 +273,8 @@ METRICS = (
     ),
     Metric("beside_goodput_mbps", (NS3,), "the mean of it of the transfers beside those that are measured"),
     Metric("jain_index", (NS3,), "Jain's index of the goodput of all transfers: 1 where each gets the same"),
-    Metric(
-        "queue_dropped_packets",
-        (NS3, LAB),
-        "packets of all traffic that the bottleneck's queue dropped; in the lab the transfer's own",
-    ),
-    Metric(
-        "channel_dropped_packets",
-        (NS3, LAB),
-        "packets of all traffic that the lossy hop dropped; in the lab the transfer's own",
-    ),
-    Metric(
-        "random_called_random",
-        (NS3, LAB),
-        "fast retransmits whose window lost no packet to the queue, called random by the classifier",
-    ),
-    Metric("random_called_congestion", (NS3, LAB), "the same, called congestion"),
-    Metric(
-        "congestion_called_random",
-        (NS3, LAB),
-        "fast retransmits whose window lost a packet to the queue, called random by the classifier",
-    ),
-    Metric("congestion_called_congestion", (NS3, LAB), "the same, called congestion"),
-    Metric(
-        "needless_recoveries",
-        (NS3, LAB),
-        "fast retransmits of a segment whose last sending nobody dropped; in the lab: of a window of which "
-        "nothing was dropped",
-    ),
-    Metric("loss_decisions", (LAB,), "fast recoveries whose cause the module decided on"),
-    Metric(
-        "decision_differences",
-        (LAB,),
-        "features, probabilities and causes of these that the core, given the logged ACKs, has otherwise",
-    ),
-    Metric("instructions_per_decision", (LAB,), "instructions of a decision, its features included"),
+    *(Metric(key, (NS3, LAB), meaning) for key, meaning in IN_BOTH),
+    *(Metric(key, (LAB,), meaning) for key, meaning in IN_THE_KERNEL),
     Metric(
         "burst_mean_ms",
         (LAB,),

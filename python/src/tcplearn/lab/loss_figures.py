@@ -53,10 +53,11 @@ def _judged(c: tlog.Connection, all_drops: list[truth.Drop]) -> Figures:
 
 
 def _lost(decision: tlog.Records, drops: list[truth.Drop]) -> Iterator[str]:
-    """By whom each segment that was out was dropped at its last sending."""
+    """By whom each segment that is out was dropped. What has been sent again counts until it is acknowledged:
+    the kernel may end a recovery and begin the next at once, for a loss within the first."""
     first, out = int(decision["first"]), (int(decision["end"]) - int(decision["first"])) % _SEQUENCES
     now_us = int(decision["time_us"])
     for drop in drops:
         is_out = (drop.sequence - first) % _SEQUENCES < out
-        if is_out and drop.sent_us <= now_us and not 0 <= drop.resent_us <= now_us:
+        if is_out and drop.sent_us <= now_us:
             yield drop.by
