@@ -271,8 +271,12 @@ METRICS = (
     Metric(
         "goodput_mbps", (NS3, LAB), "data delivered to the application, a second; in ns-3 over a `path` only"
     ),
-    Metric("beside_goodput_mbps", (NS3,), "the mean of it of the transfers beside those that are measured"),
-    Metric("jain_index", (NS3,), "Jain's index of the goodput of all transfers: 1 where each gets the same"),
+    Metric(
+        "beside_goodput_mbps", (NS3, LAB), "the mean of it of the transfers beside those that are measured"
+    ),
+    Metric(
+        "jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 where each gets the same"
+    ),
     *(Metric(key, (NS3, LAB), meaning) for key, meaning in IN_BOTH),
     *(Metric(key, (LAB,), meaning) for key, meaning in IN_THE_KERNEL),
     Metric(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
+from . import beside
 from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
@@ -96,11 +97,13 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     for arm in arms(scenario, run):
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
+        lines += beside.counters(scenario, arm.folder, "before")
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
             + (f" send_{by}" if by != "send" else "")
         )
+        lines += beside.counters(scenario, arm.folder, "after")
     lines += [
         f"in_ns c{_gateway(i)} tc -s qdisc show dev r{_gateway(i)} >/out/queue-{hop.name}"
         for i, hop in enumerate(scenario.hop)

@@ -11,7 +11,7 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import bursts, kernel_log, loss_figures
+from . import beside, bursts, kernel_log, loss_figures
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
@@ -70,8 +70,10 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     by = scenario.transfer.by
     info = _pairs(folder / "info")
     yield "duration_s", info["elapsed_us"] / 1e6
-    yield "goodput_mbps", 8 * info["bytes"] / info["elapsed_us"]
     yield from bursts.figures(info)
+    own_mbps = 8 * info["bytes"] / info["elapsed_us"]
+    yield "goodput_mbps", own_mbps
+    yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], _nstat)
     nstat = _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
     # curl does not see the sender's socket: the namespace's counters, of which it is the only user
     resent = info.get("retrans", nstat["TcpRetransSegs"])

@@ -100,16 +100,26 @@ def _resent(above: Sequence[Point], below: Sequence[Point]) -> Estimate | None:
 
 
 def _judged(value: Estimate | None, least: float | None, most: float | None) -> list[str]:
+    """Limit, value and verdict."""
     limit = f"≥ {least:g}" if least is not None else f"≤ {most:g}"
     if value is None:
         return [limit, "–", "not run"]
-    reached = value.value >= least if least is not None else most is not None and value.value <= most
-    return [limit, value.shown(), "reached" if reached else "not reached"]
+    low, high = value.low or value.value, value.high or value.value
+    if least is not None:
+        return [limit, value.shown(), _verdict(value.value >= least, low < least <= high)]
+    return [limit, value.shown(), _verdict(value.value <= (most or 0.0), low <= (most or 0.0) < high)]
+
+
+def _verdict(reached: bool, within: bool) -> str:
+    word = "reached" if reached else "not reached"
+    return f"{word}; the limit is within the interval" if within else word
 
 
 def _scenario(scenario: Scenario, points: Sequence[Point], c: float) -> Iterator[str]:
     yield f"## {scenario.name}: {scenario.title}"
     yield _senders(points, c)
+    if any("beside_goodput_mbps" in p.metrics for p in points):
+        yield _beside(points, c)
     if decided := _decisions(points):
         yield decided
 
@@ -135,6 +145,25 @@ def _senders(points: Sequence[Point], c: float) -> str:
         )
     head = ("sender", "runs", "goodput, Mbit/s", "over BBR's", "over the plain sender's")
     return table_of((*head, "sent again", "timeouts", "mean RTT, ms"), rows)
+
+
+def _beside(points: Sequence[Point], c: float) -> str:
+    """Of the transfer that is there all the time."""
+    metric = "beside_goodput_mbps"
+    rows = []
+    for sender in dict.fromkeys(p.sender for p in points):
+        here = [p for p in points if p.sender == sender]
+        others = [[p for p in points if p.sender == other] for other in (base(sender), BBR)]
+        against = [ratio(here, other, metric, c) if other[0].sender != sender else None for other in others]
+        shown = [_shown(mean(here, name_, c)) for name_ in (metric, "jain_index")]
+        rows.append([name(sender), *shown, *map(_shown, against)])
+    head = (
+        "beside",
+        "the other's goodput, Mbit/s",
+        "Jain's index",
+        "the other's over beside the plain sender",
+    )
+    return table_of((*head, "over beside BBR"), rows)
 
 
 def _shown(value: Estimate | None, digits: int = 2) -> str:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What others' TCP traffic gets while a transfer runs, where a scenario asks for the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from .scenario import Scenario
+
+#: Of an Ethernet packet with TCP's timestamps.
+SEGMENT_BYTES = 1448
+_SENT = "TcpExtTCPOrigDataSent"  # segments of new data, none of them counted twice
+
+Counters = Callable[[Path], Mapping[str, float]]
+
+
+def _senders(scenario: Scenario) -> list[int]:
+    return (
+        [k for k, traffic in enumerate(scenario.traffic) if traffic.kind == "tcp"] if scenario.truth else []
+    )
+
+
+def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
+    """Lines of the guest's script."""
+    if senders := _senders(scenario):
+        yield f"mkdir -p /out/{folder}"
+        yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)
+
+
+def figures(
+    scenario: Scenario, folder: Path, own_mbps: float, elapsed_us: float, read: Counters
+) -> Iterator[tuple[str, float]]:
+    """`own_mbps`: the transfer's goodput; `read`: of /proc/net/netstat."""
+    rates = []
+    for k in _senders(scenario):
+        sent = read(folder / f"after.x{k}").get(_SENT, 0.0) - read(folder / f"before.x{k}").get(_SENT, 0.0)
+        rates.append(8 * SEGMENT_BYTES * sent / elapsed_us)
+    if rates:
+        yield "beside_goodput_mbps", sum(rates) / len(rates)
+        every = [own_mbps, *rates]
+        yield "jain_index", sum(every) ** 2 / (len(every) * sum(rate**2 for rate in every))
