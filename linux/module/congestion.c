@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/net.h>
 
+#include "startup.h"
 #include "timer.h"
 
 enum tl_base { TL_RENO, TL_CUBIC, TL_VEGAS, TL_BASES };
@@ -17,13 +18,15 @@ static bool registered[TL_BASES];
 
 /* The tail of the private area: the three bases use at most 60 of its 104 bytes (Linux 6.1). */
 struct tl_private {
-	u8 of_base[ICSK_CA_PRIV_SIZE - sizeof(struct tl_connection *)];
+	u8 of_base[ICSK_CA_PRIV_SIZE - sizeof(struct tl_connection *) - sizeof(struct tl_startup_decision)];
+	struct tl_startup_decision startup;
 	struct tl_connection *connection;
 };
 
 static struct tl_private *tl_private(const struct sock *sk)
 {
 	BUILD_BUG_ON(sizeof(struct tl_private) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(offsetof(struct tl_private, startup) < 64);
 	return inet_csk_ca(sk);
 }
 
@@ -46,8 +49,10 @@ static void tl_start(struct sock *sk)
 	tl_private(sk)->connection = c;
 	if (!c)
 		return;
-	if (c->logs)
+	if (c->logs) {
 		tl_log_open(sk, c);
+		tl_log_startup(sk, c, &tl_private(sk)->startup);
+	}
 	if (!tcp_sk(sk)->data_segs_out)
 		tl_connection_handshake(sk, c);
 }
@@ -59,6 +64,7 @@ static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 	tl_private(sk)->connection = tl_settings_any(sock_net(sk)) ? TL_LATER : NULL;
 	if (base->init)
 		base->init(sk);
+	tl_startup_begin(sk, &tl_private(sk)->startup);
 	if (tcp_sk(sk)->packets_out && tl_private(sk)->connection)
 		tl_start(sk);
 }
@@ -73,6 +79,8 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 	if (!c)
 		return;
 	tl_timer_release(sk, c);
+	if (c->reports)
+		tl_startup_report(sk, c, true);
 	if (c->logs)
 		tl_log_close(sk, c);
 	tl_connection_free(c);
@@ -106,6 +114,8 @@ static void tl_pkts_acked(struct sock *sk, const struct tcp_congestion_ops *base
 		if (c)
 			tl_connection_ack(sk, c, sample);
 	}
+	if (c && c->reports)
+		tl_startup_report(sk, c, false);
 	if (c && c->logs)
 		tl_log_ack(sk, c, sample);
 }

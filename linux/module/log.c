@@ -87,7 +87,7 @@ int tl_log_switch(const struct net *net, bool on)
 	return error;
 }
 
-static void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags)
+void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags)
 {
 	struct tl_log_header *header = record;
 	struct rchan *channel;

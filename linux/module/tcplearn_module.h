@@ -31,6 +31,8 @@ struct tl_connection {
 	u32 stamp;          /* tp->snd_cwnd_stamp, and what is shown in its place */
 	u32 stamp_shown;
 	s32 rtt_us;         /* the last ACK's sample */
+	u32 reported_sent;  /* data segments that its place knows of, if it remembers any */
+	u32 reported_resent;
 	bool stamp_held;
 	bool ours;          /* icsk_rto is the estimator's */
 	bool unchecked;     /* the arming of the last ACK has not been looked at */
@@ -38,6 +40,7 @@ struct tl_connection {
 	bool sets_srtt;
 	bool logs;
 	bool measures;
+	bool reports; /* to its place */
 	struct tl_answer answer;
 	u64 state[];
 };
@@ -59,9 +62,15 @@ struct tl_log {
 const struct tl_settings *tl_settings_of(const struct net *net);
 bool tl_settings_any(const struct net *net);
 struct tl_log *tl_log_of(const struct net *net);
+struct tl_startup_net *tl_startup_of(const struct net *net);
 const char *tl_estimator_name(int estimator);
 int tl_settings_init(void);
 void tl_settings_exit(void);
+
+/* A setting that is a name: it is `now`, and what is written comes to `wanted` (TL_NAME_BYTES). */
+int tl_do_name(int write, void *buffer, size_t *length, loff_t *position, const char *now, char *wanted);
+/* All that it can be. */
+int tl_do_names(int write, void *buffer, size_t *length, loff_t *position, u32 count, const char *(*name_of)(int));
 
 /* connection.c */
 int tl_connection_init(void);
@@ -104,6 +113,8 @@ void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 	X(idle, "ACKs after which no timer runs: nothing is out") \
 	X(lost_rto, "times that another part of the kernel had changed the RTO before the next ACK") \
 	X(timeouts, "times that the retransmission timer fired") \
+	X(startups, "handshakes whose startup was decided, or noted under stock") \
+	X(startups_lost, "of them, with a lost SYN or SYN-ACK") \
 	X(log_records, "written") \
 	X(log_drops, "not written: the buffer was full") \
 	X(measured, "ACKs whose cost was measured") \
@@ -127,6 +138,7 @@ DECLARE_PER_CPU(struct tl_counter_set, tl_counts);
 void tl_log_init(void);
 void tl_log_exit(void);
 int tl_log_switch(const struct net *net, bool on);
+void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags);
 void tl_log_open(const struct sock *sk, struct tl_connection *c);
 void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 void tl_log_close(const struct sock *sk, struct tl_connection *c);

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError
 
-from . import vectors
+from . import startup_check, startup_vectors, vectors
 from .checkout import LAB, ROOT
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
@@ -20,7 +20,7 @@ from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
 #: Those that need Python in the guest.
-WITH_PROGRAMS = ("module", "packets")
+WITH_PROGRAMS = ("module", "packets", "startup")
 #: Of the storm on several processors.
 SMP_SECONDS = 40
 #: Pages that each processor keeps charged for its next objects.
@@ -43,7 +43,9 @@ def run_check(
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if name == "vectors":
             path = folder / "vectors"
-            path.write_text("\n".join(vectors.kernel_lines(ROOT / "vectors")) + "\n")
+            folders = ROOT / "vectors"
+            lines = [*vectors.kernel_lines(folders), *startup_vectors.kernel_lines(folders)]
+            path.write_text("\n".join(lines) + "\n")
             files = [path]
         if name == "module":
             files.append(machine.built / FAILING)
@@ -69,19 +71,27 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
         return check_smp(machine, seed, seconds)
     if name == "stress":
         return check_stress(machine, seed)
-    return {"vectors": check_vectors, "module": check_module, "packets": check_packets}[name](machine)
+    checks = {
+        "vectors": check_vectors,
+        "module": check_module,
+        "packets": check_packets,
+        "startup": check_startup,
+    }
+    return checks[name](machine)
 
 
 def check_vectors(machine: Machine) -> list[str]:
     """Lines that say what was compared. Raise FailedError for an answer that differs."""
     out = run_check(machine, "vectors")["vectors"].splitlines()
-    total = next((line for line in out if line.startswith("all ")), None)
-    if total is None:
-        raise FailedError("the guest ended before it had compared all vectors")
-    words = total.split()
-    found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
-    if found["wrong"] or found["untried"] or found["bad_lines"] or not found["answers"]:
-        raise FailedError("the kernel's answers differ from the vectors: " + "; ".join(out[-2:]))
+    for kind in ("startups", "all"):
+        total = next((line for line in out if line.startswith(f"{kind} ")), None)
+        if total is None:
+            raise FailedError("the guest ended before it had compared all vectors")
+        words = total.split()
+        found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
+        if found["wrong"] or found["untried"] or found.get("bad_lines") or not found["answers"]:
+            wrong = [line for line in out if line.startswith("first wrong")]
+            raise FailedError("the kernel's answers differ from the vectors: " + "; ".join([total, *wrong]))
     return out
 
 
@@ -138,6 +148,13 @@ def check_packets(machine: Machine) -> list[str]:
     """A line for each packet script. Raise FailedError for those that went otherwise."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
+
+
+def check_startup(machine: Machine) -> list[str]:
+    """A line for each connection whose windows are the core's answer. Raise FailedError for others."""
+    left = run_check(machine, "startup", limit_s=1800)
+    lines = startup_check.compared(left.get("connections", "").splitlines())
+    return _passed("startup", "\n".join(lines), [left])
 
 
 def _passed(name: str, results: str, left: list[dict[str, str]]) -> list[str]:

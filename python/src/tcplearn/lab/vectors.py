@@ -18,12 +18,12 @@ def kernel_lines(folder: Path, kind: str = "estimators") -> Iterator[str]:
         yield f"c {estimator}"
         for pair in parameters:
             key, _, value = pair.partition("=")
-            yield f"p {key} {_q30(float(value))}"
+            yield f"p {key} {q30(float(value))}"
         yield from answers
         yield "e"
 
 
-def _q30(value: float) -> int:
+def q30(value: float) -> int:
     return int(value * 2**30 + (0.5 if value >= 0 else -0.5))
 
 
