@@ -26,7 +26,7 @@ from .scenario import KERNELS, Scenario
 
 PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
 #: In the image; no scenario loads those that it does not name itself.
-IMAGE_MODULES = (*KERNEL_MODULES, "tun")
+IMAGE_MODULES = (*KERNEL_MODULES, "tun", "nf_tables", "nft_limit")
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 #: For a check: its allocations fail on purpose.
 FAILING = "tcplearn_failing.ko"
