@@ -17,16 +17,17 @@ static struct tcp_congestion_ops ours[TL_BASES] __read_mostly;
 static bool registered[TL_BASES];
 
 /* The tail of the private area: the three bases use at most 60 of its 104 bytes (Linux 6.1). */
+#define TL_BASE_BYTES 64
 struct tl_private {
-	u8 of_base[ICSK_CA_PRIV_SIZE - sizeof(struct tl_connection *) - sizeof(struct tl_startup_decision)];
+	u8 of_base[TL_BASE_BYTES];
 	struct tl_startup_decision startup;
+	struct tl_startup_reported reported;
 	struct tl_connection *connection;
 };
 
 static struct tl_private *tl_private(const struct sock *sk)
 {
 	BUILD_BUG_ON(sizeof(struct tl_private) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct tl_private, startup) < 64);
 	return inet_csk_ca(sk);
 }
 
@@ -49,6 +50,8 @@ static void tl_start(struct sock *sk)
 	tl_private(sk)->connection = c;
 	if (!c)
 		return;
+	tl_private(sk)->reported.sent = tcp_sk(sk)->data_segs_out;
+	tl_private(sk)->reported.resent = tcp_sk(sk)->total_retrans;
 	if (c->logs) {
 		tl_log_open(sk, c);
 		tl_log_startup(sk, c, &tl_private(sk)->startup);
@@ -80,7 +83,7 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 		return;
 	tl_timer_release(sk, c);
 	if (c->reports)
-		tl_startup_report(sk, c, true);
+		tl_startup_report(sk, &tl_private(sk)->reported, true);
 	if (c->logs)
 		tl_log_close(sk, c);
 	tl_connection_free(c);
@@ -115,7 +118,7 @@ static void tl_pkts_acked(struct sock *sk, const struct tcp_congestion_ops *base
 			tl_connection_ack(sk, c, sample);
 	}
 	if (c && c->reports)
-		tl_startup_report(sk, c, false);
+		tl_startup_report(sk, &tl_private(sk)->reported, false);
 	if (c && c->logs)
 		tl_log_ack(sk, c, sample);
 }

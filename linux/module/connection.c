@@ -105,8 +105,6 @@ struct tl_connection *tl_connection_new(struct sock *sk)
 	c->armed_rto = inet_csk(sk)->icsk_rto;
 	c->stock_rto = c->armed_rto >> min_t(u8, inet_csk(sk)->icsk_backoff, 31);
 	c->reports = tl_startup_remembers(sock_net(sk));
-	c->reported_sent = tcp_sk(sk)->data_segs_out;
-	c->reported_resent = tcp_sk(sk)->total_retrans;
 	c->fast_open = !!rcu_access_pointer(tcp_sk(sk)->fastopen_rsk);
 	if (chosen != TL_STOCK) {
 		c->estimator = &tl_kernel_estimators[chosen - 1];

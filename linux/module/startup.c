@@ -265,14 +265,14 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out)
 }
 
 /* What has become of the segments since the last report; `last`: however few. */
-void tl_startup_report(const struct sock *sk, struct tl_connection *c, bool last)
+void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
 {
 	struct tl_startup_net *of = tl_startup_of(sock_net(sk));
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_startup_report report = {
 		.time_us = tp->tcp_mstamp,
-		.sent_segments = tp->data_segs_out - c->reported_sent,
-		.resent_segments = tp->total_retrans - c->reported_resent,
+		.sent_segments = tp->data_segs_out - so_far->sent,
+		.resent_segments = tp->total_retrans - so_far->resent,
 		.rtt_us = tp->srtt_us >> 3,
 		.rtt_min_us = tp->srtt_us ? tcp_min_rtt(tp) : 0,
 	};
@@ -283,8 +283,8 @@ void tl_startup_report(const struct sock *sk, struct tl_connection *c, bool last
 	if (of->places)
 		tl_policy(of->policy)->report(tl_place_of(of, sk), &report);
 	spin_unlock_bh(&of->lock);
-	c->reported_sent = tp->data_segs_out;
-	c->reported_resent = tp->total_retrans;
+	so_far->sent = tp->data_segs_out;
+	so_far->resent = tp->total_retrans;
 }
 
 void tl_log_startup(const struct sock *sk, struct tl_connection *c, const struct tl_startup_decision *d)

@@ -25,6 +25,11 @@ struct tl_startup_decision {
 	u8 loss : 4, passive : 1;
 };
 
+/* Data segments that the place knows of, if it remembers any. */
+struct tl_startup_reported {
+	u32 sent, resent;
+};
+
 void tl_startup_net_init(struct tl_startup_net *of);
 void tl_startup_net_exit(struct tl_startup_net *of);
 const char *tl_startup_name(int policy);
@@ -34,7 +39,7 @@ int tl_do_available_startups(tl_ctl_table *table, int write, void *buffer, size_
 struct tl_connection;
 bool tl_startup_remembers(const struct net *net);
 void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out);
-void tl_startup_report(const struct sock *sk, struct tl_connection *c, bool last);
+void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last);
 void tl_log_startup(const struct sock *sk, struct tl_connection *c, const struct tl_startup_decision *d);
 
 #endif

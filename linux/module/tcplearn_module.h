@@ -31,8 +31,6 @@ struct tl_connection {
 	u32 stamp;          /* tp->snd_cwnd_stamp, and what is shown in its place */
 	u32 stamp_shown;
 	s32 rtt_us;         /* the last ACK's sample */
-	u32 reported_sent;  /* data segments that its place knows of, if it remembers any */
-	u32 reported_resent;
 	bool stamp_held;
 	bool ours;          /* icsk_rto is the estimator's */
 	bool unchecked;     /* the arming of the last ACK has not been looked at */

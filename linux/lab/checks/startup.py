@@ -10,40 +10,19 @@ import json
 import os
 import socket
 import struct
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 from guest import MODULE, enter, log_bytes, sh, sysctl
+from handshakes import lose
 from transfers import records
 
 SERVER, PORT, SEGMENTS = "10.0.1.2", 5301, 30
 STARTUP_RECORD = 5
 ETH_P_ALL = 3
-TH_SYN, TH_ACK = 0x02, 0x10
-#: What nft sees of a packet, by name.
-FLAGS = {"syn": "syn", "syn-ack": "syn|ack"}
-
-
-def rules(lost, count):
-    """c1 drops the first `count` such packets of each connection."""
-    text = "flush ruleset\n"
-    if lost:
-        text += f"""table ip handshake {{
-            set seen {{
-                type ipv4_addr . inet_service . ipv4_addr . inet_service
-                flags dynamic; size 65535
-            }}
-            chain through {{
-                type filter hook forward priority 0;
-                tcp flags & (syn|ack) == {FLAGS[lost]} \\
-                    update @seen {{ ip saddr . tcp sport . ip daddr . tcp dport \\
-                    limit rate 1/day burst {count} packets }} drop
-            }}
-        }}"""
-    subprocess.run(["/bin/ip", "netns", "exec", "c1", "nft", "-f", "-"], input=text, text=True, check=True)
+TH_SYN = 0x02
 
 
 def info(s):
@@ -190,7 +169,7 @@ def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
     sender = "c0" if side == "active" else "c2"
     if fresh:
         in_namespace(sender, lambda: settings(policy, timestamps))()
-    rules(lost, count)
+    lose("c1", lost, 1, count)
     stop = watch("l0" if side == "active" else "r1")
     ours, plain = b"tl-cubic", b"cubic"
     server = in_namespace("c2", listens(*((plain, takes) if side == "active" else (ours, sends))))
@@ -200,7 +179,7 @@ def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
     frames = stop()
     data = [t for t, flags, payload in frames if payload > 0]
     flight = sum(t < data[0] + 0.02 for t in data)  # an ACK takes 30 ms
-    rules("", 0)
+    lose("c1")
     return {
         "case": {"policy": policy, "side": side, "lost": lost, "count": count, "timestamps": timestamps},
         "fresh": fresh,

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
-from .scenario import NO_ESTIMATOR, Direction, Scenario, Traffic
+from . import handshakes
+from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
 ORDERLY = "rate 10gbit"
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
+#: Where packets of handshakes are dropped.
+NFT_MODULES = ("nf_tables", "nft_limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,12 @@ class Arm:
     congestion: str
     estimator: str
     tlp: bool
+    startup: str = STOCK
 
     @property
     def name(self) -> str:
-        return f"{self.congestion}+{self.estimator}"
+        name = f"{self.congestion}+{self.estimator}"
+        return name if self.startup == STOCK else f"{name}+{self.startup}"
 
     @property
     def folder(self) -> str:
@@ -39,7 +44,14 @@ class Arm:
 def arms(scenario: Scenario, run: int) -> list[Arm]:
     """Every algorithm once, interleaved: each run starts with the next one."""
     a = scenario.algorithms
-    every = [Arm(c, e, t) for t in a.tlp for c in a.congestion for e in a.estimators]
+    every = [
+        Arm(c, e, t, s)
+        for t in a.tlp
+        for c in a.congestion
+        for e in a.estimators
+        for s in a.startups
+        if s == STOCK or e != NO_ESTIMATOR  # the plain kernel has no policy of ours
+    ]
     turn = run % len(every)
     return every[turn:] + every[:turn]
 
@@ -51,7 +63,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         f"# {scenario.name}, run {run}",
         ". /scenario/lib.sh",
         *([f". /scenario/programs.sh; receiver=c{last}"] if scenario.with_programs else []),
-        f"kernel_modules {' '.join(KERNEL_MODULES)}",
+        f"kernel_modules {' '.join((*KERNEL_MODULES, *(NFT_MODULES if scenario.loses_handshakes else ())))}",
         "load",
         "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
         *_links(last),
@@ -74,13 +86,22 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
     by: str = scenario.transfer.by
-    if by != "send":
+    if pages := scenario.transfer.pages:
+        by = "pages"
+        lines += handshakes.start(scenario.handshakes, pages, scenario.runs.seed + run)
+    elif by != "send":
         lines.append(f"start_{by} {scenario.transfer.bytes}")
     if repeat := scenario.transfer.repeat:
         by = "bursts"
         lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
     lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
+        if scenario.algorithms.startups != [STOCK]:
+            lines.append(f"startup {arm.startup}")
+        if scenario.handshakes and not pages:
+            lines.append(
+                f"python3 /scenario/handshakes.py {handshakes.ROUTER} {scenario.handshakes.dropped()}"
+            )
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"

@@ -39,18 +39,27 @@ class Opened:
         return tlog.TlogTrace(TraceFile.of(self.path))
 
 
-def opened(path: Path) -> Opened:
+def parsed(path: Path) -> tlog.Log:
     """The log of a run, packed or not. Raises FailedError."""
-    packed = path.with_name(path.name + ".gz")
-    file = packed if packed.exists() else path
+    file = _file(path)
     raw = file.read_bytes()
     try:
-        log = tlog.parse(gzip.decompress(raw) if file is packed else raw, str(file))
+        return tlog.parse(gzip.decompress(raw) if file.suffix == ".gz" else raw, str(file))
     except TraceError as error:
         raise FailedError(str(error)) from error
+
+
+def _file(path: Path) -> Path:
+    packed = path.with_name(path.name + ".gz")
+    return packed if packed.exists() else path
+
+
+def opened(path: Path) -> Opened:
+    """The log of one transfer. Raises FailedError."""
+    log = parsed(path)
     if len(log.connections) != 1:
         raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
-    return Opened(file, next(iter(log.connections.values())))
+    return Opened(_file(path), next(iter(log.connections.values())))
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:

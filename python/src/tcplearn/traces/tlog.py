@@ -16,7 +16,7 @@ from .samples import SampleFlow, SampleTrace
 from .schema import Columns, empty_batch
 
 MAGIC = b"TLG1"
-OPEN, ACK, CLOSE = 1, 2, 3
+OPEN, ACK, CLOSE, STARTUP = 1, 2, 3, 5
 #: In `flags` of an open record: the timer counts from the oldest segment.
 FROM_HEAD = 1
 AF_INET6 = 10
@@ -71,7 +71,22 @@ CLOSE_RECORD = np.dtype(
         ("retransmitted", "<u4"),
     ]
 )
-_KINDS = {OPEN: OPEN_RECORD, ACK: ACK_RECORD, CLOSE: CLOSE_RECORD}
+STARTUP_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("policy", "S32"),
+        ("took_us", "<u4"),
+        ("iw", "<u4"),
+        ("ssthresh", "<u4"),
+        ("whole_iw", "<u4"),
+        ("whole_ssthresh", "<u4"),
+        ("loss", "u1"),
+        ("passive", "u1"),
+        ("resends", "u1"),
+        ("retransmitted", "u1"),
+    ]
+)
+_KINDS = {OPEN: OPEN_RECORD, ACK: ACK_RECORD, CLOSE: CLOSE_RECORD, STARTUP: STARTUP_RECORD}
 _HEADER_BYTES = np.dtype(HEADER).itemsize
 #: The open record ended with `rto_q8` at first; what a record does not have is 0.
 _FIRST_OPEN_BYTES = 128
@@ -92,12 +107,13 @@ Records = npt.NDArray[np.void]
 
 @dataclass
 class Connection:
-    """One connection of a log; `open` or `close` is None where the log does not hold it."""
+    """One connection of a log; `open`, `close` or `startup` is None where the log does not hold it."""
 
     id: int
     acks: Records
     open: Any = None
     close: Any = None
+    startup: Any = None
     lost: int = 0  # records that are missing between the first and the last
 
     @property
@@ -184,7 +200,7 @@ def parse(data: bytes, where: str = "log") -> Log:
     for number in np.unique(everything["connection"]).tolist():
         acks = tables[ACK][tables[ACK]["connection"] == number]
         c = Connection(number, acks[np.argsort(acks["record"], kind="stable")])
-        for kind, name in ((OPEN, "open"), (CLOSE, "close")):
+        for kind, name in ((OPEN, "open"), (CLOSE, "close"), (STARTUP, "startup")):
             of = tables[kind][tables[kind]["connection"] == number]
             if len(of):
                 setattr(c, name, of[0])
@@ -277,7 +293,7 @@ class TlogTrace(SampleTrace):
                 for batch in self._rows(self._of(number), acks, max_rows)
             ]
             closed = tables[CLOSE]["connection"].tolist()
-            for kind in (OPEN, CLOSE):
+            for kind in (OPEN, CLOSE, STARTUP):
                 for record in tables[kind]:
                     self._count(self._of(int(record["connection"])), record["record"], 1)
             gone = list(dict.fromkeys(closed))
