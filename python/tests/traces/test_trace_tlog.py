@@ -43,6 +43,20 @@ def test_a_log_is_a_trace(tmp_path: Path) -> None:
     assert trace.flow(0)["name"] == "0.0.0.0:1 > 0.0.0.0:5001 (experts)"
 
 
+def test_a_startup_record_is_no_gap(tmp_path: Path) -> None:
+    parts = a_log(3)
+    startup = record(tlog.STARTUP, 1, policy=b"tsl/3-16", iw=3, ssthresh=16, loss=2, retransmitted=2)
+    later = [record(tlog.ACK, k + 2, time_us=10**6 + k, rtt_us=9, acked_segments=1) for k in range(3)]
+    log = tlog.parse(b"".join([parts[0], startup, *later]))
+    c = log.connections[7]
+    assert not log.warnings and c.lost == 0 and len(c.acks) == 3
+    assert (c.startup["policy"], c.startup["iw"], c.startup["ssthresh"]) == (b"tsl/3-16", 3, 16)
+    path = tmp_path / "log0"
+    path.write_bytes(b"".join([parts[0], startup, *later]))
+    trace = open_trace(path)
+    assert len(list(trace.batches())) == 1 and trace.warnings == []
+
+
 def test_lost_records_and_damage_are_reported() -> None:
     parts = a_log()
     log = tlog.parse(parts[0] + b"junk" + b"".join(parts[3:]))
