@@ -8,6 +8,7 @@
 #include <linux/net.h>
 
 #include "loss.h"
+#include "startup.h"
 #include "timer.h"
 
 enum tl_base { TL_RENO, TL_CUBIC, TL_VEGAS, TL_BASES };
@@ -17,8 +18,11 @@ static struct tcp_congestion_ops ours[TL_BASES] __read_mostly;
 static bool registered[TL_BASES];
 
 /* The tail of the private area: the three bases use at most 60 of its 104 bytes (Linux 6.1). */
+#define TL_BASE_BYTES 64
 struct tl_private {
-	u8 of_base[ICSK_CA_PRIV_SIZE - sizeof(struct tl_connection *)];
+	u8 of_base[TL_BASE_BYTES];
+	struct tl_startup_decision startup;
+	struct tl_startup_reported reported;
 	struct tl_connection *connection;
 };
 
@@ -49,8 +53,12 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 		return;
 	if (base != bases[TL_VEGAS]) /* which has its own answer to a loss, and is no paper's base */
 		tl_loss_start(sk, c);
-	if (c->logs)
+	tl_private(sk)->reported.sent = tcp_sk(sk)->data_segs_out;
+	tl_private(sk)->reported.resent = tcp_sk(sk)->total_retrans;
+	if (c->logs) {
 		tl_log_open(sk, c);
+		tl_log_startup(sk, c, &tl_private(sk)->startup);
+	}
 	if (!tcp_sk(sk)->data_segs_out)
 		tl_connection_handshake(sk, c);
 }
@@ -62,6 +70,7 @@ static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 	tl_private(sk)->connection = tl_settings_any(sock_net(sk)) ? TL_LATER : NULL;
 	if (base->init)
 		base->init(sk);
+	tl_startup_begin(sk, &tl_private(sk)->startup);
 	if (tcp_sk(sk)->packets_out && tl_private(sk)->connection)
 		tl_start(sk, base);
 }
@@ -76,6 +85,8 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 	if (!c)
 		return;
 	tl_timer_release(sk, c);
+	if (c->reports)
+		tl_startup_report(sk, &tl_private(sk)->reported, true);
 	if (c->logs)
 		tl_log_close(sk, c);
 	tl_connection_free(c);
@@ -109,6 +120,8 @@ static void tl_pkts_acked(struct sock *sk, const struct tcp_congestion_ops *base
 		if (c)
 			tl_connection_ack(sk, c, sample);
 	}
+	if (c && c->reports)
+		tl_startup_report(sk, &tl_private(sk)->reported, false);
 	if (c && c->logs)
 		tl_log_ack(sk, c, sample);
 }

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 
 #include "loss.h"
+#include "startup.h"
 #include "timer.h"
 
 DEFINE_PER_CPU(struct tl_counter_set, tl_counts);
@@ -104,6 +105,7 @@ struct tl_connection *tl_connection_new(struct sock *sk)
 	c->srtt_before = tcp_sk(sk)->srtt_us;
 	c->armed_rto = inet_csk(sk)->icsk_rto;
 	c->stock_rto = c->armed_rto >> min_t(u8, inet_csk(sk)->icsk_backoff, 31);
+	c->reports = tl_startup_remembers(sock_net(sk));
 	c->fast_open = !!rcu_access_pointer(tcp_sk(sk)->fastopen_rsk);
 	if (chosen != TL_STOCK) {
 		c->estimator = &tl_kernel_estimators[chosen - 1];

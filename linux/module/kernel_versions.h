@@ -19,6 +19,26 @@ typedef struct ctl_table tl_ctl_table;
 typedef const struct ctl_table tl_ctl_table;
 #endif
 
+/* How long ago the segment was sent whose timestamp the peer has echoed. */
+static inline s64 tl_echo_us(const struct tcp_sock *tp)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	if (tp->tcp_usec_ts)
+		return max_t(s32, (u32)tp->tcp_mstamp - tp->rx_opt.rcv_tsecr, 0);
+#endif
+	return max_t(s32, (u32)div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->rx_opt.rcv_tsecr, 0) * (s64)USEC_PER_MSEC;
+}
+
+/* Timeouts of a SYN after the first that are not doubled. */
+static inline u32 tl_syn_linear_timeouts(const struct net *net)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	return READ_ONCE(net->ipv4.sysctl_tcp_syn_linear_timeouts);
+#else
+	return 0;
+#endif
+}
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 /* When the timer fires that icsk_pending names, in jiffies. */
 static inline u32 tl_timeout(const struct sock *sk)

@@ -9,8 +9,14 @@
 
 #define TL_LOG_MAGIC 0x31474c54u /* "TLG1" */
 
-/* loss: 8 and 9 */
-enum tl_log_type { TL_LOG_OPEN = 1, TL_LOG_ACK = 2, TL_LOG_CLOSE = 3, TL_LOG_LOSS = 8, TL_LOG_LOSS_CHANGE = 9 };
+enum tl_log_type {
+	TL_LOG_OPEN = 1,
+	TL_LOG_ACK = 2,
+	TL_LOG_CLOSE = 3,
+	TL_LOG_STARTUP = 5,
+	TL_LOG_LOSS = 8,
+	TL_LOG_LOSS_CHANGE = 9
+};
 
 struct tl_log_header {
 	__u32 magic;
@@ -55,6 +61,19 @@ struct tl_log_ack {
 	__u32 head_age_us; /* of the oldest segment out after this ACK; 0: none */
 	__u8 backoff, state; /* icsk_backoff; TCP_CA_Open ... TCP_CA_Loss */
 	__u16 reserved;
+};
+
+/* After the open record, where the handshake's end was seen. Windows are in segments. */
+struct tl_log_startup {
+	struct tl_log_header header;
+	char policy[32]; /* "stock": what the kernel set */
+	__u32 took_us; /* at least: the timeouts' schedule, and the age of what was answered */
+	__u32 iw, ssthresh; /* that the connection began with */
+	__u32 whole_iw, whole_ssthresh; /* what a whole handshake would have begun with */
+	__u8 loss; /* 0 none, 1 SYN, 2 SYN-ACK, 3 one of the two */
+	__u8 passive; /* this end had the listening socket */
+	__u8 resends; /* rounds of loss, at least; up to 255, as the next */
+	__u8 retransmitted; /* SYNs or SYN-ACKs that this end has sent again */
 };
 
 struct tl_log_close {

@@ -5,12 +5,14 @@
 #include <net/netns/generic.h>
 
 #include "loss.h"
+#include "startup.h"
 #include "tcplearn_module.h"
 
 struct tl_net {
 	struct tl_settings settings;
 	struct tl_log log;
 	struct tl_loss_choice __rcu *loss;
+	struct tl_startup_net startup;
 	struct ctl_table *table;
 	struct ctl_table_header *header;
 };
@@ -26,18 +28,23 @@ struct tl_loss_choice __rcu **tl_loss_choice_of(const struct net *net)
 	return &((struct tl_net *)net_generic(net, net_id))->loss;
 }
 
-/* Whether a connection has anything to do: to write an RTO, to log, or to be measured. */
+/* Whether a connection has anything to do: to write an RTO, to log, to be measured, or to report to its place. */
 bool tl_settings_any(const struct net *net)
 {
 	const struct tl_settings *s = tl_settings_of(net);
 
 	return READ_ONCE(s->estimator) != TL_STOCK || READ_ONCE(s->log) || READ_ONCE(s->measure) ||
-	       rcu_access_pointer(*tl_loss_choice_of(net));
+	       rcu_access_pointer(*tl_loss_choice_of(net)) || tl_startup_remembers(net);
 }
 
 struct tl_log *tl_log_of(const struct net *net)
 {
 	return &((struct tl_net *)net_generic(net, net_id))->log;
+}
+
+struct tl_startup_net *tl_startup_of(const struct net *net)
+{
+	return &((struct tl_net *)net_generic(net, net_id))->startup;
 }
 
 /* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
@@ -62,17 +69,23 @@ static int tl_find_estimator(const char *name)
 	return -EINVAL;
 }
 
-static int tl_do_estimator(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+int tl_do_name(int write, void *buffer, size_t *length, loff_t *position, const char *now, char *wanted)
 {
-	int *estimator = table->data;
-	char name[TL_NAME_BYTES];
-	struct ctl_table line = { .data = name, .maxlen = sizeof(name) };
-	int error = write ? tl_may_write() : 0, found;
+	struct ctl_table line = { .data = wanted, .maxlen = TL_NAME_BYTES };
+	int error = write ? tl_may_write() : 0;
 
 	if (error)
 		return error;
-	strscpy(name, tl_estimator_name(READ_ONCE(*estimator)), sizeof(name));
-	error = proc_dostring(&line, write, buffer, length, position);
+	strscpy(wanted, now, TL_NAME_BYTES);
+	return proc_dostring(&line, write, buffer, length, position);
+}
+
+static int tl_do_estimator(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	int *estimator = table->data, found;
+	char name[TL_NAME_BYTES];
+	int error = tl_do_name(write, buffer, length, position, tl_estimator_name(READ_ONCE(*estimator)), name);
+
 	if (error || !write)
 		return error;
 	found = tl_find_estimator(strim(name));
@@ -82,9 +95,9 @@ static int tl_do_estimator(tl_ctl_table *table, int write, void *buffer, size_t 
 	return 0;
 }
 
-static int tl_do_available(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+int tl_do_names(int write, void *buffer, size_t *length, loff_t *position, u32 count, const char *(*name_of)(int))
 {
-	size_t bytes = (tl_kernel_estimator_count + 1) * TL_NAME_BYTES;
+	size_t bytes = count * TL_NAME_BYTES;
 	struct ctl_table line = { .maxlen = bytes };
 	char *names = TL_ALLOC(kzalloc(bytes, GFP_KERNEL));
 	u32 i;
@@ -92,15 +105,20 @@ static int tl_do_available(tl_ctl_table *table, int write, void *buffer, size_t 
 
 	if (!names)
 		return -ENOMEM;
-	for (i = 0; i <= tl_kernel_estimator_count; i++) {
+	for (i = 0; i < count; i++) {
 		if (i)
 			strlcat(names, " ", bytes);
-		strlcat(names, tl_estimator_name(i), bytes);
+		strlcat(names, name_of(i), bytes);
 	}
 	line.data = names;
 	error = proc_dostring(&line, write, buffer, length, position);
 	kfree(names);
 	return error;
+}
+
+static int tl_do_available(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	return tl_do_names(write, buffer, length, position, tl_kernel_estimator_count + 1, tl_estimator_name);
 }
 
 static int tl_write_flag(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position, u8 *flag)
@@ -136,7 +154,18 @@ static int tl_do_log(tl_ctl_table *table, int write, void *buffer, size_t *lengt
 	return error;
 }
 
-enum { TL_ESTIMATOR, TL_AVAILABLE, TL_SET_SRTT, TL_LOG, TL_MEASURE, TL_LOSS, TL_LOSSES, TL_TABLE_ROWS };
+enum {
+	TL_ESTIMATOR,
+	TL_AVAILABLE,
+	TL_SET_SRTT,
+	TL_LOG,
+	TL_MEASURE,
+	TL_LOSS,
+	TL_LOSSES,
+	TL_STARTUP,
+	TL_STARTUPS,
+	TL_TABLE_ROWS
+};
 static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty one, for Linux before 6.6 */
 	[TL_ESTIMATOR] = { .procname = "estimator", .maxlen = sizeof(int), .mode = 0644,
 			   .proc_handler = tl_do_estimator },
@@ -146,6 +175,8 @@ static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty on
 	[TL_MEASURE] = { .procname = "measure", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
 	[TL_LOSS] = { .procname = "loss", .maxlen = TL_LOSS_TEXT_BYTES, .mode = 0644, .proc_handler = tl_do_loss },
 	[TL_LOSSES] = { .procname = "available_losses", .mode = 0444, .proc_handler = tl_do_available_losses },
+	[TL_STARTUP] = { .procname = "startup", .maxlen = sizeof(int), .mode = 0644, .proc_handler = tl_do_startup },
+	[TL_STARTUPS] = { .procname = "available_startups", .mode = 0444, .proc_handler = tl_do_available_startups },
 };
 
 static int __net_init tl_net_init(struct net *net)
@@ -161,6 +192,8 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table[TL_LOG].extra1 = net;
 	tl->table[TL_MEASURE].data = &tl->settings.measure;
 	tl->table[TL_LOSS].data = &tl->loss;
+	tl->table[TL_STARTUP].data = &tl->startup;
+	tl_startup_net_init(&tl->startup);
 	tl->header = TL_ALLOC(register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS));
 	if (!tl->header) {
 		kfree(tl->table);
@@ -177,6 +210,7 @@ static void __net_exit tl_net_exit(struct net *net)
 	kfree(tl->table);
 	tl_loss_choice_free(&tl->loss);
 	tl_log_switch(net, false);
+	tl_startup_net_exit(&tl->startup);
 }
 
 static struct pernet_operations tl_net_operations = {

@@ -39,6 +39,7 @@ struct tl_connection {
 	bool sets_srtt;
 	bool logs;
 	bool measures;
+	bool reports; /* to its place */
 	struct tl_answer answer;
 	u64 state[];
 };
@@ -62,9 +63,15 @@ bool tl_settings_any(const struct net *net);
 struct tl_log *tl_log_of(const struct net *net);
 struct tl_loss_choice __rcu **tl_loss_choice_of(const struct net *net);
 int tl_may_write(void); /* a setting: -EPERM */
+struct tl_startup_net *tl_startup_of(const struct net *net);
 const char *tl_estimator_name(int estimator);
 int tl_settings_init(void);
 void tl_settings_exit(void);
+
+/* A setting that is a name: it is `now`, and what is written comes to `wanted` (TL_NAME_BYTES). */
+int tl_do_name(int write, void *buffer, size_t *length, loff_t *position, const char *now, char *wanted);
+/* All that it can be. */
+int tl_do_names(int write, void *buffer, size_t *length, loff_t *position, u32 count, const char *(*name_of)(int));
 
 /* connection.c */
 int tl_connection_init(void);
@@ -108,6 +115,8 @@ void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 	X(idle, "ACKs after which no timer runs: nothing is out") \
 	X(lost_rto, "times that another part of the kernel had changed the RTO before the next ACK") \
 	X(timeouts, "times that the retransmission timer fired") \
+	X(startups, "handshakes whose startup was decided, or noted under stock") \
+	X(startups_lost, "of them, with a lost SYN or SYN-ACK") \
 	X(log_records, "written") \
 	X(log_drops, "not written: the buffer was full") \
 	X(loss_decisions, "fast recoveries whose cause was decided on") \

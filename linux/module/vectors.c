@@ -9,6 +9,7 @@
  *   q RTT RTO                the next answer, in 2^-8 us
  *   e                        the case ends: every row must have been used
  *   l ...                    of a classifier of losses (vectors_loss.c)
+ *   C P H R                  a startup policy's: startup_vectors.c
  *
  * Reading gives a line for each estimator that was tried and one for all. */
 #include <linux/debugfs.h>
@@ -20,6 +21,7 @@
 
 #include "estimators.h"
 #include "vectors_loss.h"
+#include "startup_vectors.h"
 
 #define ROWS_MAX 512
 #define STATE_BYTES_MAX 65536
@@ -149,7 +151,7 @@ static int tl_line(char *text)
 	case 'e':
 		return at == (u64)row_count * repeat ? 0 : -EINVAL;
 	}
-	return -EINVAL;
+	return tl_startup_vectors_line(text);
 }
 
 static ssize_t tl_write(struct file *unused, const char __user *from, size_t count, loff_t *position)
@@ -186,6 +188,7 @@ static int tl_show(struct seq_file *out, void *unused)
 	u32 i, cases = 0, answers = 0, failed = 0, silent = 0;
 
 	mutex_lock(&lock);
+	tl_startup_vectors_show(out);
 	for (i = 0; i < tl_kernel_estimator_count; i++) {
 		const struct score *s = &scores[i];
 

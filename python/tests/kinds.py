@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from samples import ROOT, series
-from tcplearn.traces import tlog
+from tcplearn.traces import tlog_records
 
 ROWS = 400
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
@@ -41,8 +41,12 @@ def flent() -> bytes:
 def kernel_log() -> bytes:
     out = b""
     for k, (t, rtt) in enumerate(_probes(3)):
-        record = np.zeros(1, tlog._KINDS[tlog.ACK])
-        record["magic"], record["size"], record["type"] = tlog.MAGIC, record.itemsize, tlog.ACK
+        record = np.zeros(1, tlog_records.KINDS[tlog_records.ACK])
+        record["magic"], record["size"], record["type"] = (
+            tlog_records.MAGIC,
+            record.itemsize,
+            tlog_records.ACK,
+        )
         record["connection"], record["record"] = 7, k
         record["time_us"], record["rtt_us"] = round(t * 1e6), -1 if k % 13 == 4 else round(rtt * 1e3)
         record["acked_segments"], record["flight_segments"], record["mss_bytes"] = 2, 1 + k % 9, 1400

@@ -92,7 +92,13 @@ def check_rto_min_and_max_of_sysctl_and_socket():
 
 def check_an_unprivileged_namespace_sets_nothing_of_ours():
     load()
-    for name, value in (("estimator", "last"), ("log", "1"), ("set_srtt", "1"), ("measure", "1")):
+    for name, value in (
+        ("estimator", "last"),
+        ("startup", "standard"),
+        ("log", "1"),
+        ("set_srtt", "1"),
+        ("measure", "1"),
+    ):
         file = f"/proc/sys/net/tcplearn/{name}"
         said = unprivileged(f"echo {value} 2>/dev/null >{file}; cat {file}")
         expect(said and said != value, f"{name} is {said!r} after an unprivileged write of {value}")

@@ -62,7 +62,8 @@ send_bursts() {
 # transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
 # its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh)
 transfer() {
-	mkdir -p "/out/$1"
+	transfer_out=/out/$1
+	mkdir -p "$transfer_out"
 	in_ns c0 sysctl -qw net.ipv4.tcp_early_retrans="$4" net.tcplearn.set_srtt="$5" net.tcplearn.log=1 \
 		net.tcplearn.measure=1
 	[ "$3" = none ] || in_ns c0 sysctl -qw net.tcplearn.estimator="$3"

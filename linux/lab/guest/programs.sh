@@ -16,7 +16,7 @@ start_nginx() {
 		events { worker_connections 64; }
 		http {
 			access_log off;
-			sendfile on;
+			sendfile on; ${nginx_more:-}
 			keepalive_timeout 0;
 			client_body_temp_path /tmp/nginx-1;
 			proxy_temp_path /tmp/nginx-2;
@@ -48,3 +48,28 @@ send_iperf3() {
 	python3 /scenario/summary.py iperf3 </tmp/iperf3.json
 	sleep 1
 }
+
+# Pages of these sizes, as Debian's nginx serves them: header and body in one segment.
+start_pages() {
+	nginx_more='tcp_nopush on;'
+	start_nginx 1
+	for size in "$@"; do
+		head -c "$size" /dev/zero >"/tmp/www/$size"
+	done
+}
+
+# The transfers of one algorithm, each from the next port; pages_* are variables of the scenario's script.
+pages_port=10000
+send_pages() {
+	in_ns c0 sysctl -qw net.ipv4.tcp_congestion_control="$3"
+	# shellcheck disable=SC2086  # three words
+	python3 /scenario/pages.py "${receiver:?}" c1 "$pages_port" "${pages_count:?}" "${pages_sizes:?}" ${pages_dropped:?} \
+		/tmp/lost "$transfer_out/pages"
+	for size in $(echo "$pages_sizes" | tr , ' '); do
+		pages_port=$((pages_port + pages_count))
+	done
+	sleep 1
+}
+
+# startup POLICY: of connections of the sender from now on; what was known of places is forgotten
+startup() { in_ns c0 sysctl -qw net.tcplearn.startup="$1"; }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
-from tcplearn.web_metrics import WEB
+from tcplearn.web_metrics import PAGES, WEB
 
 #: Ending of a key, and its unit; the longest that fits counts.
 UNITS = (
@@ -306,7 +306,7 @@ METRICS = (
     Metric("flows_running", (NS3,), "flows still sending at the end"),
     Metric("flows_connecting", (NS3,), "flows still without an answer to their SYN at the end"),
     Metric("flows_died", (NS3,), "flows that gave up: none should"),
-    *(Metric(key, (NS3,), meaning) for key, meaning in WEB),
+    *(Metric(key, (host,), text) for host, of in ((NS3, WEB), (LAB, PAGES)) for key, text in of),
     Metric("cpu_s", (NS3,), "CPU time of the run"),
     Metric("events", (NS3,), "events of the simulator"),
     Metric("peak_mib", (NS3,), "largest memory of the run"),

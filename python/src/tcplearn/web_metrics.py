@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is measured of web connections in ns-3: keys and meanings, for tcplearn.metrics."""
+"""What is measured of web connections in ns-3 and of pages in the lab: keys and meanings."""
 
 from __future__ import annotations
 
@@ -36,4 +36,16 @@ WEB = (
     ("link_loss_share_max", "the largest such share of a second"),
     ("link_throughput_mbps", "of the bottleneck towards the clients, headers included"),
     ("link_utilisation", "`link_throughput_mbps` over its rate"),
+)
+
+#: Of pages of one size that curl fetches in the lab (`[transfer.pages]`), a connection each.
+PAGES = (
+    ("pages", "pages of this size"),
+    ("pages_lost", "of them, those whose handshake lost a packet on purpose"),
+    ("page_mean_ms", "mean time of a page, from the first SYN to its last byte"),
+    ("page_median_ms", "median of these times"),
+    ("page_p99_ms", "99th percentile of these times"),
+    ("page_after_handshake_mean_ms", "mean time of a page from the end of the handshake at the client"),
+    ("initial_window_mean_segments", "mean window that the sender's connections began with"),
+    ("handshake_packets_resent", "SYN-ACKs that the sender sent again: by its timer, and for a second SYN"),
 )

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tcplearn import startups
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab import check, machine
+from tcplearn.lab import check, machine, startup_check
 
 PROMISES = 22
 
@@ -27,6 +29,36 @@ def test_promises_of_the_module(with_python: machine.Machine) -> None:
     assert _kept(lines) == PROMISES and "loads_without_debugfs ok" in lines
     sizes = {words[0]: int(words[1]) for line in lines if (words := line.split())[-1] == "B"}
     assert len(sizes) > 10 and max(sizes.values()) < 8192
+
+
+def test_startup_after_a_lost_handshake_packet(with_python: machine.Machine) -> None:
+    """Both ends, each packet, every policy: log, TCP_INFO and first flight are the core's answer."""
+    lines = check.check_startup(with_python)
+    cases = {line.partition(":")[0] for line in lines}
+    for name in ("stock", *(info.name for info in startups.available())):
+        assert {
+            f"{name}/{side}/1-{lost}" for side in ("active", "passive") for lost in ("syn", "syn-ack")
+        } < cases
+    for line in (
+        "tsl/3-16/passive/1-syn-ack: IW 3, ssthresh 16 ok",
+        "stock/passive/1-syn-ack: IW 1, ssthresh none ok",
+    ):
+        assert line in lines
+
+
+def test_a_connection_that_began_otherwise_is_named() -> None:
+    log = {"policy": "tsl/3-16", "took_us": 1_030_000, "iw": 3, "ssthresh": 2, "loss": 1, "passive": 0}
+    seen = {
+        "case": {"policy": "tsl/3-16", "side": "active", "lost": "syn", "count": 1, "timestamps": True},
+        "log": {**log, "resends": 1, "retransmitted": 1},
+        "info": {"cwnd": 3, "ssthresh": 16},
+        "first_flight": 10,
+        "fresh": True,
+        "at_us": 1,
+    }
+    assert startup_check.compared([json.dumps(seen)]) == [
+        "tsl/3-16/active/1-syn: IW 3, ssthresh 2, the core answers 3 and 16; 10 segments in the first flight"
+    ]
 
 
 def test_a_check_that_fails_is_named(with_python: machine.Machine, monkeypatch: pytest.MonkeyPatch) -> None:

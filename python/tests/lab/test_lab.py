@@ -15,7 +15,7 @@ import pytest
 from samples import ROOT
 from tcplearn import metrics as vocabulary
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.lab import check, machine, run, scenario, startup_vectors, vectors
 from tcplearn.output.rows import TIDY
 from tcplearn.papers.nunes2014 import figure_26
 from tcplearn.traces import open_trace
@@ -53,6 +53,9 @@ def test_golden_vectors_in_the_kernel(ready: machine.Machine) -> None:
     lines = check.check_vectors(ready)
     sent = sum(line.startswith("q ") for line in vectors.kernel_lines(ROOT / "vectors"))
     assert lines[-1].startswith("all ") and f"answers {sent} wrong 0 untried 0" in lines[-1]
+    (startups,) = [line for line in lines if line.startswith("startups ")]
+    sent = sum(line.startswith("H ") for line in startup_vectors.kernel_lines(ROOT / "vectors"))
+    assert f"answers {sent} wrong 0 untried 0" in startups
 
 
 def test_smoke_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_the_page(simulate: Simulate, tmp_path: Path) -> None:
     runs, out = tmp_path / "runs", tmp_path / "page"
     simulate(*(PAPER / name for name in FILES), "--profile", "smoke", out=runs)
     words = ["papers", "tambuwal2018", "--profile", "smoke", "--out", str(runs), "-o", str(out)]
+    words += ["--only", "simulated"]
     assert main([*words, "-q"]) == 0
     text = (out / "simulated.md").read_text()
     assert "5 of 5 runs of profile `smoke`" in text

@@ -15,7 +15,7 @@ import wire
 from wire import FIN, Host, Wire
 
 from samples import PEAK_MB
-from tcplearn.traces import open_trace, tlog
+from tcplearn.traces import open_trace, tlog_records
 
 #: Unpacked; the gzip has a thousandth of it.
 SIZE = 200 << 20
@@ -89,8 +89,12 @@ def test_gzip_of_nothing(tmp_path: Path, head: bytes, piece: bytes, said: str) -
 
 def test_a_long_kernel_log_is_streamed(tmp_path: Path) -> None:
     count = 700_000
-    acks = np.zeros(count, tlog.ACK_RECORD)
-    acks["magic"], acks["size"], acks["type"] = tlog.MAGIC, tlog.ACK_RECORD.itemsize, tlog.ACK
+    acks = np.zeros(count, tlog_records.ACK_RECORD)
+    acks["magic"], acks["size"], acks["type"] = (
+        tlog_records.MAGIC,
+        tlog_records.ACK_RECORD.itemsize,
+        tlog_records.ACK,
+    )
     acks["record"], acks["time_us"], acks["rtt_us"] = np.arange(count), np.arange(count) * 1000, 10_000
     rows, memory, error = read_apart(packed(tmp_path / "log.gz", [acks.tobytes()]))
     assert (rows, error) == (count, "")

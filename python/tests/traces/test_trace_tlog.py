@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from samples import ROOT
-from tcplearn.traces import TraceError, open_trace, tlog
+from tcplearn.traces import TraceError, open_trace, tlog, tlog_records
 
 
 def record(kind: int, serial: int, **values: object) -> bytes:
-    dtype = tlog._KINDS[kind]
+    dtype = tlog_records.KINDS[kind]
     r = np.zeros(1, dtype)
-    r["magic"], r["size"], r["type"] = tlog.MAGIC, dtype.itemsize, kind
+    r["magic"], r["size"], r["type"] = tlog_records.MAGIC, dtype.itemsize, kind
     r["connection"], r["record"] = 7, serial
     for name, value in values.items():
         r[name] = value
@@ -24,12 +24,14 @@ def record(kind: int, serial: int, **values: object) -> bytes:
 
 
 def a_log(acks: int = 20) -> list[bytes]:
-    parts = [record(tlog.OPEN, 0, estimator=b"experts", family=2, source_port=1, destination_port=5001)]
+    parts = [
+        record(tlog_records.OPEN, 0, estimator=b"experts", family=2, source_port=1, destination_port=5001)
+    ]
     for k in range(acks):
         rtt = -1 if k == 5 else 10_000 + k
         values = {"time_us": 10**6 + k * 1000, "rtt_us": rtt, "acked_segments": 2, "flight_segments": 9}
-        parts.append(record(tlog.ACK, k + 1, mss_bytes=1400, **values))
-    return [*parts, record(tlog.CLOSE, acks + 1, retransmitted=3)]
+        parts.append(record(tlog_records.ACK, k + 1, mss_bytes=1400, **values))
+    return [*parts, record(tlog_records.CLOSE, acks + 1, retransmitted=3)]
 
 
 def test_a_log_is_a_trace(tmp_path: Path) -> None:
@@ -41,6 +43,20 @@ def test_a_log_is_a_trace(tmp_path: Path) -> None:
     assert batch["rtt_us"].tolist()[:6] == [10_000, 10_001, 10_002, 10_003, 10_004, -1]
     assert batch["no_sample"].tolist()[5] == 1 and batch["flight_segments"].tolist() == [9] * 20
     assert trace.flow(0)["name"] == "0.0.0.0:1 > 0.0.0.0:5001 (experts)"
+
+
+def test_a_startup_record_is_no_gap(tmp_path: Path) -> None:
+    parts = a_log(3)
+    startup = record(tlog_records.STARTUP, 1, policy=b"tsl/3-16", iw=3, ssthresh=16, loss=2, retransmitted=2)
+    later = [record(tlog_records.ACK, k + 2, time_us=10**6 + k, rtt_us=9, acked_segments=1) for k in range(3)]
+    log = tlog.parse(b"".join([parts[0], startup, *later]))
+    c = log.connections[7]
+    assert not log.warnings and c.lost == 0 and len(c.acks) == 3
+    assert (c.startup["policy"], c.startup["iw"], c.startup["ssthresh"]) == (b"tsl/3-16", 3, 16)
+    path = tmp_path / "log0"
+    path.write_bytes(b"".join([parts[0], startup, *later]))
+    trace = open_trace(path)
+    assert len(list(trace.batches())) == 1 and trace.warnings == []
 
 
 def test_lost_records_and_damage_are_reported() -> None:
@@ -58,7 +74,7 @@ def test_open_records_before_netns_and_after_are_read() -> None:
     old[4:6] = len(old).to_bytes(2, "little")
     for first, netns in (
         (bytes(old), 0),
-        (record(tlog.OPEN, 0, estimator=b"experts", netns=4026531840), 4026531840),
+        (record(tlog_records.OPEN, 0, estimator=b"experts", netns=4026531840), 4026531840),
     ):
         log = tlog.parse(first + b"".join(parts[1:]))
         opened = log.connections[7].open
@@ -78,7 +94,11 @@ def test_the_reader_has_the_writers_fields() -> None:
     """Names and sizes of log_format.h, in order."""
     text = (ROOT / "linux" / "module" / "log_format.h").read_text()
     sizes = {"__u8": 1, "__u16": 2, "__u32": 4, "__s32": 4, "__u64": 8, "__s64": 8, "char": 1}
-    for kind, dtype in (("open", tlog.OPEN_RECORD), ("ack", tlog.ACK_RECORD), ("close", tlog.CLOSE_RECORD)):
+    for kind, dtype in (
+        ("open", tlog_records.OPEN_RECORD),
+        ("ack", tlog_records.ACK_RECORD),
+        ("close", tlog_records.CLOSE_RECORD),
+    ):
         body = re.search(rf"struct tl_log_{kind} {{(.*?)}};", text, re.S)
         assert body
         fields = []
@@ -92,4 +112,4 @@ def test_the_reader_has_the_writers_fields() -> None:
 
 
 def _header() -> list[tuple[str, str]]:
-    return [(name, "") for name, _ in tlog.HEADER]
+    return [(name, "") for name, _ in tlog_records.HEADER]

@@ -114,15 +114,15 @@ def _shell(file: _File, profile: _Profile = _FULL) -> Work:
 @lab_app.command("check")
 def _check(
     what: Annotated[
-        str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets or kernels.")
+        str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets, startup or kernels.")
     ] = "vectors",
     kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1, 6.12 or 7.3.")] = "6.1",
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Of the storm.")] = 1,
     seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Of smp's storm.")] = 40,
 ) -> Work:
     """Replay the golden vectors in the kernel, storm the module with connections, or try its promises."""
-    if what not in ("vectors", "stress", "smp", "module", "packets", "kernels"):
-        raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets or kernels")
+    if what not in ("vectors", "stress", "smp", "module", "packets", "startup", "kernels"):
+        raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets, startup or kernels")
 
     def work(_: str) -> None:
         from tcplearn.lab import check

@@ -32,7 +32,8 @@ def papers(
         ),
     ] = None,
     only: Annotated[
-        str, typer.Option(metavar="PAGE", help="One of its pages: simulated or live.", show_default=False)
+        str,
+        typer.Option(metavar="PAGE", help="One of its pages: simulated, live or lab.", show_default=False),
     ] = "",
     scenarios: Annotated[
         Path | None,

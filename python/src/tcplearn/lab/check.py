@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError
 
-from . import loss_vectors, vectors
+from . import loss_vectors, startup_check, startup_vectors, vectors
 from .checkout import LAB, ROOT
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
@@ -20,7 +20,7 @@ from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
 #: Those that need Python in the guest.
-WITH_PROGRAMS = ("module", "packets")
+WITH_PROGRAMS = ("module", "packets", "startup")
 #: Of the storm on several processors.
 SMP_SECONDS = 40
 #: Pages that each processor keeps charged for its next objects.
@@ -43,7 +43,9 @@ def run_check(
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if name == "vectors":
             path = folder / "vectors"
-            lines = [*vectors.kernel_lines(ROOT / "vectors"), *loss_vectors.kernel_lines(ROOT / "vectors")]
+            folders = ROOT / "vectors"
+            kinds = (vectors, loss_vectors, startup_vectors)
+            lines = [line for kind in kinds for line in kind.kernel_lines(folders)]
             path.write_text("\n".join(lines) + "\n")
             files = [path]
         if name == "module":
@@ -70,20 +72,27 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
         return check_smp(machine, seed, seconds)
     if name == "stress":
         return check_stress(machine, seed)
-    return {"vectors": check_vectors, "module": check_module, "packets": check_packets}[name](machine)
+    checks = {
+        "vectors": check_vectors,
+        "module": check_module,
+        "packets": check_packets,
+        "startup": check_startup,
+    }
+    return checks[name](machine)
 
 
 def check_vectors(machine: Machine) -> list[str]:
     """Lines that say what was compared. Raise FailedError for an answer that differs."""
     out = run_check(machine, "vectors")["vectors"].splitlines()
-    totals = [line.split() for line in out if line.startswith(("all ", "losses "))]
-    if len(totals) != 2:
-        raise FailedError("the guest ended before it had compared all vectors")
-    for words in totals:
+    for kind in ("losses", "startups", "all"):
+        total = next((line for line in out if line.startswith(f"{kind} ")), None)
+        if total is None:
+            raise FailedError("the guest ended before it had compared all vectors")
+        words = total.split()
         found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
         if found["wrong"] or found["untried"] or found.get("bad_lines") or not found["answers"]:
             wrong = [line for line in out if line.startswith("first wrong")]
-            raise FailedError("the kernel's answers differ from the vectors: " + "; ".join([*wrong, out[-1]]))
+            raise FailedError("the kernel's answers differ from the vectors: " + "; ".join([total, *wrong]))
     return out
 
 
@@ -140,6 +149,13 @@ def check_packets(machine: Machine) -> list[str]:
     """A line for each packet script. Raise FailedError for those that went otherwise."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
+
+
+def check_startup(machine: Machine) -> list[str]:
+    """A line for each connection whose windows are the core's answer. Raise FailedError for others."""
+    left = run_check(machine, "startup", limit_s=1800)
+    lines = startup_check.compared(left.get("connections", "").splitlines())
+    return _passed("startup", "\n".join(lines), [left])
 
 
 def _passed(name: str, results: str, left: list[dict[str, str]]) -> list[str]:

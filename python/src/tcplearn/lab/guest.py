@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
-from . import beside
+from . import beside, handshakes
 from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
@@ -20,6 +20,8 @@ MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
 
 #: Around a hop, in a packet's order.
 PLACES = ("before-queue", "after-queue", "after-delay")
+#: Where packets of handshakes are dropped.
+NFT_MODULES = ("nf_tables", "nft_limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +32,12 @@ class Arm:
     estimator: str
     tlp: bool
     loss: str = ""  # a classifier of losses; then the timer is the kernel's
+    startup: str = STOCK
 
     @property
     def name(self) -> str:
-        return f"{self.congestion}+{self.loss or self.estimator}"
+        name = f"{self.congestion}+{self.loss or self.estimator}"
+        return name if self.startup == STOCK else f"{name}+{self.startup}"
 
     @property
     def folder(self) -> str:
@@ -48,7 +52,14 @@ class Arm:
 def arms(scenario: Scenario, run: int) -> list[Arm]:
     """Every algorithm once, interleaved: each run starts with the next one."""
     a = scenario.algorithms
-    crossed = [Arm(c, e, t) for t in a.tlp for c in a.congestion for e in a.estimators]
+    crossed = [
+        Arm(c, e, t, startup=s)
+        for t in a.tlp
+        for c in a.congestion
+        for e in a.estimators
+        for s in a.startups
+        if s == STOCK or e != NO_ESTIMATOR  # the plain kernel has no policy of ours
+    ]
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
     every = (judged or crossed) + [Arm(c, NO_ESTIMATOR, t) for t in a.tlp for c in a.plain]
     turn = run % len(every)
@@ -62,7 +73,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         f"# {scenario.name}, run {run}",
         ". /scenario/lib.sh",
         *([f". /scenario/programs.sh; receiver=c{last}"] if scenario.with_programs else []),
-        f"kernel_modules {' '.join(KERNEL_MODULES)}",
+        f"kernel_modules {' '.join((*KERNEL_MODULES, *(NFT_MODULES if scenario.loses_handshakes else ())))}",
         *_more_modules(scenario),
         "load",
         "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
@@ -88,7 +99,10 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
     by: str = scenario.transfer.by
-    if by != "send":
+    if pages := scenario.transfer.pages:
+        by = "pages"
+        lines += handshakes.start(scenario.handshakes, pages, scenario.runs.seed + run)
+    elif by != "send":
         lines.append(f"start_{by} {scenario.transfer.bytes}")
     if repeat := scenario.transfer.repeat:
         by = "bursts"
@@ -98,6 +112,12 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
         lines += beside.counters(scenario, arm.folder, "before")
+        if scenario.algorithms.startups != [STOCK]:
+            lines.append(f"startup {arm.startup}")
+        if scenario.handshakes and not pages:
+            lines.append(
+                f"python3 /scenario/handshakes.py {handshakes.ROUTER} {scenario.handshakes.dropped()}"
+            )
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tcplearn import _native
 from tcplearn.errors import FailedError
-from tcplearn.traces import TraceError, tlog
+from tcplearn.traces import TraceError, tlog, tlog_records
 from tcplearn.traces.base import TraceFile
 
 from .scenario import STOCK
@@ -39,18 +39,27 @@ class Opened:
         return tlog.TlogTrace(TraceFile.of(self.path))
 
 
-def opened(path: Path) -> Opened:
+def parsed(path: Path) -> tlog.Log:
     """The log of a run, packed or not. Raises FailedError."""
-    packed = path.with_name(path.name + ".gz")
-    file = packed if packed.exists() else path
+    file = _file(path)
     raw = file.read_bytes()
     try:
-        log = tlog.parse(gzip.decompress(raw) if file is packed else raw, str(file))
+        return tlog.parse(gzip.decompress(raw) if file.suffix == ".gz" else raw, str(file))
     except TraceError as error:
         raise FailedError(str(error)) from error
+
+
+def _file(path: Path) -> Path:
+    packed = path.with_name(path.name + ".gz")
+    return packed if packed.exists() else path
+
+
+def opened(path: Path) -> Opened:
+    """The log of one transfer. Raises FailedError."""
+    log = parsed(path)
     if len(log.connections) != 1:
         raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
-    return Opened(file, next(iter(log.connections.values())))
+    return Opened(_file(path), next(iter(log.connections.values())))
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:
@@ -113,7 +122,7 @@ def _before(answers: Floats, first: float) -> Floats:
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
     """The whole RTO. A timer that counts from the oldest segment is logged without that segment's age."""
-    if c.open is None or not c.open["flags"] & tlog.FROM_HEAD:
+    if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])
     jiffies = np.ceil(acks["rto_q8"] / 256 / jiffy_us)

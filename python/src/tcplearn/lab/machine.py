@@ -20,13 +20,13 @@ from tcplearn.output.files import cache_folder as users_cache
 
 from . import disk_space
 from .checkout import LAB, ROOT
-from .guest import KERNEL_MODULES, MORE_MODULES
+from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-PROGRAM_FILES = (LAB / "guest" / "programs.sh", LAB / "guest" / "summary.py")
+PROGRAM_FILES = tuple(LAB / "guest" / n for n in ("programs.sh", "summary.py", "handshakes.py", "pages.py"))
 #: In the image; no scenario loads those that it does not name itself.
-IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun")
+IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
 #: For a check: its allocations fail on purpose.
 FAILING = "tcplearn_failing.ko"

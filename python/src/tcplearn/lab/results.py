@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import beside, bursts, kernel_log, loss_figures
+from . import beside, bursts, kernel_log, loss_figures, pages
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
@@ -24,6 +25,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), 
 
 #: A run has one flow to measure under each algorithm.
 TRANSFER = "transfer"
+#: Or pages, those of a size together.
+PAGE = "page"
 
 Json = dict[str, Any]
 Figures = Iterator[tuple[str, float]]
@@ -47,11 +50,18 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
             commit=commit,
         )
         try:
-            figures = dict(_figures(scenario, arm, out / arm.folder))
+            found += tidy(head, dict(_figures(scenario, arm, out / arm.folder)))
+            if scenario.transfer.pages:
+                found += _page_rows(head, pages.read(out / arm.folder))
         except (OSError, ValueError, FailedError) as error:
             raise FailedError(f"{out / arm.folder}: what the guest left cannot be read: {error}") from error
-        found += tidy(head, figures)
     return found
+
+
+def _page_rows(head: Head, fetched: Sequence[pages.Page]) -> Iterator[Json]:
+    for size in dict.fromkeys(p.size_bytes for p in fetched):
+        of = replace(head, flow=PAGE, parameters={**head.parameters, "bytes": size})
+        yield from tidy(of, dict(pages.figures([p for p in fetched if p.size_bytes == size])))
 
 
 def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
@@ -61,6 +71,8 @@ def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
         "set_srtt": scenario.algorithms.set_srtt,
         "kernel": machine.kernel,
     }
+    if lost := scenario.handshakes:
+        out["handshakes"] = f"{lost.dropped()}, {lost.percent:g} %"
     if scenario.tick_ms is not None:
         out["tick_ms"] = scenario.tick_ms
     return out | {name: machine.versions[name] for name in PACKAGES[scenario.transfer.by]}
@@ -80,7 +92,7 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
-    if arm.estimator != NO_ESTIMATOR:
+    if arm.estimator != NO_ESTIMATOR and not scenario.transfer.pages:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if scenario.truth or arm.loss:

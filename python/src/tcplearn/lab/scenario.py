@@ -13,6 +13,8 @@ from tcplearn.errors import UserError, did_you_mean
 from tcplearn.scenario import check, link_trace, tree
 from tcplearn.scenario.check import Table
 
+from .handshakes import Handshakes, Pages, most_arms
+
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
@@ -142,11 +144,14 @@ class Transfer(Table):
     bytes: Bytes = 16_000_000
     repeat: Repeat | None = None  # by `send` only
     by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
+    pages: Pages | None = None  # by nginx, in place of one file
 
     @model_validator(mode="after")
     def _repeats(self) -> Self:
         if self.repeat and self.by != "send":
             raise ValueError(f"repeat is for the lab's own program; {self.by} transfers once")
+        if self.pages and self.by != "nginx":
+            raise ValueError(f'pages are what nginx serves: by = "nginx", not {self.by}')
         return self
 
 
@@ -154,6 +159,7 @@ class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
     tlp: list[bool] = Field(default=[True], min_length=1)
+    startups: list[str] = Field(default=[STOCK], min_length=1)
     set_srtt: bool = False
     #: classifiers of losses over each congestion control, as net.tcplearn.loss takes them
     loss: list[str] = Field(default=[])
@@ -162,13 +168,17 @@ class Algorithms(Table):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        from tcplearn import estimators, losses
+        from tcplearn import estimators, losses, startups
 
         for spec in self.loss:
             losses.check(spec)
         if self.loss and "vegas" in self.congestion:
             raise ValueError("a classifier of losses runs over reno and cubic; vegas keeps its own answer")
-
+        policies = [STOCK, *(info.name for info in startups.available())]
+        for name in self.startups:
+            if name not in policies:
+                hint = did_you_mean(name, policies, f"there are {', '.join(policies)}")
+                raise ValueError(f"the kernel module has no startup policy {name!r}; {hint}")
         known = [STOCK, NO_ESTIMATOR, *(info.name for info in estimators.available() if info.core)]
         for name in self.estimators:
             if name not in known:
@@ -192,6 +202,7 @@ class Scenario(Table):
     traffic: list[Traffic] = Field(default=[], max_length=16)
     change: list[Change] = Field(default=[], max_length=1000)
     transfer: Transfer = Transfer()
+    handshakes: Handshakes | None = None
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
     kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
@@ -200,7 +211,23 @@ class Scenario(Table):
 
     @property
     def with_programs(self) -> bool:
-        return self.programs or self.transfer.by != "send"
+        return self.programs or self.transfer.by != "send" or self.handshakes is not None
+
+    @property
+    def loses_handshakes(self) -> bool:
+        return self.handshakes is not None or self.transfer.pages is not None
+
+    @model_validator(mode="after")
+    def _handshakes(self) -> Self:
+        pages, a = self.transfer.pages, self.algorithms
+        if self.handshakes and self.handshakes.percent < 100 and pages is None:
+            raise ValueError("handshakes.percent chooses among pages (transfer.pages); give 100, or pages")
+        arms = len(a.congestion) * len(a.estimators) * len(a.tlp) * len(a.startups)
+        if pages and arms > most_arms(pages):
+            raise ValueError(
+                f"{arms} algorithms need more ports than there are; {most_arms(pages)} have room"
+            )
+        return self
 
     @model_validator(mode="after")
     def _hops(self) -> Self:

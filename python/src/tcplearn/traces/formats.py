@@ -14,8 +14,8 @@ from .ping import PingTrace, looks_like_ping
 from .plain import NumbersTrace, looks_like_numbers
 from .qlog import QlogTrace, looks_like_qlog
 from .ss import SsTrace, looks_like_ss
-from .tlog import MAGIC as _TLOG_MAGIC
 from .tlog import TlogTrace
+from .tlog_records import MAGIC as _TLOG_MAGIC
 
 #: "[1700000000.5] 64 bytes from ..." is no JSON.
 _STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")

@@ -14,93 +14,26 @@ import numpy.typing as npt
 from .base import TraceError, TraceFile
 from .samples import SampleFlow, SampleTrace
 from .schema import Columns, empty_batch
+from .tlog_records import (
+    ACK,
+    ACK_RECORD,
+    AF_INET6,
+    CLOSE,
+    HEADER,
+    KINDS,
+    LOSS,
+    LOSS_CHANGE,
+    LOSS_CHANGE_RECORD,
+    LOSS_RECORD,
+    MAGIC,
+    OPEN,
+    STARTUP,
+)
 
-MAGIC = b"TLG1"
-OPEN, ACK, CLOSE = 1, 2, 3
-LOSS, LOSS_CHANGE = 8, 9
-#: In `flags` of an open record: the timer counts from the oldest segment.
-FROM_HEAD = 1
-#: In an ACK's: a classifier of losses has observed it; as a duplicate.
-OBSERVED, DUPLICATE = 2, 4
-AF_INET6 = 10
-
-HEADER = [("magic", "S4"), ("size", "<u2"), ("type", "u1"), ("flags", "u1"), ("time_us", "<i8")]
-HEADER += [("connection", "<u4"), ("record", "<u4")]
-OPEN_RECORD = np.dtype(
-    [
-        *HEADER,
-        ("estimator", "S32"),
-        ("congestion", "S16"),
-        ("family", "<u2"),
-        ("source_port", "<u2"),
-        ("destination_port", "<u2"),
-        ("hz", "<u2"),
-        ("source", "V16"),
-        ("destination", "V16"),
-        ("rtt_q8", "<i8"),
-        ("rto_q8", "<i8"),
-        ("netns", "<u4"),
-        ("reserved", "<u4"),
-    ]
-)
-ACK_RECORD = np.dtype(
-    [
-        *HEADER,
-        ("rtt_us", "<i4"),
-        ("last_rtt_us", "<i4"),
-        ("rtt_q8", "<i8"),
-        ("rto_q8", "<i8"),
-        ("stock_rto_us", "<u4"),
-        ("rto_us", "<u4"),
-        ("cwnd", "<u4"),
-        ("ssthresh", "<u4"),
-        ("flight_segments", "<u4"),
-        ("acked_segments", "<u4"),
-        ("mss_bytes", "<u4"),
-        ("srtt_us", "<u4"),
-        ("head_age_us", "<u4"),
-        ("backoff", "u1"),
-        ("state", "u1"),
-        ("reserved", "<u2"),
-    ]
-)
-CLOSE_RECORD = np.dtype(
-    [
-        *HEADER,
-        ("bytes_acked", "<u8"),
-        ("bytes_sent", "<u8"),
-        ("bytes_retransmitted", "<u8"),
-        ("segments_out", "<u4"),
-        ("retransmitted", "<u4"),
-    ]
-)
-LOSS_RECORD = np.dtype(
-    [
-        *HEADER,
-        ("congestion_q30", "<i8"),
-        ("cause", "<u4"),
-        ("flight_segments", "<u4"),
-        ("cwnd", "<u4"),
-        ("ssthresh", "<u4"),
-        ("first", "<u4"),
-        ("end", "<u4"),
-        ("features_q30", "<i8", (32,)),
-    ]
-)
-LOSS_CHANGE_RECORD = np.dtype(
-    [*HEADER, ("change", "<u4"), ("cause", "<u4"), ("cwnd", "<u4"), ("reserved", "<u4")]
-)
-_KINDS = {
-    OPEN: OPEN_RECORD,
-    ACK: ACK_RECORD,
-    CLOSE: CLOSE_RECORD,
-    LOSS: LOSS_RECORD,
-    LOSS_CHANGE: LOSS_CHANGE_RECORD,
-}
 _HEADER_BYTES = np.dtype(HEADER).itemsize
 #: The open record ended with `rto_q8` at first; what a record does not have is 0.
 _FIRST_OPEN_BYTES = 128
-_LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in _KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
+_LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
 #: Bytes that are cut into records at once.
 _CHUNK_BYTES = 1 << 22
@@ -117,7 +50,7 @@ Records = npt.NDArray[np.void]
 
 @dataclass
 class Connection:
-    """One connection of a log; `open` or `close` is None where the log does not hold it."""
+    """One connection of a log; `open`, `close` or `startup` is None where the log does not hold it."""
 
     id: int
     acks: Records
@@ -125,6 +58,7 @@ class Connection:
     close: Any = None
     losses: Records = field(default_factory=lambda: np.empty(0, LOSS_RECORD))
     loss_changes: Records = field(default_factory=lambda: np.empty(0, LOSS_CHANGE_RECORD))
+    startup: Any = None
     lost: int = 0  # records that are missing between the first and the last
 
     @property
@@ -170,7 +104,7 @@ class _Cutter:
     def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
         """Return the records that end in `data`, by kind; with `final` nothing follows."""
         data = self._rest + data
-        offsets: dict[int, list[int]] = {kind: [] for kind in _KINDS}
+        offsets: dict[int, list[int]] = {kind: [] for kind in KINDS}
         at, end = 0, len(data)
         while at + _HEADER_BYTES <= end:
             size = int.from_bytes(data[at + 4 : at + 6], "little")
@@ -191,7 +125,7 @@ class _Cutter:
         self._rest = b"" if final else data[at:]
         self.skipped += end - at if final else 0
         self.records += sum(map(len, offsets.values()))
-        return {kind: _gather(data, offsets[kind], _KINDS[kind]) for kind in _KINDS}
+        return {kind: _gather(data, offsets[kind], KINDS[kind]) for kind in KINDS}
 
 
 def parse(data: bytes, where: str = "log") -> Log:
@@ -206,11 +140,11 @@ def parse(data: bytes, where: str = "log") -> Log:
         raise TraceError(f"{where}: no whole record of a kernel log in it")
     if cutter.skipped:
         log.warnings.append(f"{cutter.skipped} bytes that are no record were left out")
-    tables = {kind: np.concatenate([part[kind] for part in parts]) for kind in _KINDS}
-    everything = np.concatenate([tables[kind][["connection", "record"]] for kind in _KINDS])
+    tables = {kind: np.concatenate([part[kind] for part in parts]) for kind in KINDS}
+    everything = np.concatenate([tables[kind][["connection", "record"]] for kind in KINDS])
     for number in np.unique(everything["connection"]).tolist():
         c = Connection(number, _sorted(tables[ACK], number))
-        for kind, name in ((OPEN, "open"), (CLOSE, "close")):
+        for kind, name in ((OPEN, "open"), (CLOSE, "close"), (STARTUP, "startup")):
             of = tables[kind][tables[kind]["connection"] == number]
             if len(of):
                 setattr(c, name, of[0])
@@ -312,7 +246,7 @@ class TlogTrace(SampleTrace):
                 for batch in self._rows(self._of(number), acks, max_rows)
             ]
             closed = tables[CLOSE]["connection"].tolist()
-            for kind in (OPEN, CLOSE, LOSS, LOSS_CHANGE):
+            for kind in (OPEN, CLOSE, STARTUP, LOSS, LOSS_CHANGE):
                 for record in tables[kind]:
                     self._count(self._of(int(record["connection"])), record["record"], 1)
             gone = list(dict.fromkeys(closed))

@@ -11,7 +11,8 @@ import numpy as np
 
 from tcplearn import _native, losses
 
-from .tlog import DUPLICATE, OBSERVED, Connection
+from .tlog import Connection
+from .tlog_records import DUPLICATE, OBSERVED
 
 _ONE_Q30 = 2.0**30
 

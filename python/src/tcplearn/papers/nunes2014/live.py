@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tcplearn.errors import FailedError, printable
+from tcplearn.errors import printable
 from tcplearn.jobs import Progress
-from tcplearn.lab import run, scenario
+from tcplearn.lab import scenario
 from tcplearn.output.files import make_directory, write_atomically
-from tcplearn.papers import Request
+from tcplearn.papers import Request, lab_runs
 from tcplearn.papers.nunes2014 import figure_26, live_page
 from tcplearn.scenario.tree import FULL
 
@@ -26,16 +26,12 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     make_directory(out)
     published = live_page.read_published(folder / "published-live.csv")
     profiles = (*((request.profile,) if request.profile else PROFILES), *request.also)
-    kept = request.kept and request.kept / "lab" / "runs"
-    options = run.Options(place=request.place, out=kept)
     runs = 0
     parts: list[live_page.Part] = []
     picture: list[figure_26.Json] = []
     for file in files:
         chosen = [scenario.load(file, profile) for profile in profiles]
-        finished = [run.run(one, options, progress, say) for one in chosen]
-        if failures := [line for f in finished for line in f.failures]:
-            raise FailedError(f"{len(failures)} runs failed; the others are kept")
+        finished = lab_runs.finished(request, chosen, progress, say)
         runs += sum(f.runs for f in finished)
         parts.append(live_page.Part(chosen[0], [row for f in finished for row in f.rows]))
         picture += figure_26.rows(chosen[0], finished[0].folders[0])

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* net.tcplearn.startup: the policy of a network namespace, what is known of the places that it talks to, and what
+ * a connection begins with. tcp_init_transfer has set its windows just before `init`, and nothing sets them again
+ * before the first data. */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <net/dst.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+
+#include "startup.h"
+#include "tcplearn_module.h"
+
+/* A place is a /24, or a /48 of IPv6: hosts behind the same links, mostly. A namespace knows this many; a new one
+ * takes the room of the one in its row that was longest unused. */
+#define TL_PLACE_ROW_BITS 6
+#define TL_PLACES_A_ROW 4
+#define TL_PLACES (TL_PLACES_A_ROW << TL_PLACE_ROW_BITS)
+/* Segments after which a connection reports, if it does not end before. */
+#define TL_REPORT_SEGMENTS 32
+
+struct tl_place {
+	u64 key; /* 0: none */
+	u32 used; /* jiffies */
+	u32 reserved;
+	u64 state[];
+};
+
+struct tl_places {
+	u32 state_bytes;
+	u8 rows[] __aligned(8);
+};
+
+static struct tl_place *tl_place_at(struct tl_places *places, u32 i)
+{
+	return (void *)(places->rows + i * (sizeof(struct tl_place) + places->state_bytes));
+}
+
+static u64 tl_place_key(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
+		return 1ull << 63 | be64_to_cpup((const __be64 *)&sk->sk_v6_daddr) >> 16;
+#endif
+	return 1ull << 62 | ntohl(inet_sk(sk)->inet_daddr) >> 8;
+}
+
+/* What is known of the peer's place; with the lock held. */
+static void *tl_place_of(struct tl_startup_net *of, const struct sock *sk)
+{
+	u64 key = tl_place_key(sk);
+	u32 first = hash_64(key, TL_PLACE_ROW_BITS) * TL_PLACES_A_ROW, i;
+	struct tl_place *oldest = tl_place_at(of->places, first);
+
+	for (i = first; i < first + TL_PLACES_A_ROW; i++) {
+		struct tl_place *place = tl_place_at(of->places, i);
+
+		if (place->key == key) {
+			place->used = tcp_jiffies32;
+			return place->state;
+		}
+		if (oldest->key && (!place->key || (s32)(place->used - oldest->used) < 0))
+			oldest = place;
+	}
+	oldest->key = key;
+	oldest->used = tcp_jiffies32;
+	memcpy(oldest->state, of->state, of->places->state_bytes);
+	return oldest->state;
+}
+
+static const struct tl_kernel_startup *tl_policy(int policy)
+{
+	return policy == TL_STOCK ? NULL : &tl_kernel_startups[policy - 1];
+}
+
+const char *tl_startup_name(int policy)
+{
+	return policy == TL_STOCK ? "stock" : tl_policy(policy)->name;
+}
+
+bool tl_startup_remembers(const struct net *net)
+{
+	const struct tl_kernel_startup *p = tl_policy(READ_ONCE(tl_startup_of(net)->policy));
+
+	return p && p->remembers;
+}
+
+static int tl_startup_choose(struct tl_startup_net *of, int policy)
+{
+	const struct tl_kernel_startup *p = tl_policy(policy);
+	u64 params[TL_PARAMS_BYTES_MAX / sizeof(u64)];
+	struct tl_places *places = NULL, *before;
+	u32 bytes = 0;
+
+	if (p) {
+		p->defaults(params);
+		bytes = p->state_bytes(params);
+	}
+	if (p && p->remembers) {
+		places = TL_ALLOC(kvzalloc(sizeof(*places) + TL_PLACES * (sizeof(struct tl_place) + bytes), GFP_KERNEL));
+		if (!places)
+			return -ENOMEM;
+		places->state_bytes = bytes;
+	}
+	spin_lock_bh(&of->lock);
+	before = of->places;
+	of->places = places;
+	if (p)
+		p->init(of->state, params);
+	WRITE_ONCE(of->policy, policy);
+	spin_unlock_bh(&of->lock);
+	kvfree(before);
+	return 0;
+}
+
+void tl_startup_net_init(struct tl_startup_net *of)
+{
+	spin_lock_init(&of->lock);
+}
+
+void tl_startup_net_exit(struct tl_startup_net *of)
+{
+	kvfree(of->places);
+}
+
+int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	struct tl_startup_net *of = table->data;
+	char name[TL_STARTUP_NAME_BYTES];
+	u32 i;
+	int error = tl_do_name(write, buffer, length, position, tl_startup_name(READ_ONCE(of->policy)), name);
+
+	if (error || !write)
+		return error;
+	for (i = 0; i <= tl_kernel_startup_count; i++)
+		if (!strcmp(strim(name), tl_startup_name(i)))
+			return tl_startup_choose(of, i);
+	return -EINVAL;
+}
+
+int tl_do_available_startups(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	return tl_do_names(write, buffer, length, position, tl_kernel_startup_count + 1, tl_startup_name);
+}
+
+/* Whether the handshake has just ended, and this is not a change of algorithm later on: until then a server's
+ * child is in TCP_SYN_RECV, and a client has sent its SYN, and again, but no ACK. */
+static bool tl_startup_begins(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return sk->sk_state == TCP_SYN_RECV ||
+	       (sk->sk_state == TCP_ESTABLISHED && tp->segs_out <= 1 + tp->total_retrans);
+}
+
+/* A lost SYN-ACK is often sent twice: by this end's timer, and for the client's SYN that comes again; one comes
+ * about when the other is due. total_retrans has both, the marker says whether the timer was among them (it is
+ * taken back where a timestamp shows that the first SYN-ACK had arrived). So at least half were rounds of loss. */
+static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
+{
+	h->loss = TL_HANDSHAKE_SYN_ACK;
+	h->resends = tp->undo_marker ? (tp->total_retrans + 1) / 2 : tp->total_retrans;
+	/* the answer is to a SYN-ACK that was sent before any timer could run out: it was late, not lost */
+	if (!tp->undo_marker && echo_us >= jiffies_to_usecs(TCP_TIMEOUT_INIT)) {
+		h->loss = TL_HANDSHAKE_WHOLE;
+		h->resends = 0;
+	}
+}
+
+/* Linux answers a SYN that comes again with the timestamp of the one that it has, so that the echo says which one
+ * came first: the marker is taken back where it was the first. */
+static void tl_startup_active(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
+{
+	h->resends = tp->total_retrans;
+	h->loss = TL_HANDSHAKE_EITHER;
+	if (echo_us >= 0 && !tp->undo_marker)
+		h->loss = TL_HANDSHAKE_SYN_ACK;
+	else if (echo_us >= 0 && h->resends == 1)
+		h->loss = TL_HANDSHAKE_SYN;
+}
+
+/* Nothing keeps the time of the first sending: the timeouts that have passed since by the kernel's schedule, and
+ * the age of what was answered. */
+static s64 tl_startup_took_us(const struct sock *sk, bool passive, s64 echo_us, const struct tl_handshake *h)
+{
+	u32 linear = passive ? 0 : tl_syn_linear_timeouts(sock_net(sk)), i;
+	s64 sum_us = max_t(s64, echo_us, 0);
+
+	if (!h->resends)
+		return tcp_sk(sk)->srtt_us >> 3;
+	if (!passive && h->loss == TL_HANDSHAKE_SYN_ACK) /* the first SYN's */
+		return sum_us;
+	for (i = 0; i < min(h->resends, 20u); i++)
+		sum_us += (s64)jiffies_to_usecs(TCP_TIMEOUT_INIT) << (i > linear ? i - linear : 0);
+	return sum_us;
+}
+
+static void tl_startup_handshake(struct sock *sk, bool passive, struct tl_handshake *h)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	s64 echo_us = tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr ? tl_echo_us(tp) : -1;
+
+	memset(h, 0, sizeof(*h));
+	h->time_us = tp->tcp_mstamp;
+	if (tp->total_retrans && passive)
+		tl_startup_passive(tp, echo_us, h);
+	else if (tp->total_retrans)
+		tl_startup_active(tp, echo_us, h);
+	h->took_us = tl_startup_took_us(sk, passive, echo_us, h);
+	h->iw_segments = (dst ? dst_metric(dst, RTAX_INITCWND) : 0) ?: TCP_INIT_CWND;
+	h->iw_segments = min(h->iw_segments, tp->snd_cwnd_clamp);
+	h->ssthresh_segments = tp->snd_ssthresh;
+}
+
+/* Under stock what the kernel has set is noted, and left. */
+static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const struct tl_handshake *h,
+			      struct tl_startup_decision *out)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_startup_window window = { tcp_snd_cwnd(tp), tp->snd_ssthresh };
+	const struct tl_kernel_startup *p;
+
+	spin_lock_bh(&of->lock);
+	out->policy = of->policy;
+	p = tl_policy(of->policy);
+	if (p) {
+		void *state = of->places ? tl_place_of(of, sk) : of->state;
+
+		p->decide(state, h, &window);
+		p->note(state, h);
+	}
+	spin_unlock_bh(&of->lock);
+	out->iw = min(window.iw_segments, tp->snd_cwnd_clamp);
+	out->ssthresh = window.ssthresh_segments;
+	if (p) {
+		tcp_snd_cwnd_set(tp, out->iw);
+		tp->snd_ssthresh = out->ssthresh;
+	}
+}
+
+void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out)
+{
+	struct tl_startup_net *of = tl_startup_of(sock_net(sk));
+	bool passive = sk->sk_state == TCP_SYN_RECV;
+	struct tl_handshake h;
+
+	memset(out, 0, sizeof(*out));
+	if (READ_ONCE(of->policy) == TL_STOCK && !tl_settings_any(sock_net(sk)))
+		return;
+	if (!tl_startup_begins(sk))
+		return;
+	tl_startup_handshake(sk, passive, &h);
+	tl_startup_decide(sk, of, &h, out);
+	out->took_us = min_t(s64, h.took_us, U32_MAX);
+	out->whole_iw = h.iw_segments;
+	out->whole_ssthresh = h.ssthresh_segments;
+	out->resends = min(h.resends, 255u);
+	out->retransmitted = min(tcp_sk(sk)->total_retrans, 255u);
+	out->loss = h.loss;
+	out->passive = passive;
+	tl_count(startups);
+	if (h.loss != TL_HANDSHAKE_WHOLE)
+		tl_count(startups_lost);
+}
+
+/* What has become of the segments since the last report; `last`: however few. */
+void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
+{
+	struct tl_startup_net *of = tl_startup_of(sock_net(sk));
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_startup_report report = {
+		.time_us = tp->tcp_mstamp,
+		.sent_segments = tp->data_segs_out - so_far->sent,
+		.resent_segments = tp->total_retrans - so_far->resent,
+		.rtt_us = tp->srtt_us >> 3,
+		.rtt_min_us = tp->srtt_us ? tcp_min_rtt(tp) : 0,
+	};
+
+	if (report.sent_segments < (last ? 1 : TL_REPORT_SEGMENTS))
+		return;
+	spin_lock_bh(&of->lock);
+	if (of->places)
+		tl_policy(of->policy)->report(tl_place_of(of, sk), &report);
+	spin_unlock_bh(&of->lock);
+	so_far->sent = tp->data_segs_out;
+	so_far->resent = tp->total_retrans;
+}
+
+void tl_log_startup(const struct sock *sk, struct tl_connection *c, const struct tl_startup_decision *d)
+{
+	struct tl_log_startup r = {
+		.took_us = d->took_us,
+		.iw = d->iw,
+		.ssthresh = d->ssthresh,
+		.whole_iw = d->whole_iw,
+		.whole_ssthresh = d->whole_ssthresh,
+		.loss = d->loss,
+		.passive = d->passive,
+		.resends = d->resends,
+		.retransmitted = d->retransmitted,
+	};
+
+	if (!d->whole_iw)
+		return;
+	strscpy(r.policy, tl_startup_name(d->policy), sizeof(r.policy));
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_STARTUP, 0);
+}

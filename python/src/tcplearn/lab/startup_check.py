@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What connections in the guest began with after a lost SYN or SYN-ACK, beside the core's answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tcplearn import _native
+
+from .scenario import STOCK
+
+Json = dict[str, Any]
+
+#: As in core/include/tcplearn/startup/handshake.h.
+WHOLE, SYN, SYN_ACK, EITHER = range(4)
+#: tcp_init_transfer's own windows: 10 segments; 1 after more than one resend; no threshold.
+IW, LEAST_IW, NO_SSTHRESH = 10, 1, 2**31 - 1
+#: Segments of each connection (linux/lab/checks/startup.py), over 30 ms.
+SEGMENTS, RTT_US = 30, 30_000
+
+
+def compared(lines: Sequence[str]) -> list[str]:
+    """A line for each connection: its case, what it began with, and ok or what is wrong."""
+    out = []
+    place = None
+    for line in lines:
+        seen = json.loads(line)
+        case = seen["case"]
+        if seen["fresh"] and case["policy"] != STOCK:
+            place = _native.StartupPolicy(case["policy"])
+        name = f"{case['policy']}/{case['side']}"
+        if case["lost"]:
+            name += f"/{case['count']}-{case['lost']}"
+        name += "" if case["timestamps"] else "/no-timestamps"
+        name += "" if seen["fresh"] else "/known-place"
+        log = seen["log"]
+        wrong = "; ".join(_wrong(seen, None if case["policy"] == STOCK else place))
+        out.append(f"{name}: IW {log['iw']}, ssthresh {_threshold(log['ssthresh'])}, {wrong or 'ok'}")
+    return [line.replace(", ok", " ok") for line in out]
+
+
+def _threshold(segments: int) -> str:
+    return "none" if segments == NO_SSTHRESH else str(segments)
+
+
+def _loss(case: Json) -> int:
+    """What this end can know of it."""
+    if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
+        return WHOLE
+    if case["side"] == "passive":
+        return SYN_ACK
+    if not case["timestamps"] or (case["lost"] == "syn" and case["count"] > 1):
+        return EITHER
+    return SYN if case["lost"] == "syn" else SYN_ACK
+
+
+def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
+    case, log, info = seen["case"], seen["log"], seen["info"]
+    if log["policy"] != case["policy"] or bool(log["passive"]) != (case["side"] == "passive"):
+        yield f"logged as {log['policy']}"
+    if log["loss"] != (loss := _loss(case)):
+        yield f"took for lost {log['loss']}, not {loss}"
+    if (log["resends"] > 0) != (loss != WHOLE) or log["resends"] > log["retransmitted"]:
+        yield f"{log['resends']} resends of {log['retransmitted']}"
+    if place is None:
+        answer = (LEAST_IW if _stock_cuts(seen) else IW, NO_SSTHRESH)
+    else:
+        answer = place.handshake(seen["at_us"], log["took_us"], loss, log["resends"], IW, NO_SSTHRESH)
+        place.report(seen["at_us"], SEGMENTS, 0, RTT_US, RTT_US)
+    if (log["iw"], log["ssthresh"]) != answer:
+        yield f"the core answers {answer[0]} and {answer[1]}"
+    if (info["cwnd"], info["ssthresh"]) != answer:
+        yield f"TCP_INFO has {info['cwnd']} and {info['ssthresh']}"
+    if seen["first_flight"] != min(answer[0], SEGMENTS):
+        yield f"{seen['first_flight']} segments in the first flight"
+
+
+def _stock_cuts(seen: Json) -> bool:
+    """A timeout of this end and more than one resend; answers to a client's second SYN count among them."""
+    log = seen["log"]
+    if seen["case"]["side"] == "active" and log["loss"] == SYN_ACK:
+        return False  # by the echo the first SYN had arrived
+    return int(log["retransmitted"]) > 1

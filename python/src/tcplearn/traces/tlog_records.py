@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Records of the kernel module's log, as linux/module/log_format.h has them. Fields ending in _us are microseconds,
+_q8 2^-8 microseconds, _q30 2^-30."""
+
+import numpy as np
+
+MAGIC = b"TLG1"
+OPEN, ACK, CLOSE, STARTUP = 1, 2, 3, 5
+LOSS, LOSS_CHANGE = 8, 9
+#: In `flags` of an open record: the timer counts from the oldest segment.
+FROM_HEAD = 1
+#: In an ACK's: a classifier of losses has observed it; as a duplicate.
+OBSERVED, DUPLICATE = 2, 4
+AF_INET6 = 10
+
+HEADER = [("magic", "S4"), ("size", "<u2"), ("type", "u1"), ("flags", "u1"), ("time_us", "<i8")]
+HEADER += [("connection", "<u4"), ("record", "<u4")]
+OPEN_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("estimator", "S32"),
+        ("congestion", "S16"),
+        ("family", "<u2"),
+        ("source_port", "<u2"),
+        ("destination_port", "<u2"),
+        ("hz", "<u2"),
+        ("source", "V16"),
+        ("destination", "V16"),
+        ("rtt_q8", "<i8"),
+        ("rto_q8", "<i8"),
+        ("netns", "<u4"),
+        ("reserved", "<u4"),
+    ]
+)
+ACK_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("rtt_us", "<i4"),
+        ("last_rtt_us", "<i4"),
+        ("rtt_q8", "<i8"),
+        ("rto_q8", "<i8"),
+        ("stock_rto_us", "<u4"),
+        ("rto_us", "<u4"),
+        ("cwnd", "<u4"),
+        ("ssthresh", "<u4"),
+        ("flight_segments", "<u4"),
+        ("acked_segments", "<u4"),
+        ("mss_bytes", "<u4"),
+        ("srtt_us", "<u4"),
+        ("head_age_us", "<u4"),
+        ("backoff", "u1"),
+        ("state", "u1"),
+        ("reserved", "<u2"),
+    ]
+)
+CLOSE_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("bytes_acked", "<u8"),
+        ("bytes_sent", "<u8"),
+        ("bytes_retransmitted", "<u8"),
+        ("segments_out", "<u4"),
+        ("retransmitted", "<u4"),
+    ]
+)
+LOSS_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("congestion_q30", "<i8"),
+        ("cause", "<u4"),
+        ("flight_segments", "<u4"),
+        ("cwnd", "<u4"),
+        ("ssthresh", "<u4"),
+        ("first", "<u4"),
+        ("end", "<u4"),
+        ("features_q30", "<i8", (32,)),
+    ]
+)
+LOSS_CHANGE_RECORD = np.dtype(
+    [*HEADER, ("change", "<u4"), ("cause", "<u4"), ("cwnd", "<u4"), ("reserved", "<u4")]
+)
+STARTUP_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("policy", "S32"),
+        ("took_us", "<u4"),
+        ("iw", "<u4"),
+        ("ssthresh", "<u4"),
+        ("whole_iw", "<u4"),
+        ("whole_ssthresh", "<u4"),
+        ("loss", "u1"),
+        ("passive", "u1"),
+        ("resends", "u1"),
+        ("retransmitted", "u1"),
+    ]
+)
+KINDS = {
+    OPEN: OPEN_RECORD,
+    ACK: ACK_RECORD,
+    CLOSE: CLOSE_RECORD,
+    STARTUP: STARTUP_RECORD,
+    LOSS: LOSS_RECORD,
+    LOSS_CHANGE: LOSS_CHANGE_RECORD,
+}
