@@ -88,7 +88,9 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 		TL(tail_seek)(s, need);
 		here = s->counts[s->bin];
 		other = TL(level_of)(s->bin + 1, TL_BINS_AN_OCTAVE);
-		if (here > 0)
+		if (TL(level_of)(s->above + here, 1) < need) /* fewer than alpha are above p at all */
+			other = TL(level_of)(0, 1);
+		else
 			other -= TL(level_over)(need - TL(level_of)(s->above, 1), here * TL_BINS_AN_OCTAVE);
 		/* half a miss of the flight's size is worth as much as the Laplace tail */
 		need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
