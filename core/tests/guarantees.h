@@ -6,16 +6,19 @@ static double TL(of_level)(TL(level) a)
 	return (double)a / (double)TL(level_of)(1, 1);
 }
 
-/* At every time the loss is at most last's, 5/16 of what went up, 1/16 of what went down, the grants. */
-static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint64_t seed)
+/* At every time the loss is at most last's, 1/8 of what went up (as first released 5/16), 1/16 of what went
+ * down, the grants. */
+static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint32_t budget, uint64_t seed)
 {
 	struct TL(tracking_params) p;
 	struct TL(tracking) s;
 	/* each budget step of fixed point is rounded once */
 	double loss = 0, last_loss = 0, parts = 0, grants = 0, first = 0, rounding = (double)num_least / 4096;
 	struct view view = { 0, 0, 0, 20000, 0, 0, &seed };
+	double up = budget == TL_BUDGET_FIRST ? 5.0 / 16 : 1.0 / 8, down = 1.0 / 16;
 
 	TL(tracking_defaults)(&p);
+	p.budget = budget;
 	p.combiner = combiner;
 	p.predictors = predictors;
 	TL(tracking_init)(&s, &p);
@@ -28,24 +31,72 @@ static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint64_
 		} else {
 			loss += fabs(view.rtt - (double)y);
 			last_loss += fabs(change);
-			parts += (change > 0 ? 5 * change : -change) / 16 + rounding;
+			parts += (change > 0 ? up * change : -down * change) + rounding;
 			if (view.k >= 2 && view.k <= 16)
 				grants += fmin(fabs(change), num_to_double_us(s.bank.scale));
 			bound = last_loss + parts + grants;
 			CHECK(loss <= bound * (1 + 1e-12), "budget, adversary %d, %d: %.17g above %.17g",
 			      kind, (int)view.k, loss, bound);
-			bound = last_loss * 19 / 16 + ((double)y - first) / 8 + (double)view.k * rounding;
-			CHECK(fabs(last_loss + parts - bound) <= 1e-9 * bound, "19/16 of last");
+			bound = last_loss * (1 + (up + down) / 2) + ((double)y - first) * (up - down) / 2 +
+				(double)view.k * rounding;
+			CHECK(fabs(last_loss + parts - bound) <= 1e-9 * bound, "35/32 or 19/16 of last");
 		}
 		TL(tracking_update)(&s, &in);
 		view.last = (double)y;
 		view.rtt = num_to_double_us(s.rtt);
 		CHECK(view.rtt >= 0, "predicts %g", view.rtt);
 	}
-	budget_share = fmax(budget_share, (loss - grants) / fmax(last_loss, 1));
+	budget_share[budget == TL_BUDGET_FIRST] =
+		fmax(budget_share[budget == TL_BUDGET_FIRST], (loss - grants) / fmax(last_loss, 1));
 }
 
-/* The identity, from what can be seen: excess is the sum of miss - alpha over counted samples;
+/* The count, from what can be seen: excess is the sum of miss - alpha over counted samples, and stays within
+ * what the page proves, in flights where those are judged whole. */
+static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t window, uint64_t seed)
+{
+	struct TL(conformal) s;
+	double alpha, excess = 0, least_rtt = Y_MAX, most = 0, bound, reach;
+	struct view view = { 0, 0, 0, 0, 0, 0, &seed };
+
+	TL(conformal_init)(&s, p);
+	alpha = TL(of_level)(s.timer.quantile.miss);
+	for (view.k = 0; view.k < STEPS; view.k++) {
+		int64_t y = whole(view.k == 0 ? 50000 : timer_adversary(kind, &view)), now = 100 * view.k;
+		struct tl_sample in = sample_of(view.k, y, 1);
+		int turns;
+		double raw, before = TL(of_level)(s.timer.quantile.excess), change;
+
+		in.time_us = now;
+		in.sent_us = now - 100 * window; /* a flight of `window` */
+		turns = p->at == TL_AT_ACK || in.sent_us >= s.next_sent_us;
+		raw = num_to_double_us(turns ? s.raw : s.flight_raw);
+		view.rto = fmin(fmax(raw, 1000), Y_MAX);
+		TL(conformal_update)(&s, &in);
+		change = TL(of_level)(s.timer.quantile.excess) - before;
+		if (view.k > 0)
+			CHECK(fabs(change) < 1e-6 || fabs(change - ((double)y > view.rto) + alpha) < 1e-6,
+			      "count, adversary %d, %d: %g", kind, (int)view.k, change);
+		excess += change;
+		view.rtt = num_to_double_us(s.rtt);
+		view.rto = num_to_double_us(s.rto);
+		view.excess = TL(of_level)(s.timer.quantile.excess - s.timer.quantile.deferred);
+		view.stage = s.timer.quantile.stage;
+		least_rtt = fmin(least_rtt, view.rtt);
+		CHECK(s.timer.quantile.deferred >= 0 && s.timer.quantile.deferred <= TL(level_of)(3, 1),
+		      "deferred");
+		most = fmax(most, fabs(excess));
+	}
+	reach = log2(Y_MAX) + fmax(16 - log2(fmax(least_rtt, 0.5)), 0) + 0.25;
+	bound = p->at == TL_AT_ACK ? sqrt(25.6 * reach) + 4
+				   : sqrt(25.6 * (4 * reach - 9) * (double)window) + 2 * (double)window + 4;
+	CHECK(most <= bound, "bound, adversary %d, %g, %d a flight: %g above %g", kind, alpha, (int)window, most,
+	      bound);
+	count_share = fmax(count_share, most / bound);
+	if (p->at == TL_AT_ACK)
+		count_most = fmax(count_most, most);
+}
+
+/* Of the width as first released. The identity, from what can be seen: excess is the sum of miss - alpha over counted samples;
  * what 4 (u - u_0) + deferred lacks of it are integral steps, each at most 7/32 alpha. */
 static void TL(identity)(int kind, uint32_t over, double miss, uint32_t integral, uint32_t steps,
 			 uint64_t seed)
@@ -56,37 +107,38 @@ static void TL(identity)(int kind, uint32_t over, double miss, uint32_t integral
 	struct view view = { 0, 0, 0, 0, 0, 0, &seed };
 
 	TL(conformal_defaults)(&p);
+	p.width = TL_WIDTH_SCALES;
 	p.over = over;
 	p.miss = ratio_from_double(miss);
 	p.integral = integral;
 	p.steps = steps;
 	TL(conformal_init)(&s, &p);
-	u = u_0 = TL(of_level)(s.timer.u);
-	alpha = TL(of_level)(s.timer.miss);
+	u = u_0 = TL(of_level)(s.timer.scales.u);
+	alpha = TL(of_level)(s.timer.scales.miss);
 	for (view.k = 0; view.k < STEPS; view.k++) {
 		double before = integrated;
 		int64_t y = whole(view.k == 0 ? 50000 : timer_adversary(kind, &view));
 		struct tl_sample in = sample_of(view.k, y, 1);
 		int missed = view.k > 0 && (double)y > view.rto;
 		/* the floor and the cap decide nothing that counts; the first sample is never missed */
-		double raw = num_to_double_us(TL(interval_raw)(&s.timer, s.rtt));
+		double raw = num_to_double_us(TL(interval_raw)(&s.timer.scales, s.rtt));
 		int counts = view.k == 0 || (missed ? raw <= Y_MAX : raw >= 1000 && u > -4);
 		TL(conformal_update)(&s, &in);
 		excess += counts ? missed - alpha : 0;
-		u = TL(of_level)(s.timer.u);
+		u = TL(of_level)(s.timer.scales.u);
 		view.rtt = num_to_double_us(s.rtt);
 		view.rto = num_to_double_us(s.rto);
-		view.excess = TL(of_level)(s.timer.excess - s.timer.deferred);
-		view.stage = s.timer.stage;
+		view.excess = TL(of_level)(s.timer.scales.excess - s.timer.scales.deferred);
+		view.stage = s.timer.scales.stage;
 		least_rtt = fmin(least_rtt, view.rtt);
-		integrated = u - u_0 + TL(of_level)(s.timer.deferred) / 4 - excess / 4;
-		CHECK(fabs(TL(of_level)(s.timer.excess) - excess) < 1e-6,
+		integrated = u - u_0 + TL(of_level)(s.timer.scales.deferred) / 4 - excess / 4;
+		CHECK(fabs(TL(of_level)(s.timer.scales.excess) - excess) < 1e-6,
 		      "identity, adversary %d, %d: %.12g, not %.12g", kind, (int)view.k,
-		      TL(of_level)(s.timer.excess), excess);
+		      TL(of_level)(s.timer.scales.excess), excess);
 		CHECK(fabs(integrated - before) <= 7 * alpha / 32 + 1e-9 &&
 			      (integral == TL_ON || fabs(integrated) < 1e-6),
 		      "identity, adversary %d, %d: integral step %g", kind, (int)view.k, integrated - before);
-		CHECK(s.timer.deferred >= 0 && s.timer.deferred <= TL(level_of)(6, 1), "deferred");
+		CHECK(s.timer.scales.deferred >= 0 && s.timer.scales.deferred <= TL(level_of)(6, 1), "deferred");
 		CHECK(u >= -4 - 4 * alpha, "u is %g", u);
 		most = fmax(most, fabs(excess));
 	}

@@ -55,6 +55,28 @@ class Double:
     def width(u, slow, fast):
         return exp2_near(u + (log2_near(slow) + log2_near(fast)) / 2)
 
+    level = staticmethod(log2_near)
+
+    @staticmethod
+    def power(x):
+        return exp2_near(min(max(x, -30), 40))
+
+    @staticmethod
+    def square(x):
+        return math.copysign(min(abs(x), 4096) ** 2, x)
+
+    @staticmethod
+    def share(need):
+        return need / (need + 0.5)
+
+    @staticmethod
+    def bin(x):
+        return math.floor(x * 4)
+
+    @staticmethod
+    def memory(miss):
+        return min(max(math.floor(64 / miss), 512), 32768)
+
 
 def parabola(f):
     return 11 * f * (65536 - f) >> 21
@@ -108,6 +130,33 @@ class Fixed:
     def width(u, slow, fast):
         level = (u >> 16) + (log2_near_16(slow) + log2_near_16(fast) >> 1)
         return fix.over(exp2_near_16(level), 1 << 16)
+
+    @staticmethod
+    def level(x):
+        return log2_near_16(x) - (24 << 16) << 16
+
+    @staticmethod
+    def power(x):
+        return fix.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
+
+    @staticmethod
+    def square(x):
+        """Of 16 fractional bits, magnitudes cut."""
+        m = min(abs(x) >> 16, 1 << 28)
+        return m * m if x >= 0 else -m * m
+
+    @staticmethod
+    def share(need):
+        need >>= 15
+        return (need << 32) // (need + 65536)
+
+    @staticmethod
+    def bin(x):
+        return x * 4 >> 32
+
+    @staticmethod
+    def memory(miss):
+        return min(max((64 << 32) // miss, 512), 32768)
 
 
 class Timer:
@@ -200,55 +249,212 @@ class Timer:
                 self.slow_n = max(self.slow_n // 2, 8)
 
 
+BINS = 105
+
+
+class Tail:
+    """The quantile of what outlasted the prediction, steered by the count of misses."""
+
+    def __init__(self, a, miss, count, wary, steps):
+        self.a, self.counts_misses, self.wary, self.steps = a, count, wary, steps
+        self.alpha = a.rate(miss)
+        self.laplace, self.memory = a.start(self.alpha), a.memory(self.alpha)
+        self.excess, self.deferred = 0 * a.one, 0 * a.one
+        self.bins, self.top, self.total, self.wide, self.low = [0] * BINS, 0, 0, 0, False
+        self.flight, self.count, self.stage = 256, 0, 0
+
+    def start(self, y):
+        self.error, self.error_n = max(self.a.fine(self.a.div(y, 5)), self.a.least), 5
+        self.place, self.count = y, 1
+
+    def width(self):
+        a, one = self.a, self.a.one
+        width = self.laplace + a.level(self.error)
+        if self.total:
+            need = self.alpha * self.total
+            k, above = self.top, 0
+            while k and (above + self.bins[k]) * one < need:
+                above += self.bins[k]
+                k -= 1
+            found = 0 * one
+            if (above + self.bins[k]) * one >= need:
+                found = a.half((k + 1) * one, 2) - a.div(need - above * one, 4 * self.bins[k])
+            width += a.product(a.share(a.div(256 * need, self.flight)), found - width)
+        if self.stage >= 8 and self.early > 3 * self.error_before:
+            width = max(width, self.laplace + a.level(self.early))
+        return width
+
+    def raw(self, p):
+        a, three = self.a, 3 * self.a.one
+        width = self.width()
+        push = a.div(10 * a.square(self.excess - self.deferred), self.flight)
+        if self.flight > 256 and push > three:
+            push = three + a.half(push - three, 2)
+        self.low = 8 * push <= -45 * a.one
+        return p + a.power(width + push + a.half(7 * self.wide * a.one, 3))
+
+    def judge(self, y, p, raw, low, high):
+        a, one = self.a, self.a.one
+        missed = y > min(max(raw, low), high)
+        if self.counts_misses and (raw <= high if missed else raw >= low and not self.low):
+            self.excess += one - self.alpha if missed else -self.alpha
+            self.deferred -= min(self.deferred, a.half(self.alpha, 1))
+        self.total += 1
+        if y > p:
+            k = min(max(a.bin(a.level(a.fine(y - p))), 0), BINS - 1)
+            self.bins[k] += 1
+            self.top = max(self.top, k)  # where to look from
+        if self.total >= min(self.memory * self.flight // 256, 32768):
+            self.total //= 2
+            left = 0
+            for k in reversed(range(BINS)):
+                self.bins[k], left = divmod(self.bins[k] + left, 2)
+        return missed
+
+    def learn(self, y, p, error, missed):
+        a, error, before = self.a, self.a.fine(error), self.error
+        least = max(a.half(a.fine(p), 16), a.least)
+        self.wide = 2 if missed and self.wary else max(self.wide - 1, 0)
+        self.error_n = min(self.error_n + 1, 256)
+        clipped = min(error, 4 * before) if self.count > 16 else error
+        self.error = max(before + a.div(clipped - before, self.error_n), least)
+        self.count += 1
+        if not self.steps:
+            return
+        self.watch(y, error, before)
+        to = min(max(y, a.half(self.place, 1)), 2 * self.place) - self.place
+        self.place += a.half(to, 6) if self.count >= 64 else a.div(to, self.count)
+        if self.stage == 48:
+            self.renew(y, least)
+
+    @staticmethod
+    def side(y, place):
+        return (2 * y > 3 * place) - (3 * y < 2 * place)
+
+    def watch(self, y, error, before):
+        side = self.side(y, self.before if self.stage else self.place)
+        if self.stage and side != self.up:
+            self.stage, side = 0, self.side(y, self.place)
+        if not side:
+            return
+        if not self.stage:
+            self.before, self.up, self.error_before = self.place, side, before
+            self.early = self.late = 0 * error
+        self.stage += 1
+        if self.stage > 4:
+            self.early += self.a.div(error - self.early, min(self.stage - 4, 16))
+        if self.stage > 24:
+            self.late += error
+
+    def renew(self, y, least):
+        error, one = max(self.a.div(self.late, 24), least), self.a.one
+        self.stage, self.place = 0, y
+        if 3 * error >= self.error_before and error <= 3 * self.error_before:
+            return
+        self.error, self.error_n = error, 24
+        self.bins, self.top, self.total, self.wide = [0] * BINS, 0, 0, 0
+        if self.deferred == 0 and self.up > 0 and y < 16 * self.before and self.excess > 0:
+            self.deferred = min(self.excess, 3 * one)
+
+
 class Conformal:
     def __init__(self, a, p, over):
         self.a, self.p, self.over = a, p, over
-        self.timer = Timer(a, p["miss"], p["integral"] == 0, p["steps"] == 0)
+        self.scales = p["width"] == 1
+        if self.scales:
+            self.timer = Timer(a, p["miss"], p["integral"] == 0, p["steps"] == 0)
+        else:
+            self.timer = Tail(a, p["miss"], p["count"] == 0, p["wary"] == 0, p["steps"] == 0)
         self.high = a.us(p["rto_max_us"])
         self.low = min(a.us(p["rto_min_us"]), self.high)
         self.rtt, self.rto = 0 * self.low, min(max(a.us(p["rto_initial_us"]), self.low), self.high)
+        self.now = self.sent_before = (self.rtt, self.rto)  # prediction and raw RTO
+        self.turn_us = None
+        self.flight = []  # of each sample since the last turn: its error, whether it was missed
 
     def update(self, s):
         y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
-        self.timer.update(y, self.rtt if self.timer.count else y, self.low, self.high)
+        if self.scales:
+            self.timer.update(y, self.rtt if self.timer.count else y, self.low, self.high)
+        elif not self.learn(s, y):
+            return
         self.over.update(s)
         self.rtt = self.over.query()[0]
-        self.rto = min(max(self.timer.raw(self.rtt), self.low), self.high)
+        raw = self.timer.raw(self.rtt)
+        self.rto = min(max(raw, self.low), self.high)
+        self.now, self.turn_us, self.flight = (self.rtt, raw), s.time_us, []
+
+    def learn(self, s, y):
+        """Whether the RTO may change."""
+        t = self.timer
+        if not t.count:
+            t.start(y)
+            self.sent_before = (y, self.rto)
+            return True
+        turns = self.p["at"] == 0 or s.sent_us >= self.turn_us
+        p, raw = self.now if turns else self.sent_before
+        self.flight.append((abs(y - p), t.judge(y, p, raw, self.low, self.high)))
+        if not turns:
+            return False
+        if self.p["at"]:
+            n = min(t.count + 1, 8)
+            t.flight = ((n - 1) * t.flight + 256 * len(self.flight)) // n
+        t.learn(y, self.now[0], max(e for e, _ in self.flight), any(m for _, m in self.flight))
+        self.sent_before = self.now
+        return True
 
     def query(self):
         return self.rtt, self.rto
 
 
-DEFAULTS = {"miss": 0.01, "over": 0, "integral": 0, "steps": 0, "rto_min_us": 1000, **BOUNDS}
-OVER = (tracking.DEFAULTS, JACOBSON, LAST)
+DEFAULTS = {
+    "miss": 0.01, "over": 0, "integral": 0, "steps": 0, "width": 0, "at": 0, "count": 0, "wary": 0,
+    "rto_min_us": 1000, **BOUNDS,
+}  # fmt: skip
+FIRST = {**DEFAULTS, "over": 3, "width": 1}
+OVER = (tracking.DEFAULTS, JACOBSON, LAST, tracking.FIRST)
 
 
 def double(p):
-    over = (tracking.double, d.Jacobson, d.Last)[p["over"]]
+    over = (tracking.double, d.Jacobson, d.Last, tracking.double)[p["over"]]
     return Conformal(Double, p, over(OVER[p["over"]]))
 
 
 def fixed(p):
-    over = (tracking.fixed, fix.Jacobson, fix.Last)[p["over"]]
+    over = (tracking.fixed, fix.Jacobson, fix.Last, tracking.fixed)[p["over"]]
     return Conformal(Fixed, p, over(OVER[p["over"]]))
 
 
+FIRST_VARIANTS = [
+    ("stairs", {}),
+    ("wan hour flights stairs", {"miss": 0.05}),
+    ("stairs", {"miss": 0.5, "over": 2}),
+    ("wan tiny", {"miss": 0.5}),
+    ("wan sawtooth falling", {"over": 2}),
+    ("wan hour", {"integral": 1}),
+    ("hour falling rising", {"steps": 1}),
+    ("wan tiny", {"rto_min_us": 60_000}),
+    ("wan extremes large", {"rto_max_us": 70_000}),
+    ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
+]
 CASES = {
     "conformal": (double, fixed, DEFAULTS, [
+        *(v for v in FIRST_VARIANTS if "integral" not in v[1]),
+        ("hour stairs", {"miss": 0.2, "over": 2}),
+        ("wan sawtooth stairs", {"count": 1}),
+        ("wan sawtooth stairs", {"wary": 1, "miss": 0.1}),
+        ("sawtooth stairs", {"over": 3}),
+        ("sawtooth stairs", {"width": 1}),
+    ]),
+    "conformal/at-send": (double, fixed, {**DEFAULTS, "at": 1}, [
         ("stairs", {}),
-        ("wan hour flights stairs", {"miss": 0.05}),
-        ("stairs", {"miss": 0.5, "over": 2}),
-        ("wan tiny", {"miss": 0.5}),
-        ("wan sawtooth falling", {"over": 2}),
-        ("wan hour", {"integral": 1}),
-        ("hour falling rising", {"steps": 1}),
-        ("wan tiny", {"rto_min_us": 60_000}),
-        ("wan extremes large", {"rto_max_us": 70_000}),
-        ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
+        ("flights hour", {"miss": 0.1}),
+        ("flights", {"miss": 0.3, "over": 2, "rto_max_us": 80_000}),
     ]),
     "conformal/thousandth": (double, fixed, {**DEFAULTS, "miss": 0.001}, []),
     "conformal/over-jacobson": (double, fixed, {**DEFAULTS, "over": 1}, [
         ("stairs", {}),
         ("wan falling rising stairs", {"miss": 0.1}),
     ]),
+    "conformal/first": (double, fixed, FIRST, FIRST_VARIANTS),
 }  # fmt: skip

@@ -32,6 +32,22 @@ class Double:
     def mean(w, x):
         return sum(v * y for v, y in zip(w, x, strict=True)) / sum(w)
 
+    @staticmethod
+    def shrink(a, k):
+        """a / 2^k, where integers may cut."""
+        return a / (1 << k)
+
+    summed_mean = mean
+
+    @staticmethod
+    def blend(a, b, part, rest):
+        """From a towards b by part / (part + rest)."""
+        return a + (b - a) * (part / (part + rest))
+
+    @staticmethod
+    def step(c, error, distance, s):
+        return clamp(c + error / s * (distance / s) / 32, -1, 1)
+
     # fixed share
     equal = 1 / COUNT
 
@@ -75,6 +91,29 @@ class Fixed:
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
 
+    @staticmethod
+    def shrink(a, k):
+        return a >> k
+
+    @staticmethod
+    def summed_mean(w, x):
+        """20 bits of the sum count."""
+        shift = max(0, sum(w).bit_length() - 20)
+        w = [v >> shift for v in w]
+        return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
+
+    @staticmethod
+    def blend(a, b, part, rest):
+        shift = max(0, (part + rest).bit_length() - 33)
+        return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
+
+    @staticmethod
+    def step(c, error, distance, s):
+        """To the 15 leading bits of the scale."""
+        shift = max(0, s.bit_length() - 15)
+        product = (error >> shift) * (distance >> shift)
+        return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)
+
     equal = fix.over(fix.ONE, COUNT)
 
     @staticmethod
@@ -105,14 +144,14 @@ def lower_median(values):
 class Predictors:
     """Trackers of the level, learners of what follows a deviation, and the last value."""
 
-    def __init__(self, a, y, median_start, dead_zone):
-        self.a, self.median_start, self.dead_zone = a, median_start, dead_zone
+    def __init__(self, a, y, median_start, dead_zone, by_outlier):
+        self.a, self.median_start, self.dead_zone, self.by_outlier = a, median_start, dead_zone, by_outlier
         self.scale = max(a.half(y, 3), a.least)
         self.hub = self.slow_hub = self.step_median = self.ewma8 = self.ewma32 = self.median5 = self.last = y
         self.deviation = 0 * y
         self.ring, self.count = [y] * 5, 0
-        self.drift, self.offset, self.slope = [0 * y] * 4, [0 * y] * 4, [8] * 4
-        self.drift_scale = [self.scale] * 4
+        self.drift, self.drift_scale = [0 * y] * 16, [self.scale] * 16
+        self.offset, self.slope = [0 * y] * 4, [8] * 4
         self.ratio, self.map8, self.map16 = [8] * 8, [0 * y] * 8, [0 * y] * 16
         self.cell4, self.cell8, self.cell16, self.was_out = 0, 3, 5, False
         self.x = [y] * COUNT
@@ -134,17 +173,22 @@ class Predictors:
     def learn(self, y, follows, dead):
         half, g, s = self.a.half, self.deviation, self.scale
         c, b, m = self.cell4, self.cell8, self.cell16
-        at, side = self.drift_scale[c], sign(g, dead)
-        wander = y - self.last - self.drift[c]
+        d = self.drift_cell()
+        at, side = self.drift_scale[d], sign(g, dead)
+        wander = y - self.last - self.drift[d]
         off = follows - half(self.slope[c] * g, 4) - self.offset[c]
-        self.drift[c] += clamp(wander, -half(at, 2), half(at, 2))
-        self.drift_scale[c] = max(at + half(min(abs(wander), 4 * at) - at, 4), self.floor())
+        most = half(at, 2 if self.by_outlier else 1)
+        self.drift[d] += clamp(wander, -most, most)
+        self.drift_scale[d] = max(at + half(min(abs(wander), 4 * at) - at, 4), self.floor())
         self.slope[c] = clamp(self.slope[c] + sign(off, dead) * side, -4, 20)
         self.offset[c] += clamp(off, -half(at, 3), half(at, 3))
         rest = follows - half(self.ratio[b] * g, 4)
         self.ratio[b] = clamp(self.ratio[b] + sign(rest, dead) * side, -4, 20)
         self.map8[b] += clamp(follows - self.map8[b], -half(s, 3), half(s, 3))
         self.map16[m] += clamp(follows - self.map16[m], -half(s, 3), half(s, 3))
+
+    def drift_cell(self):
+        return self.cell4 if self.by_outlier else self.cell16
 
     def choose_cells(self, deviation, dead):
         s, out = self.scale, abs(deviation) > 4 * self.scale
@@ -192,11 +236,14 @@ class Predictors:
     def answer(self):
         half, hub, g, dead, c = self.a.half, self.hub, self.deviation, self.dead(), self.cell4
         least = 0 * hub if self.dead_zone else -4 * hub
+        on = self.last + self.drift[self.drift_cell()]
         drift = self.last
-        if g > dead:
-            drift = max(self.last + self.drift[c], hub)
+        if not self.by_outlier:
+            drift = max(on, least)
+        elif g > dead:
+            drift = max(on, hub)
         elif g < -dead or not self.dead_zone:
-            drift = max(min(self.last + self.drift[c], hub), least)
+            drift = max(min(on, hub), least)
         self.x = [
             self.last, self.ewma8, self.ewma32, self.median5, self.slow_hub, self.step_median, drift,
             hub + half(g, 1),
@@ -207,25 +254,42 @@ class Predictors:
         ]  # fmt: skip
 
 
+class Memory:
+    """Regrets that forget 1/2^k of themselves a sample, those of the corrected mixture last."""
+
+    def __init__(self, a, k, used, y):
+        self.a, self.k, self.used = a, k, used
+        self.regret, self.mixture = [0 * y] * (len(used) + 1), y
+
+    def update(self, y, x, rounded):
+        lost, forget = abs(self.mixture - y), self.a.half if rounded else self.a.shrink
+        for i, v in enumerate(x):
+            r = self.regret[i]
+            self.regret[i] = r + (lost - abs(v - y) - forget(r, self.k))
+
+    def positive(self, x):
+        return [(w, v) for w, v in zip(self.regret, x, strict=False) if w > 0]
+
+
 class Tracking:
     def __init__(self, a, p):
         self.a, self.p, self.bank = a, p, None
         self.used = [k for k in range(COUNT) if p["predictors"] >> k & 1]
-        self.by_regret = p["combiner"] == 0
+        self.by_regret, self.two = p["combiner"] == 0, p["memory"] == 0
+        self.corrects = self.by_regret and p["correction"] == 0
         self.beta, self.k = a.ratio(p["beta"]), a.ratio(p["k"])
         self.eta, self.alpha = a.ratio(p["eta"]), a.ratio(p["alpha"])
-        self.start()
-
-    def start(self):
-        """No regrets, equal weights."""
-        self.regret = [0 * self.a.us(0)] * len(self.used)
-        self.weight = [self.a.equal] * len(self.used)
+        self.weight = [a.equal] * len(self.used)
 
     def update(self, s):
         a, y = self.a, self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
         if self.bank is None:
-            self.bank = Predictors(a, y, self.p["warm_up"] == 0, self.p["dead_zone"] == 0)
+            p = self.p
+            self.bank = Predictors(a, y, p["warm_up"] == 0, p["dead_zone"] == 0, p["drift"] == 1)
             self.budget, self.rttvar = 0 * y, a.half(y, 1)
+            self.memories = [Memory(a, k, self.used, y) for k in ((5, 9) if self.two else (7,))]
+            self.base = self.corrected = y
+            self.moved = [a.ratio(0)] * 3
         else:
             self.rttvar += a.times(abs(y - self.rtt) - self.rttvar, self.beta)
             self.grant(y)
@@ -233,26 +297,64 @@ class Tracking:
                 self.regrets(y)
             else:
                 self.fixed_share(y)
+            if self.corrects:
+                self.learn_correction(y)
         self.bank.update(y)
-        self.mixture = self.mix()
-        self.rtt, last = self.mixture, self.bank.last
-        if self.p["budget"] == 0:
-            self.rtt = clamp(self.mixture, last - self.budget, last + self.budget)
+        self.rtt, last = self.mix(), self.bank.last
+        if self.p["budget"] != 1:
+            self.rtt = clamp(self.rtt, last - self.budget, last + self.budget)
 
     def grant(self, y):
-        a, bank = self.a, self.bank
+        a, bank, first = self.a, self.bank, self.p["budget"] == 2
         change = abs(y - bank.last)
-        b = self.budget + (a.half(5 * change if y > bank.last else change, 4) + change - abs(self.rtt - y))
+        upward = 5 if first else 2
+        b = self.budget + (a.half(upward * change if y > bank.last else change, 4) + change - abs(self.rtt - y))
         if 2 <= bank.count <= 16:
             b += min(change, bank.scale)
         b = max(b, 0 * b)
-        self.budget = b - a.half(b, 8)
+        self.budget = b - a.half(b, 8 if first else 6)
 
     def regrets(self, y):
-        lost = abs(self.mixture - y)
-        for i, k in enumerate(self.used):
-            r = self.regret[i]
-            self.regret[i] = r + (lost - abs(self.bank.x[k] - y) - self.a.half(r, 7))
+        x = [self.bank.x[k] for k in self.used] + ([self.corrected] if self.corrects else [])
+        for memory in self.memories:
+            memory.update(y, x, not self.two)
+
+    def towards(self, reach):
+        """last, slow hub and map of 16, seen from the mixture."""
+        return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
+
+    def learn_correction(self, y):
+        s = self.bank.scale
+        error = clamp(y - self.corrected, -s, s)
+        steps = zip(self.moved, self.towards(s), strict=True)
+        self.moved = [self.a.step(c, error, d, s) for c, d in steps]
+
+    def correct(self):
+        parts = zip(self.towards(4 * self.bank.scale), self.moved, strict=True)
+        x = self.base
+        for d, c in parts:
+            x += self.a.times(d, c)
+        self.corrected = clamp(x, 0 * x, self.a.us(RTT_MAX_US))
+
+    def mix_regrets(self, fallback):
+        a, x = self.a, [self.bank.x[k] for k in self.used]
+        for m in self.memories:
+            positive = m.positive(x)
+            mean = a.summed_mean if self.two else a.mean
+            m.mixture = mean(*zip(*positive, strict=True)) if positive else fallback
+        self.base = self.middle()
+        if not self.corrects:
+            return self.base
+        self.correct()
+        for m in self.memories:
+            part, rest = m.regret[-1], sum(w for w, _ in m.positive(x))
+            if part > 0:
+                m.mixture = a.blend(m.mixture, self.corrected, part, rest)
+        return self.middle()
+
+    def middle(self):
+        both = [m.mixture for m in self.memories]
+        return self.a.half(sum(both), 1) if self.two else both[0]
 
     def fixed_share(self, y):
         a, s = self.a, self.bank.scale
@@ -260,16 +362,15 @@ class Tracking:
         w = [a.decay(w, v - min(losses), self.eta) for w, v in zip(self.weight, losses, strict=True)]
         self.weight = a.share(w, self.alpha)
         if self.weight is None:
-            self.start()
+            self.weight = [a.equal] * len(self.used)
 
     def mix(self):
-        by = self.regret if self.by_regret else self.weight
-        positive = [(w, self.bank.x[k]) for w, k in zip(by, self.used, strict=True) if w > 0]
-        if positive:
-            return self.a.mean(*zip(*positive, strict=True))
-        if self.p["warm_up"] == 0:
-            return self.a.half(self.bank.last + self.bank.hub, 1)
-        return self.bank.last
+        last = self.bank.last
+        fallback = self.a.half(last + self.bank.hub, 1) if self.p["warm_up"] == 0 else last
+        if self.by_regret:
+            return self.mix_regrets(fallback)
+        positive = [(w, self.bank.x[k]) for w, k in zip(self.weight, self.used, strict=True) if w > 0]
+        return self.a.mean(*zip(*positive, strict=True)) if positive else fallback
 
     def query(self):
         a, p = self.a, self.p
@@ -288,25 +389,36 @@ def fixed(p):
 
 
 DEFAULTS = {
-    "predictors": 3965, "combiner": 0, "budget": 0, "warm_up": 0, "dead_zone": 0, "eta": 2, "alpha": 0.08,
+    "predictors": 3965, "combiner": 0, "budget": 0, "drift": 0, "memory": 0, "correction": 0,
+    "warm_up": 0, "dead_zone": 0, "eta": 2, "alpha": 0.08,
     **LAST,
 }  # fmt: skip
-STUDY = {**DEFAULTS, "predictors": 4095, "budget": 1, "warm_up": 1, "dead_zone": 1}
+FIRST = {**DEFAULTS, "budget": 2, "drift": 1, "memory": 1, "correction": 1}
+STUDY = {**FIRST, "predictors": 4095, "budget": 1, "warm_up": 1, "dead_zone": 1}
 
+VARIANTS = [
+    ("wan sawtooth extremes flights", {"combiner": 1}),
+    ("wan extremes", {"combiner": 1, "alpha": 0, "eta": 20}),
+    ("large tiny", {"combiner": 1, "alpha": 0.5, "eta": 0.25, "predictors": 127}),
+    ("wan sawtooth falling", {"budget": 1}),
+    ("wan rising tiny", {"warm_up": 1}),
+    ("wan sawtooth tiny", {"dead_zone": 1}),
+    ("wan flights", {"predictors": 1}),
+    ("wan sawtooth", {"predictors": 64}),
+    ("wan extremes tiny", {"predictors": 4095}),
+    ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
+    ("extremes large", {"combiner": 1, "eta": 0.001}),
+    ("stairs", {}),
+]
 CASES = {
     "tracking": (double, fixed, DEFAULTS, [
-        ("wan sawtooth extremes flights", {"combiner": 1}),
-        ("wan extremes", {"combiner": 1, "alpha": 0, "eta": 20}),
-        ("large tiny", {"combiner": 1, "alpha": 0.5, "eta": 0.25, "predictors": 127}),
-        ("wan sawtooth falling", {"budget": 1}),
-        ("wan rising tiny", {"warm_up": 1}),
-        ("wan sawtooth tiny", {"dead_zone": 1}),
-        ("wan flights", {"predictors": 1}),
-        ("wan sawtooth", {"predictors": 64}),
-        ("wan extremes tiny", {"predictors": 4095}),
-        ("wan falling", {"beta": 0.5, "k": 8, "granularity_us": 20_000, "rto_min_us": 200_000}),
-        ("extremes large", {"combiner": 1, "eta": 0.001}),
-        ("stairs", {}),
+        *VARIANTS,
+        ("wan sawtooth stairs", {"budget": 2}),
+        ("wan sawtooth stairs", {"drift": 1}),
+        ("wan sawtooth stairs", {"memory": 1}),
+        ("wan sawtooth stairs", {"correction": 1}),
+        ("wan tiny", {"memory": 1, "correction": 1, "drift": 1, "dead_zone": 1}),
     ]),
+    "tracking/first": (double, fixed, FIRST, VARIANTS),
     "tracking/study": (double, fixed, STUDY, [("wan flights", {"predictors": 3965})]),
 }  # fmt: skip

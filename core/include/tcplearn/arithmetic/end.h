@@ -10,6 +10,7 @@
 #undef num_mul_count
 #undef num_div_count
 #undef num_shr
+#undef num_shr_down
 #undef num_fine
 #undef num_coarse
 #undef num_to_double_us

@@ -14,6 +14,7 @@
 #define num_mul_count(a, n) tl_fix_mul_count((a), (n))
 #define num_div_count(a, n) tl_fix_div((a), (n))
 #define num_shr(a, k)       tl_fix_shr((a), (k))
+#define num_shr_down(a, k)  ((a) >> (k)) /* where no rounding is needed: cut downwards, an instruction */
 #define num_fine(a)         tl_fix_fine(a)
 #define num_coarse(a)       tl_fix_shr((a), 16)
 #define num_to_double_us(a) ((double)(a) / 256.0)

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `conformal`: an RTO with a chosen rate of misses over any prediction p,
- *     rto = clamp(p + 2^u sqrt(slow fast), rto_min, rto_max),
- * slow and fast the means of |y - p| with 1/256 and 1/4, and u a PI controller on (miss - alpha): adaptive
- * conformal inference (Gibbs and Candes 2021) in the logarithm of a width. docs/algorithms/conformal.md
- * has the identity, the bound and its proof. Included once for each arithmetic. */
+/* `conformal`: an RTO with a chosen rate of misses over any prediction p, clamp(p + width, rto_min, rto_max).
+ * The width is a quantile of what was seen, steered by the count of misses (conformal_quantile.h); as first
+ * released, a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md has what is
+ * promised, and why it holds. Included once for each arithmetic. */
 
 #include "conformal_double.h"
 #include "conformal_fixed.h"
 
+#include "conformal_quantile.h"
+#include "conformal_scales.h"
+
 #ifndef TCPLEARN_CONFORMAL_H
 #define TCPLEARN_CONFORMAL_H
-enum tl_over { TL_OVER_TRACKING = 0, TL_OVER_JACOBSON = 1, TL_OVER_LAST = 2 };
+enum tl_over { TL_OVER_TRACKING = 0, TL_OVER_JACOBSON = 1, TL_OVER_LAST = 2, TL_OVER_TRACKING_FIRST = 3 };
+enum tl_width { TL_WIDTH_QUANTILE = 0, TL_WIDTH_SCALES = 1 };
+enum tl_at { TL_AT_ACK = 0, TL_AT_SEND = 1 };
 #endif
 
 #define TL_CONFORMAL_PARAMS(X) \
 	X(ratio, miss, TL_RATIO(1, 100), 1.0 / 16384, 0.5, "share of samples that may outlast the RTO") \
-	X(choice, over, TL_OVER_TRACKING, "tracking|jacobson|last", 2, "whose prediction") \
-	X(choice, integral, TL_ON, "on|off", 1, "the second integrator") \
-	X(choice, steps, TL_ON, "on|off", 1, \
-	  "a lasting change of level is learned anew, its misses counted later") \
+	X(choice, over, TL_OVER_TRACKING, "tracking|jacobson|last|tracking-first", 3, "whose prediction") \
+	X(choice, integral, TL_ON, "on|off", 1, "of scales: the second integrator") \
+	X(choice, steps, TL_ON, "on|off", 1, "a lasting change of level is learned anew") \
+	X(choice, width, TL_WIDTH_QUANTILE, "quantile|scales", 1, \
+	  "from a histogram of what outlasted the prediction, or from the errors' scale as first released") \
+	X(choice, at, TL_AT_ACK, "ack|send", 1, \
+	  "when the chosen share holds: just before each sample, or at the sending too, updated once a flight") \
+	X(choice, count, TL_ON, "on|off", 1, "of quantile: the count of misses steers the width") \
+	X(choice, wary, TL_ON, "on|off", 1, "of quantile: wider for two samples after a miss") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample (RFC 6298, 2.1)") \
 	X(us, rto_min, 1000, 1, 4294967296, "floor of the RTO") \
 	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO: a part of the promise")
@@ -27,34 +36,24 @@ struct TL(conformal_params) {
 	TL_CONFORMAL_PARAMS(TL_FIELD)
 };
 
-/* The timer alone, over any p. */
-struct TL(interval) {
-	TL(level) miss, u, excess; /* excess: sum of miss - alpha over counted samples */
-	TL(level) deferred;        /* misses that u has yet to take */
-	num_t slow_fine, fast_fine;
-	uint32_t slow_n;
-	/* a change of level that is suspected (stage > 0): samples since, side, where from */
-	uint32_t stage, side_up, missed, epoch_end, epoch_n, quick;
-	num_t before, epoch_fine;
-	uint32_t samples;
-};
-
 struct TL(conformal) {
 	struct TL(conformal_params) params;
-	struct TL(interval) timer;
+	union { /* by params.width */
+		struct TL(tail) quantile;
+		struct TL(interval) scales;
+	} timer;
 	union {
 		struct TL(tracking) tracking;
 		struct TL(jacobson) jacobson;
 		struct TL(last) last;
 	} inner;
 	num_t rtt, rto;
+	num_t raw; /* the RTO before floor and cap */
+	/* of TL_AT_SEND: the flight that is coming in, sent before the last change of the RTO */
+	num_t flight_rtt, flight_raw, flight_error;
+	int64_t next_sent_us; /* a segment sent from here on has the RTO in force */
+	uint32_t flight_segments, flight_missed;
 };
-
-/* Of u: 1/16 of the mean error. */
-TL_FN TL(level) TL(interval_least)(void)
-{
-	return TL(level_of)(-4, 1);
-}
 
 TL_FN void TL(conformal_defaults)(struct TL(conformal_params) *p) { TL_CONFORMAL_PARAMS(TL_DEFAULT) }
 
@@ -69,144 +68,35 @@ TL_FN void TL(conformal_over_jacobson)(struct TL(conformal_params) *p)
 	p->over = TL_OVER_JACOBSON;
 }
 
-TL_FN void TL(interval_init)(struct TL(interval) *s, ratio_t miss)
+/* As first released. */
+TL_FN void TL(conformal_first)(struct TL(conformal_params) *p)
 {
-	s->miss = TL(level_from_ratio)(miss);
-	s->u = TL(level_start)(s->miss);
-	s->excess = s->deferred = TL(level_of)(0, 1);
-	s->slow_fine = s->fast_fine = num_fine(num_from_us(1));
-	s->slow_n = 4;
-	s->stage = s->side_up = s->missed = s->epoch_n = s->quick = 0;
-	s->epoch_end = 8;
-	s->before = s->epoch_fine = num_from_us(0);
-	s->samples = 0;
+	p->over = TL_OVER_TRACKING_FIRST;
+	p->width = TL_WIDTH_SCALES;
 }
 
-TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
+TL_FN void TL(conformal_at_send)(struct TL(conformal_params) *p)
 {
-	return p + num_coarse(TL(width)(s->u, s->slow_fine, s->fast_fine));
+	p->at = TL_AT_SEND;
 }
 
-/* Suspected when y leaves p by half of it; kept while y stays that far from the old level. */
-TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
+TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 {
-	if (s->stage > 0) {
-		uint32_t stays = s->side_up ? 2 * y > 3 * s->before : 3 * y < 2 * s->before;
-		s->stage = stays ? s->stage + 1 : 0;
+	if (s->params.over == TL_OVER_JACOBSON) {
+		struct TL(jacobson_params) inner;
+		TL(jacobson_defaults)(&inner);
+		TL(jacobson_init)(&s->inner.jacobson, &inner);
+	} else if (s->params.over == TL_OVER_LAST) {
+		struct TL(last_params) inner;
+		TL(last_defaults)(&inner);
+		TL(last_init)(&s->inner.last, &inner);
+	} else {
+		struct TL(tracking_params) inner;
+		TL(tracking_defaults)(&inner);
+		if (s->params.over == TL_OVER_TRACKING_FIRST)
+			TL(tracking_first)(&inner);
+		TL(tracking_init)(&s->inner.tracking, &inner);
 	}
-	if (s->stage == 0 && (2 * y > 3 * p || 3 * y < 2 * p)) {
-		s->stage = 1;
-		s->side_up = y > p;
-		s->before = p;
-		s->missed = 0;
-		s->epoch_n = 0;
-		s->epoch_fine = num_from_us(0);
-		s->epoch_end = 8;
-	}
-}
-
-/* Keeps excess = 4 (u - u_0) + deferred - 4 (integral steps), exactly. */
-TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
-{
-	TL(level) e;
-
-	s->u -= TL(level_shr)(s->miss, 2);
-	s->excess -= s->miss;
-	if (missed) {
-		s->excess += TL(level_of)(1, 1);
-		if (s->stage > 8 &&
-		    s->deferred <= TL(level_of)(5, 1)) { /* the new level is being learned: counted later */
-			s->deferred += TL(level_of)(1, 1);
-		} else {
-			s->u += TL(level_of)(1, 4);
-			s->missed += s->stage > 0;
-		}
-	}
-	if (s->deferred > TL(level_of)(0, 1)) { /* taken by u at alpha / 16 a sample */
-		TL(level) part = TL(level_shr)(s->miss, 4);
-		part = s->deferred < part ? s->deferred : part;
-		s->deferred -= part;
-		s->u += TL(level_shr)(part, 2);
-	}
-	if (!integral)
-		return;
-	e = s->excess - s->deferred; /* a dead band of one miss, at most seven */
-	if (e > TL(level_of)(1, 1))
-		e = e - TL(level_of)(1, 1) < TL(level_of)(7, 1) ? e - TL(level_of)(1, 1) : TL(level_of)(7, 1);
-	else if (e < TL(level_of)(-1, 1))
-		e = e + TL(level_of)(1, 1) > TL(level_of)(-7, 1) ? e + TL(level_of)(1, 1)
-								 : TL(level_of)(-7, 1);
-	else
-		e = TL(level_of)(0, 1);
-	s->u += TL(level_shr)(TL(level_mul)(s->miss, e), 5);
-}
-
-/* Eight samples on the new level: its misses go from u to the deferred ones, if none is left of them. */
-TL_FN void TL(interval_defer)(struct TL(interval) *s)
-{
-	uint32_t moved = s->missed < 6 ? s->missed : 6;
-
-	if (s->deferred > TL(level_of)(0, 1)) {
-		s->stage = 0;
-		return;
-	}
-	if (moved > 0 && s->u - TL(level_of)(1, 4) * (int32_t)moved >= TL(interval_least)()) {
-		s->u -= TL(level_of)(1, 4) * (int32_t)moved;
-		s->deferred += TL(level_of)(1, 1) * (int32_t)moved;
-	}
-}
-
-/* Means of |y - p|; after a change of level anew from the later half of epochs that end at 8, 16, 32. */
-TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
-{
-	num_t fine = num_fine(error), least = TL(max)(num_shr(num_fine(p), 16), num_least);
-
-	s->slow_n += s->slow_n < 256;
-	s->fast_fine = TL(max)(s->fast_fine + num_shr(fine - s->fast_fine, 2), least);
-	s->slow_fine = TL(max)(s->slow_fine + num_div_count(fine - s->slow_fine, s->slow_n), least);
-	if (s->stage > 0) {
-		if (2 * s->stage > s->epoch_end) {
-			s->epoch_n++;
-			s->epoch_fine += num_div_count(fine - s->epoch_fine, s->epoch_n);
-		}
-		if (s->stage == s->epoch_end) {
-			s->slow_fine = s->fast_fine = TL(max)(s->epoch_fine, least);
-			s->slow_n = s->epoch_n;
-			s->epoch_n = 0;
-			s->epoch_fine = num_from_us(0);
-			s->epoch_end *= 2;
-			s->quick = 64;
-			if (s->epoch_end > 32)
-				s->stage = 0;
-		}
-	}
-	if (s->quick > 0) { /* a scale far too wide forgets faster */
-		s->quick--;
-		if (s->slow_fine > 3 * s->fast_fine && s->samples > 16)
-			s->slow_n = s->slow_n / 2 > 8 ? s->slow_n / 2 : 8;
-	}
-}
-
-/* A sample y that p predicted and the RTO between low and high waited for. */
-TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t low, num_t high,
-			       uint32_t integral, uint32_t steps)
-{
-	num_t raw;
-	uint32_t missed;
-
-	if (s->samples == 0)
-		s->slow_fine = s->fast_fine = TL(max)(num_fine(num_shr(y, 2)), num_least);
-	raw = TL(interval_raw)(s, p);
-	missed = y > TL(clamp)(raw, low, high);
-	if (steps)
-		TL(interval_watch)(s, y, p);
-	/* anti-windup: what the floor or the cap decided does not count */
-	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
-		TL(interval_count)(s, missed, integral);
-	if (s->stage == 8)
-		TL(interval_defer)(s);
-	TL(interval_scales)(s, TL(abs)(y - p), p);
-	s->samples += s->samples < 4000000000u;
 }
 
 TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal_params) *p)
@@ -214,39 +104,66 @@ TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal
 	s->params = *p;
 	if (s->params.rto_min_us > s->params.rto_max_us) /* where they cross the cap wins */
 		s->params.rto_min_us = s->params.rto_max_us;
-	TL(interval_init)(&s->timer, p->miss);
-	if (p->over == TL_OVER_TRACKING) {
-		struct TL(tracking_params) inner;
-		TL(tracking_defaults)(&inner);
-		TL(tracking_init)(&s->inner.tracking, &inner);
-	} else if (p->over == TL_OVER_JACOBSON) {
-		struct TL(jacobson_params) inner;
-		TL(jacobson_defaults)(&inner);
-		TL(jacobson_init)(&s->inner.jacobson, &inner);
-	} else {
-		struct TL(last_params) inner;
-		TL(last_defaults)(&inner);
-		TL(last_init)(&s->inner.last, &inner);
-	}
-	s->rtt = num_from_us(0);
+	if (p->width == TL_WIDTH_SCALES)
+		TL(interval_init)(&s->timer.scales, p->miss);
+	else
+		TL(tail_init)(&s->timer.quantile, p->miss);
+	TL(conformal_init_inner)(s);
+	s->rtt = s->flight_rtt = s->flight_error = num_from_us(0);
 	s->rto = num_from_us(tl_clamp_us(p->rto_initial_us, s->params.rto_min_us, s->params.rto_max_us));
+	s->raw = s->flight_raw = s->rto;
+	s->next_sent_us = 0;
+	s->flight_segments = s->flight_missed = 0;
 }
 
-TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sample *in)
+TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sample *in, num_t y)
 {
-	struct TL(prediction) a;
-
-	if (s->params.over == TL_OVER_TRACKING) {
-		TL(tracking_update)(&s->inner.tracking, in);
-		TL(tracking_query)(&s->inner.tracking, &a);
-	} else if (s->params.over == TL_OVER_JACOBSON) {
+	if (s->params.over == TL_OVER_JACOBSON) {
+		struct TL(prediction) a;
 		TL(jacobson_update)(&s->inner.jacobson, in);
 		TL(jacobson_query)(&s->inner.jacobson, &a);
-	} else {
-		TL(last_update)(&s->inner.last, in);
-		TL(last_query)(&s->inner.last, &a);
+		return a.rtt;
 	}
-	return a.rtt;
+	if (s->params.over == TL_OVER_LAST)
+		return y;
+	TL(tracking_learn)(&s->inner.tracking, y);
+	return s->inner.tracking.rtt;
+}
+
+TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
+				       num_t high)
+{
+	struct TL(interval) *t = &s->timer.scales;
+
+	TL(interval_update)(t, y, t->samples == 0 ? y : s->rtt, low, high, s->params.integral == TL_ON,
+			    s->params.steps == TL_ON);
+	s->rtt = TL(conformal_predict)(s, in, y);
+	s->rto = TL(clamp)(TL(interval_raw)(t, s->rtt), low, high);
+}
+
+/* Returns 1 where the RTO changes: at each sample, or once a flight, at the first that was sent under it. A
+ * flight is judged by the RTO that it was sent under, by its largest error and by whether it was missed. */
+TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low, num_t high)
+{
+	struct TL(tail) *t = &s->timer.quantile;
+	uint32_t at_send = s->params.at == TL_AT_SEND, counts = s->params.count == TL_ON, n, missed;
+	uint32_t turns = !at_send || in->sent_us >= s->next_sent_us;
+	num_t p = turns ? s->rtt : s->flight_rtt, error = TL(abs)(y - p);
+
+	missed = TL(tail_judge)(t, y, p, turns ? s->raw : s->flight_raw, low, high, counts);
+	if (at_send) {
+		s->flight_segments += s->flight_segments < TL_FLIGHT_MAX;
+		s->flight_missed |= missed;
+		s->flight_error = TL(max)(s->flight_error, error);
+		if (!turns)
+			return 0;
+		error = s->flight_error;
+		missed = s->flight_missed;
+		n = t->samples < 7 ? t->samples + 1 : 8;
+		t->flight_q8 = ((n - 1) * t->flight_q8 + 256 * s->flight_segments) / n;
+	}
+	TL(tail_learn)(t, y, s->rtt, error, missed, s->params.wary == TL_ON, s->params.steps == TL_ON);
+	return 1;
 }
 
 TL_FN void TL(conformal_update)(struct TL(conformal) *s, const struct tl_sample *in)
@@ -254,10 +171,25 @@ TL_FN void TL(conformal_update)(struct TL(conformal) *s, const struct tl_sample 
 	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
 	num_t low = num_from_us(s->params.rto_min_us), high = num_from_us(s->params.rto_max_us);
 
-	TL(interval_update)(&s->timer, y, s->timer.samples == 0 ? y : s->rtt, low, high,
-			    s->params.integral == TL_ON, s->params.steps == TL_ON);
-	s->rtt = TL(conformal_predict)(s, in);
-	s->rto = TL(clamp)(TL(interval_raw)(&s->timer, s->rtt), low, high);
+	if (s->params.width == TL_WIDTH_SCALES) {
+		TL(conformal_update_scales)(s, in, y, low, high);
+		return;
+	}
+	if (s->timer.quantile.samples == 0) {
+		TL(tail_start)(&s->timer.quantile, y);
+		s->flight_rtt = y;
+	} else {
+		if (!TL(conformal_judge)(s, in, y, low, high))
+			return;
+		s->flight_rtt = s->rtt;
+		s->flight_raw = s->raw;
+	}
+	s->flight_error = num_from_us(0);
+	s->flight_segments = s->flight_missed = 0;
+	s->next_sent_us = in->time_us;
+	s->rtt = TL(conformal_predict)(s, in, y);
+	s->raw = TL(tail_raw)(&s->timer.quantile, s->rtt);
+	s->rto = TL(clamp)(s->raw, low, high);
 }
 
 TL_FN void TL(conformal_query)(const struct TL(conformal) *s, struct TL(prediction) *out)

@@ -56,6 +56,56 @@ TL_FN double tl_f64_exp2_near(double x)
 	return (1 + f - 11.0 / 32 * f * (1 - f)) * scale;
 }
 
+/* Of a duration, in octaves of 1 us. */
+TL_FN tl_level_f64 tl_level_log2_f64(double a)
+{
+	return tl_f64_log2_near(a);
+}
+
+/* Within 2^-30 and 2^40 us. */
+TL_FN double tl_level_exp2_f64(tl_level_f64 a)
+{
+	return tl_f64_exp2_near(a < -30 ? -30 : a > 40 ? 40 : a);
+}
+
+TL_FN tl_level_f64 tl_level_times_f64(tl_level_f64 a, uint32_t n)
+{
+	return a * (double)n;
+}
+
+TL_FN tl_level_f64 tl_level_over_f64(tl_level_f64 a, uint32_t n)
+{
+	return a / (double)n;
+}
+
+/* With its sign; a within +-4096. */
+TL_FN tl_level_f64 tl_level_square_f64(tl_level_f64 a)
+{
+	double b = a < -4096 ? -4096 : a > 4096 ? 4096 : a;
+
+	return b < 0 ? -b * b : b * b;
+}
+
+/* a / (a + 1/2) */
+TL_FN tl_level_f64 tl_level_share_f64(tl_level_f64 a)
+{
+	return a / (a + 0.5);
+}
+
+/* floor(n a) within 0 and bins - 1 */
+TL_FN uint32_t tl_level_bin_f64(tl_level_f64 a, uint32_t n, uint32_t bins)
+{
+	double b = a * (double)n;
+
+	return b < 0 ? 0 : b >= (double)bins ? bins - 1 : (uint32_t)b;
+}
+
+/* 64 / miss within 512 and 32768 */
+TL_FN uint32_t tl_tail_memory_f64(tl_level_f64 miss)
+{
+	return miss > 0.125 ? 512 : miss < 1.0 / 512 ? 32768 : (uint32_t)(64 / miss);
+}
+
 /* log2(5/4 ln(1 / (2 miss))): where a Laplace tail is missed that often, a quarter wider. */
 TL_FN tl_level_f64 tl_level_start_f64(tl_level_f64 miss)
 {

@@ -58,6 +58,69 @@ TL_FN int64_t tl_fix_exp2_near(int64_t x)
 	return whole >= -1 ? (m + ((int64_t)1 << (15 - whole))) >> (16 - whole) : 0;
 }
 
+/* Of a fine duration, in octaves of 1 us, with 16 fractional bits. Range: 1 <= a <= 2^62. */
+TL_FN tl_level_fix tl_level_log2_fix(int64_t a)
+{
+	return (tl_fix_log2_near(a) - (int64_t)24 * 65536) * 65536;
+}
+
+/* A fine duration, at most 2^58: 2^34 us. Range: |a| <= 2^61. */
+TL_FN int64_t tl_level_exp2_fix(tl_level_fix a)
+{
+	TL_RANGE(tl_fix_within(a, 61), a);
+	return tl_fix_exp2_near((a >> 16) + (int64_t)24 * 65536);
+}
+
+/* Range: the product is within +-2^62. */
+TL_FN tl_level_fix tl_level_times_fix(tl_level_fix a, uint32_t n)
+{
+	TL_RANGE(tl_fix_mag(a) <= ((uint64_t)1 << 62) / (n > 0 ? n : 1), a);
+	return a * (int64_t)n;
+}
+
+TL_FN tl_level_fix tl_level_over_fix(tl_level_fix a, uint32_t n)
+{
+	return tl_fix_div(a, n);
+}
+
+/* With its sign; a within +-4096, cut to 16 fractional bits. */
+TL_FN tl_level_fix tl_level_square_fix(tl_level_fix a)
+{
+	uint64_t m = tl_fix_mag(a) >> 16;
+
+	if (m > (uint64_t)1 << 28)
+		m = (uint64_t)1 << 28;
+	return tl_fix_signed(m * m, a);
+}
+
+/* a / (a + 1/2), cut. Range: 0 <= a <= 2^46. */
+TL_FN tl_level_fix tl_level_share_fix(tl_level_fix a)
+{
+	uint64_t m = (uint64_t)a >> 15;
+
+	TL_RANGE(a >= 0 && tl_fix_within(a, 46), a);
+	return (int64_t)((m << 32) / (m + 65536));
+}
+
+/* floor(n a) within 0 and bins - 1. Range: |a| <= 2^40, n <= 2^20. */
+TL_FN uint32_t tl_level_bin_fix(tl_level_fix a, uint32_t n, uint32_t bins)
+{
+	uint64_t b = a < 0 ? 0 : ((uint64_t)a * n) >> 32;
+
+	TL_RANGE(tl_fix_within(a, 40), a);
+	TL_RANGE(n <= (uint32_t)1 << 20, n);
+	return b >= bins ? bins - 1 : (uint32_t)b;
+}
+
+/* 64 / miss within 512 and 32768. Range: 0 <= miss <= 2^32. */
+TL_FN uint32_t tl_tail_memory_fix(tl_level_fix miss)
+{
+	TL_RANGE(miss >= 0 && tl_fix_within(miss, 32), miss);
+	return miss > (int64_t)1 << 29   ? 512
+	       : miss < (int64_t)1 << 23 ? 32768
+					 : (uint32_t)(((uint64_t)1 << 38) / (uint64_t)miss);
+}
+
 /* 2^u sqrt(a b). Range: 1 <= a, b <= 2^60. */
 TL_FN int64_t tl_width_fix(tl_level_fix u, int64_t a, int64_t b)
 {

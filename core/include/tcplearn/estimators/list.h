@@ -79,8 +79,11 @@ enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
 	X(linreg, magnitude, "linreg/magnitude", "baddam2018, the error's size in place of its sign") \
 	X(linreg, reno, "linreg/reno", "baddam2018, coefficients of reno") \
 	X(linreg, vegas, "linreg/vegas", "baddam2018, coefficients of vegas") \
+	X(tracking, first, "tracking/first", "as first released: one memory, no correction, a wider budget") \
 	X(tracking, study, "tracking/study", "twelve predictors, no budget, no warm-up") \
 	X(conformal, thousandth, "conformal/thousandth", "one sample in a thousand outlasts the RTO") \
-	X(conformal, over_jacobson, "conformal/over-jacobson", "the same timer over RFC 6298's SRTT")
+	X(conformal, over_jacobson, "conformal/over-jacobson", "the same timer over RFC 6298's SRTT") \
+	X(conformal, first, "conformal/first", "as first released: the width follows the errors' scale") \
+	X(conformal, at_send, "conformal/at-send", "one in a hundred at the sending too, for many segments out")
 
 #endif

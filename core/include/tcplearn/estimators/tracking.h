@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `tracking`: predictors that move (tracking_predictors.h), combined by discounted regret matching (Hart
- * and Mas-Colell 2000; the discount is fixed share's forgetting, put into the regret), and kept within
- * a budget of the last value. No learning rate, no scale, no exponential. docs/algorithms/tracking.md.
+ * and Mas-Colell 2000; the discount is fixed share's forgetting, put into the regret) with a long memory and
+ * with a short one, corrected by what the mixture misses of three of them, and kept within a budget of the
+ * last value. No learning rate, no scale, no exponential. docs/algorithms/tracking.md.
  * Included once for each arithmetic. */
 
 #include "tracking_double.h"
@@ -12,13 +13,21 @@
 #ifndef TCPLEARN_TRACKING_H
 #define TCPLEARN_TRACKING_H
 enum tl_combiner { TL_COMBINER_REGRET = 0, TL_COMBINER_FIXED_SHARE = 1 };
+enum tl_budget { TL_BUDGET_ON = 0, TL_BUDGET_OFF = 1, TL_BUDGET_FIRST = 2 };
+enum tl_memory { TL_MEMORY_TWO = 0, TL_MEMORY_ONE = 1 };
 #endif
 
 #define TL_TRACKING_PARAMS(X) \
 	X(count, predictors, 3965, 1, 4095, \
 	  "which predictors: bit k is the k-th; all but the EWMA of 1/8 and half way") \
 	X(choice, combiner, TL_COMBINER_REGRET, "regret|fixed-share", 1, "what weighs them") \
-	X(choice, budget, TL_ON, "on|off", 1, "bound on what may be lost against the last value") \
+	X(choice, budget, TL_BUDGET_ON, "on|off|first", 2, \
+	  "bound on what may be lost against the last value; first: the wider one of the first release") \
+	X(choice, drift, TL_DRIFT_BY_TWO, "two|outlier", 1, \
+	  "cells of the drift: by the last two deviations, or by outliers, kept short of the hub") \
+	X(choice, memory, TL_MEMORY_TWO, "two|one", 1, \
+	  "regrets that forget 1/32 and 1/512 of themselves a sample, or 1/128") \
+	X(choice, correction, TL_ON, "on|off", 1, "of regret matching: one more prediction, the mixture corrected") \
 	X(choice, warm_up, TL_WARM_UP_MEDIAN, "median|first", 1, \
 	  "the first five samples: median of them, or the first") \
 	X(choice, dead_zone, TL_ON, "on|off", 1, "signs of differences below scale / 32 are 0") \
@@ -39,22 +48,36 @@ struct TL(tracking) {
 	struct TL(tracking_params) params;
 	struct TL(predictors) bank;
 	union { /* by params.combiner; 0 of those not used */
-		num_t regret[TL_PREDICTORS];
+		struct {
+			num_t of[TL_PREDICTORS + 1]; /* the last: of the corrected mixture */
+			num_t mixture;
+		} regret[2]; /* the second only with two memories */
 		TL(weight) weight[TL_PREDICTORS];
-	} of;
-	num_t mixture; /* the combiner's */
-	num_t rtt;     /* within the budget */
+	} by;
+	num_t base, corrected;   /* the mixture without the correction, and that one corrected */
+	ratio_t correction[3]; /* towards last, slow hub, map of 16 */
+	num_t rtt;             /* the mixture within the budget */
 	num_t budget;
 	num_t rttvar;
 };
 
 TL_FN void TL(tracking_defaults)(struct TL(tracking_params) *p) { TL_TRACKING_PARAMS(TL_DEFAULT) }
 
+/* As first released. */
+TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
+{
+	p->budget = TL_BUDGET_FIRST;
+	p->drift = TL_DRIFT_BY_OUTLIER;
+	p->memory = TL_MEMORY_ONE;
+	p->correction = TL_OFF;
+}
+
 /* As first studied: twelve predictors, no budget, no warm-up, no dead zone. */
 TL_FN void TL(tracking_study)(struct TL(tracking_params) *p)
 {
+	TL(tracking_first)(p);
 	p->predictors = 4095;
-	p->budget = TL_OFF;
+	p->budget = TL_BUDGET_OFF;
 	p->warm_up = TL_WARM_UP_FIRST;
 	p->dead_zone = TL_OFF;
 }
@@ -64,36 +87,68 @@ TL_FN uint32_t TL(tracking_uses)(const struct TL(tracking) *s, uint32_t k)
 	return (s->params.predictors >> k) & 1;
 }
 
+TL_FN uint32_t TL(tracking_corrects)(const struct TL(tracking) *s)
+{
+	return s->params.correction == TL_ON && s->params.combiner == TL_COMBINER_REGRET;
+}
+
 /* No regrets; of fixed share, equal weights. */
 TL_FN void TL(tracking_uniform)(struct TL(tracking) *s)
 {
-	uint32_t k;
+	uint32_t k, m;
 
-	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (s->params.combiner == TL_COMBINER_REGRET)
-			s->of.regret[k] = num_from_us(0);
-		else
-			s->of.weight[k] = TL(tracking_uses)(s, k) ? TL(weight_uniform)(TL_PREDICTORS) : 0;
+	for (m = 0; m < 2 && s->params.combiner == TL_COMBINER_REGRET; m++) {
+		for (k = 0; k <= TL_PREDICTORS; k++)
+			s->by.regret[m].of[k] = num_from_us(0);
 	}
+	for (k = 0; k < TL_PREDICTORS && s->params.combiner == TL_COMBINER_FIXED_SHARE; k++)
+		s->by.weight[k] = TL(tracking_uses)(s, k) ? TL(weight_uniform)(TL_PREDICTORS) : 0;
+}
+
+TL_FN void TL(tracking_start)(struct TL(tracking) *s, num_t y)
+{
+	uint32_t i;
+
+	TL(predictors_start)(&s->bank, y, s->params.warm_up, s->params.dead_zone == TL_OFF, s->params.drift);
+	s->base = s->corrected = s->rtt = y;
+	for (i = 0; i < 2 && s->params.combiner == TL_COMBINER_REGRET; i++)
+		s->by.regret[i].mixture = y;
+	for (i = 0; i < 3; i++)
+		s->correction[i] = ratio_from_whole(0);
+	s->rttvar = num_shr(y, 1); /* as RFC 6298, 2.2 */
 }
 
 TL_FN void TL(tracking_init)(struct TL(tracking) *s, const struct TL(tracking_params) *p)
 {
 	s->params = *p;
-	TL(predictors_start)(&s->bank, num_from_us(0), p->warm_up, p->dead_zone == TL_OFF);
+	TL(tracking_start)(s, num_from_us(0));
 	TL(tracking_uniform)(s);
-	s->mixture = s->rtt = s->budget = s->rttvar = num_from_us(0);
+	s->budget = num_from_us(0);
 }
 
-/* R_k += |mixture - y| - |x_k - y| - R_k / 128: what following x_k would have saved. */
+/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: what following x_k would have saved. */
+TL_FN void TL(tracking_regret)(struct TL(tracking) *s, uint32_t k, num_t error, const num_t *lost)
+{
+	num_t *r = &s->by.regret[0].of[k], *slow = &s->by.regret[1].of[k];
+
+	if (s->params.memory == TL_MEMORY_ONE) {
+		*r += lost[0] - error - num_shr(*r, 7);
+		return;
+	}
+	*r += lost[0] - error - num_shr_down(*r, 5);
+	*slow += lost[1] - error - num_shr_down(*slow, 9);
+}
+
 TL_FN void TL(tracking_regrets)(struct TL(tracking) *s, num_t y)
 {
-	num_t lost = TL(abs)(s->mixture - y);
+	const num_t lost[2] = { TL(abs)(s->by.regret[0].mixture - y), TL(abs)(s->by.regret[1].mixture - y) };
 	uint32_t k;
 
 	for (k = 0; k < TL_PREDICTORS; k++)
 		if (TL(tracking_uses)(s, k))
-			s->of.regret[k] += lost - TL(abs)(s->bank.x[k] - y) - num_shr(s->of.regret[k], 7);
+			TL(tracking_regret)(s, k, TL(abs)(s->bank.x[k] - y), lost);
+	if (TL(tracking_corrects)(s))
+		TL(tracking_regret)(s, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
 
 /* nunes2014's steps 3 and 4 over the same predictors, for comparison: errors in running scales. */
@@ -102,7 +157,7 @@ TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 	TL(loss) loss[TL_PREDICTORS], least = 0;
 	TL(weight_sum) sum = 0;
 	TL(weight_ratio) keep, share;
-	TL(weight) *w = s->of.weight;
+	TL(weight) *w = s->by.weight;
 	const TL(rate) rate = TL(decay_rate)(s->params.eta);
 	const TL(loss) limit = TL(decay_limit)(rate);
 	uint32_t k, used = 0;
@@ -137,15 +192,69 @@ TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 TL_FN void TL(tracking_budget)(struct TL(tracking) *s, num_t y)
 {
 	num_t change = TL(abs)(y - s->bank.last), b = s->budget;
+	int32_t first = s->params.budget == TL_BUDGET_FIRST;
 
-	b += num_shr(y > s->bank.last ? 5 * change : change, 4) + change - TL(abs)(s->rtt - y);
+	b += num_shr(y > s->bank.last ? (first ? 5 : 2) * change : change, 4) + change - TL(abs)(s->rtt - y);
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	s->budget = b - num_shr(b, 8);
+	s->budget = b - num_shr(b, first ? 8 : 6);
 }
 
-TL_FN num_t TL(tracking_mix)(const struct TL(tracking) *s)
+/* How much the mixture is moved towards last, slow hub and map: steps by error times distance, both clipped at
+ * a scale (LMS that no outlier carries off). */
+TL_FN void TL(tracking_learn_correction)(struct TL(tracking) *s, num_t y)
+{
+	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
+	const num_t towards[3] = { s->bank.x[TL_P_LAST], s->bank.x[TL_P_SLOW_HUB], s->bank.x[TL_P_MAP16] };
+	uint32_t i;
+
+	for (i = 0; i < 3; i++)
+		s->correction[i] = TL(correction_step)(s->correction[i], error,
+						       TL(clamp)(towards[i] - s->base, -scale, scale), scale);
+}
+
+TL_FN num_t TL(tracking_corrected)(const struct TL(tracking) *s)
+{
+	num_t reach = 4 * s->bank.scale, x = s->base;
+	const num_t towards[3] = { s->bank.x[TL_P_LAST], s->bank.x[TL_P_SLOW_HUB], s->bank.x[TL_P_MAP16] };
+	uint32_t i;
+
+	for (i = 0; i < 3; i++)
+		x += num_mul(TL(clamp)(towards[i] - s->base, -reach, reach), s->correction[i]);
+	return TL(clamp)(x, num_from_us(0), num_from_us(TL_RTT_MAX_US));
+}
+
+/* Each memory's mean by its positive regrets, the corrected one among them, and the mean of both. */
+TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback)
+{
+	uint32_t m, memories = s->params.memory == TL_MEMORY_TWO ? 2 : 1;
+	num_t sums[2], mean = num_from_us(0);
+
+	for (m = 0; m < memories; m++) {
+		s->by.regret[m].mixture =
+			memories == 2 ? TL(summed_mean)(s->by.regret[m].of, s->bank.x, TL_PREDICTORS, fallback,
+							&sums[m])
+				      : TL(positive_mean)(s->by.regret[m].of, s->bank.x, TL_PREDICTORS, fallback);
+		mean += s->by.regret[m].mixture;
+	}
+	s->base = memories == 2 ? num_shr(mean, 1) : mean;
+	if (!TL(tracking_corrects)(s))
+		return s->base;
+	if (memories == 1)
+		sums[0] = TL(positive_sum)(s->by.regret[0].of, TL_PREDICTORS);
+	s->corrected = TL(tracking_corrected)(s);
+	for (m = 0, mean = num_from_us(0); m < memories; m++) {
+		num_t w = s->by.regret[m].of[TL_PREDICTORS];
+		if (w > num_from_us(0))
+			s->by.regret[m].mixture += num_mul(s->corrected - s->by.regret[m].mixture,
+							   TL(share_of)(w, sums[m]));
+		mean += s->by.regret[m].mixture;
+	}
+	return memories == 2 ? num_shr(mean, 1) : mean;
+}
+
+TL_FN num_t TL(tracking_mix)(struct TL(tracking) *s)
 {
 	num_t fallback = s->params.warm_up == TL_WARM_UP_MEDIAN ? num_shr(s->bank.last + s->bank.hub, 1)
 								: s->bank.last;
@@ -153,33 +262,39 @@ TL_FN num_t TL(tracking_mix)(const struct TL(tracking) *s)
 	uint32_t k;
 
 	if (s->params.combiner == TL_COMBINER_REGRET)
-		return TL(positive_mean)(s->of.regret, s->bank.x, TL_PREDICTORS, fallback);
+		return TL(tracking_mix_regrets)(s, fallback);
 	for (k = 0; k < TL_PREDICTORS; k++)
-		weight[k] = s->of.weight[k];
+		weight[k] = s->by.weight[k];
 	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
+}
+
+/* All but the RTO's part. */
+TL_FN void TL(tracking_learn)(struct TL(tracking) *s, num_t y)
+{
+	if (s->bank.samples == 0) {
+		TL(tracking_start)(s, y);
+	} else {
+		TL(tracking_budget)(s, y);
+		if (s->params.combiner == TL_COMBINER_REGRET)
+			TL(tracking_regrets)(s, y);
+		else
+			TL(tracking_fixed_share)(s, y);
+		if (TL(tracking_corrects)(s))
+			TL(tracking_learn_correction)(s, y);
+	}
+	TL(predictors_update)(&s->bank, y);
+	s->rtt = TL(tracking_mix)(s);
+	if (s->params.budget != TL_BUDGET_OFF)
+		s->rtt = TL(clamp)(s->rtt, s->bank.last - s->budget, s->bank.last + s->budget);
 }
 
 TL_FN void TL(tracking_update)(struct TL(tracking) *s, const struct tl_sample *in)
 {
 	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
 
-	if (s->bank.samples == 0) {
-		TL(predictors_start)(&s->bank, y, s->params.warm_up, s->params.dead_zone == TL_OFF);
-		s->mixture = s->rtt = y;
-		s->rttvar = num_shr(y, 1); /* as RFC 6298, 2.2 */
-	} else {
+	if (s->bank.samples > 0)
 		s->rttvar += num_mul(TL(abs)(y - s->rtt) - s->rttvar, s->params.beta);
-		TL(tracking_budget)(s, y);
-		if (s->params.combiner == TL_COMBINER_REGRET)
-			TL(tracking_regrets)(s, y);
-		else
-			TL(tracking_fixed_share)(s, y);
-	}
-	TL(predictors_update)(&s->bank, y);
-	s->mixture = TL(tracking_mix)(s);
-	s->rtt = s->params.budget == TL_ON
-			 ? TL(clamp)(s->mixture, s->bank.last - s->budget, s->bank.last + s->budget)
-			 : s->mixture;
+	TL(tracking_learn)(s, y);
 }
 
 TL_FN void TL(tracking_query)(const struct TL(tracking) *s, struct TL(prediction) *out)

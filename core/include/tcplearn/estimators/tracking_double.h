@@ -21,6 +21,38 @@ TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, 
 	return sum > 0 ? dot / sum : fallback;
 }
 
+/* The sum of the positive ones. */
+TL_FN double tl_positive_sum_f64(const double *w, uint32_t n)
+{
+	double sum = 0;
+	uint32_t k;
+
+	for (k = 0; k < n; k++)
+		sum += w[k] > 0 ? w[k] : 0;
+	return sum;
+}
+
+/* tl_positive_mean_f64(), and the sum of the positive ones. */
+TL_FN double tl_summed_mean_f64(const double *w, const double *x, uint32_t n, double fallback, double *sum)
+{
+	*sum = tl_positive_sum_f64(w, n);
+	return tl_positive_mean_f64(w, x, n, fallback);
+}
+
+/* part / (part + rest); part > 0. */
+TL_FN double tl_share_of_f64(double part, double rest)
+{
+	return part / (part + rest);
+}
+
+/* c + error distance / scale^2 / 32 within [-1, 1]. */
+TL_FN double tl_correction_step_f64(double c, double error, double distance, double scale)
+{
+	double next = c + error / scale * (distance / scale) / 32;
+
+	return next < -1 ? -1 : next > 1 ? 1 : next;
+}
+
 /* An error in units of a scale. */
 TL_FN tl_loss_f64 tl_loss_in_scales_f64(double error, double scale)
 {

@@ -7,6 +7,7 @@
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H
 enum tl_warm_up { TL_WARM_UP_MEDIAN = 0, TL_WARM_UP_FIRST = 1 };
+enum tl_drift { TL_DRIFT_BY_TWO = 0, TL_DRIFT_BY_OUTLIER = 1 };
 
 #define TL_PREDICTORS 12
 enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
@@ -27,18 +28,17 @@ enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
 
 struct TL(predictors) {
 	num_t x[TL_PREDICTORS]; /* what each says of the next sample */
-	num_t hub, slow_hub;    /* levels, clipped: 1/16 and 1/64 */
+	num_t hub;              /* a level, clipped: 1/16; the slow one, of 1/64, is among x */
 	num_t scale;            /* mean clipped distance from the hub */
-	num_t step_median;      /* moves by a fixed step towards each sample */
-	num_t ewma8, ewma32, median5;
 	num_t ring[5];                             /* the last five samples */
 	num_t last, deviation;                     /* deviation: last - hub */
-	num_t drift[4], drift_scale[4], offset[4]; /* by the cell of outliers */
-	num_t map8[8], map16[16];                  /* deviation to expect, by cell */
-	int32_t slope[4], ratio[8];                /* of the next deviation to this one, in 1/16 */
-	uint32_t cell4, cell8, cell16, was_out;
-	uint32_t samples; /* saturates */
-	uint32_t warm_up, exact_ties;
+	num_t drift[16], drift_scale[16]; /* by the cell of 16; as first released, of outliers */
+	num_t offset[4];                  /* by the cell of outliers */
+	num_t map8[8], map16[16];         /* deviation to expect, by cell */
+	uint32_t samples;                 /* saturates */
+	int8_t slope[4], ratio[8];        /* of the next deviation to this one, in 1/16 */
+	uint8_t cell4, cell8, cell16, was_out;
+	uint8_t warm_up, exact_ties, drift_by_outlier;
 };
 
 TL_FN int32_t TL(sign)(num_t a, num_t dead)
@@ -46,9 +46,9 @@ TL_FN int32_t TL(sign)(num_t a, num_t dead)
 	return a > dead ? 1 : a < num_from_us(0) - dead ? -1 : 0;
 }
 
-TL_FN int32_t TL(clamp_slope)(int32_t a)
+TL_FN int8_t TL(clamp_slope)(int32_t a)
 {
-	return a < -4 ? -4 : a > 20 ? 20 : a; /* -1/4 to 5/4 */
+	return (int8_t)(a < -4 ? -4 : a > 20 ? 20 : a); /* -1/4 to 5/4 */
 }
 
 /* a divided by the number of samples, by 2^k from there on: a mean that becomes an EWMA. */
@@ -73,60 +73,68 @@ TL_FN void TL(sort5)(num_t *v, uint32_t n)
 	}
 }
 
+/* Of five: neither the least nor the greatest of four, so the middle one of two of them and the fifth. */
 TL_FN num_t TL(ring_median)(const struct TL(predictors) *s)
 {
-	num_t v[5];
-	uint32_t i;
+	const num_t *v = s->ring;
+	num_t low = TL(max)(TL(min)(v[0], v[1]), TL(min)(v[2], v[3]));
+	num_t high = TL(min)(TL(max)(v[0], v[1]), TL(max)(v[2], v[3]));
 
-	for (i = 0; i < 5; i++)
-		v[i] = s->ring[i];
-	TL(sort5)(v, 5);
-	return v[2];
+	return low < high ? TL(clamp)(v[4], low, high) : TL(clamp)(v[4], high, low);
 }
 
-TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm_up, uint32_t exact_ties)
+TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm_up, uint32_t exact_ties,
+				uint32_t drift)
 {
 	uint32_t i;
 
 	s->scale = TL(max)(num_shr(y, 3), num_least);
-	s->hub = s->slow_hub = s->step_median = s->ewma8 = s->ewma32 = s->median5 = s->last = y;
+	s->hub = s->x[TL_P_SLOW_HUB] = s->x[TL_P_STEP_MEDIAN] = s->x[TL_P_EWMA8] = s->x[TL_P_EWMA32] = s->x[TL_P_MEDIAN5] = s->last = y;
 	s->deviation = num_from_us(0);
 	for (i = 0; i < TL_PREDICTORS; i++)
 		s->x[i] = y;
 	for (i = 0; i < 5; i++)
 		s->ring[i] = y;
 	for (i = 0; i < 4; i++) {
-		s->drift[i] = s->offset[i] = num_from_us(0);
-		s->drift_scale[i] = s->scale;
+		s->offset[i] = num_from_us(0);
 		s->slope[i] = 8;
 	}
 	for (i = 0; i < 8; i++) {
 		s->ratio[i] = 8;
 		s->map8[i] = num_from_us(0);
 	}
-	for (i = 0; i < 16; i++)
-		s->map16[i] = num_from_us(0);
+	for (i = 0; i < 16; i++) {
+		s->map16[i] = s->drift[i] = num_from_us(0);
+		s->drift_scale[i] = s->scale;
+	}
 	s->cell4 = s->was_out = 0;
 	s->cell8 = 3;
 	s->cell16 = 5;
 	s->samples = 0;
-	s->warm_up = warm_up;
-	s->exact_ties = exact_ties;
+	s->warm_up = (uint8_t)warm_up;
+	s->exact_ties = exact_ties != 0;
+	s->drift_by_outlier = drift == TL_DRIFT_BY_OUTLIER;
+}
+
+/* The cell of the drift: of the last two deviations; as first released, of outliers. */
+TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s)
+{
+	return s->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
 /* What followed the last deviation, learned in the cells that predicted it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, num_t y, num_t dead)
 {
-	num_t follows = y - s->hub, at = s->drift_scale[s->cell4 & 3];
+	uint32_t c = s->cell4 & 3, b = s->cell8 & 7, m = s->cell16 & 15, d = TL(drift_cell)(s);
+	num_t follows = y - s->hub, at = s->drift_scale[d], wander = y - s->last - s->drift[d];
 	int32_t side = TL(sign)(s->deviation, dead);
-	num_t wander = y - s->last - s->drift[s->cell4 & 3];
-	num_t off = follows - num_shr(s->slope[s->cell4 & 3] * s->deviation, 4) - s->offset[s->cell4 & 3];
-	num_t eighth = num_shr(s->scale, 3), at8 = num_shr(at, 3), at4 = num_shr(at, 2);
-	uint32_t c = s->cell4 & 3, b = s->cell8 & 7, m = s->cell16 & 15;
+	num_t off = follows - num_shr(s->slope[c] * s->deviation, 4) - s->offset[c];
+	num_t eighth = num_shr(s->scale, 3), at8 = num_shr(at, 3);
+	num_t most = num_shr(at, s->drift_by_outlier ? 2 : 1);
 	num_t rest = follows - num_shr(s->ratio[b] * s->deviation, 4);
 
-	s->drift[c] += TL(clamp)(wander, -at4, at4);
-	s->drift_scale[c] = TL(max)(at + num_shr(TL(min)(TL(abs)(wander), 4 * at) - at, 4),
+	s->drift[d] += TL(clamp)(wander, -most, most);
+	s->drift_scale[d] = TL(max)(at + num_shr(TL(min)(TL(abs)(wander), 4 * at) - at, 4),
 				    TL(max)(num_shr(s->hub, 12), num_least));
 	s->slope[c] = TL(clamp_slope)(s->slope[c] + TL(sign)(off, dead) * side);
 	s->offset[c] += TL(clamp)(off, -at8, at8);
@@ -142,17 +150,17 @@ TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t
 	uint32_t out = TL(abs)(deviation) > 4 * scale;
 
 	s->cell4 = out ? (s->was_out ? 2 : 1) : (s->was_out ? 3 : 0);
-	s->was_out = out;
+	s->was_out = (uint8_t)out;
 	if (s->cell4 == 1)
 		s->cell8 = deviation > num_from_us(0) ? 5 : 0;
 	else if (s->cell4 != 0)
 		s->cell8 = s->cell4 == 2 ? 6 : 7;
 	else
 		s->cell8 = deviation < -scale ? 1 : deviation < -dead ? 2 : deviation < scale ? 3 : 4;
-	s->cell16 = (s->cell16 & 3) * 4 + (4 * deviation < -3 * scale  ? 0
-					   : 4 * deviation < scale     ? 1
-					   : 2 * deviation < 3 * scale ? 2
-								       : 3);
+	s->cell16 = (uint8_t)((s->cell16 & 3) * 4 + (4 * deviation < -3 * scale  ? 0
+						     : 4 * deviation < scale     ? 1
+						     : 2 * deviation < 3 * scale ? 2
+										 : 3));
 }
 
 /* The first five samples: every hub is the lower median of what was seen, so that an outlier among them
@@ -165,7 +173,7 @@ TL_FN void TL(predictors_warm_up)(struct TL(predictors) *s, uint32_t n)
 	for (i = 0; i < 5; i++)
 		v[i] = i < n ? s->ring[i] : num_from_us(0);
 	TL(sort5)(v, n);
-	s->hub = s->slow_hub = s->step_median = s->median5 = v[((n - 1) / 2) & 3];
+	s->hub = s->x[TL_P_SLOW_HUB] = s->x[TL_P_STEP_MEDIAN] = s->x[TL_P_MEDIAN5] = v[((n - 1) / 2) & 3];
 	if (n < 2)
 		return;
 	for (i = 0; i < 5; i++)
@@ -181,16 +189,16 @@ TL_FN void TL(predictors_track)(struct TL(predictors) *s, num_t y, num_t deviati
 	uint32_t clipped = n > 4 || s->warm_up == TL_WARM_UP_MEDIAN;
 
 	s->ring[s->samples % 5] = y;
-	s->ewma8 += num_shr(y - s->ewma8, 3);
-	s->ewma32 += s->warm_up == TL_WARM_UP_MEDIAN ? TL(mean_step)(y - s->ewma32, n, 5)
-						     : num_shr(y - s->ewma32, 5);
+	s->x[TL_P_EWMA8] += num_shr(y - s->x[TL_P_EWMA8], 3);
+	s->x[TL_P_EWMA32] += s->warm_up == TL_WARM_UP_MEDIAN ? TL(mean_step)(y - s->x[TL_P_EWMA32], n, 5)
+						     : num_shr(y - s->x[TL_P_EWMA32], 5);
 	if (n <= 5 && s->warm_up == TL_WARM_UP_MEDIAN) {
 		TL(predictors_warm_up)(s, n);
 	} else {
-		num_t far = y - s->slow_hub;
-		s->median5 = TL(ring_median)(s);
-		s->slow_hub += TL(mean_step)(clipped ? TL(clamp)(far, -reach, reach) : far, n, 6);
-		s->step_median += TL(clamp)(y - s->step_median, -eighth, eighth);
+		num_t far = y - s->x[TL_P_SLOW_HUB];
+		s->x[TL_P_MEDIAN5] = TL(ring_median)(s);
+		s->x[TL_P_SLOW_HUB] += TL(mean_step)(clipped ? TL(clamp)(far, -reach, reach) : far, n, 6);
+		s->x[TL_P_STEP_MEDIAN] += TL(clamp)(y - s->x[TL_P_STEP_MEDIAN], -eighth, eighth);
 		s->hub += TL(mean_step)(clipped ? TL(clamp)(deviation, -reach, reach) : deviation, n, 4);
 		distance = clipped ? TL(min)(distance, 3 * s->scale) : distance;
 		s->scale += n == 1 ? num_shr(distance - s->scale, 4)
@@ -207,17 +215,13 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s)
 	num_t hub = s->hub, g = s->deviation, zero = num_from_us(0);
 	num_t dead = s->exact_ties ? zero : num_shr(s->scale, 5);
 	uint32_t c = s->cell4 & 3;
-	num_t drifted = s->last + s->drift[c];
+	num_t drifted = s->last + s->drift[TL(drift_cell)(s)];
 	num_t least = s->exact_ties ? -4 * hub : zero; /* as first studied: a prediction may be negative */
 
 	s->x[TL_P_LAST] = s->last;
-	s->x[TL_P_EWMA8] = s->ewma8;
-	s->x[TL_P_EWMA32] = s->ewma32;
-	s->x[TL_P_MEDIAN5] = s->median5;
-	s->x[TL_P_SLOW_HUB] = s->slow_hub;
-	s->x[TL_P_STEP_MEDIAN] = s->step_median;
-	/* the drift goes on, but away from the hub never past it */
-	s->x[TL_P_DRIFT] = g > dead                     ? TL(max)(drifted, hub)
+	/* as first released the drift goes on, but away from the hub never past it */
+	s->x[TL_P_DRIFT] = !s->drift_by_outlier           ? TL(max)(drifted, least)
+			   : g > dead                     ? TL(max)(drifted, hub)
 			   : g < -dead || s->exact_ties ? TL(max)(TL(min)(drifted, hub), least)
 							: s->last;
 	s->x[TL_P_HALF] = hub + num_shr(g, 1);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The width of `conformal`: the (1 - alpha) quantile of y - p from a histogram of logarithmic bins, blended with
+ * that of a Laplace tail while the histogram holds little, times 2^push, push the signed square of the misses
+ * beyond alpha T. docs/algorithms/conformal.md has the bound. Included once for each arithmetic. */
+
+#ifndef TCPLEARN_CONFORMAL_QUANTILE_H
+#define TCPLEARN_CONFORMAL_QUANTILE_H
+enum {
+	TL_BINS_AN_OCTAVE = 4,
+	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
+	TL_STEP_EARLY = 8,                    /* samples on a new level until its errors widen the interval */
+	TL_STEP_LASTING = 48                  /* and until all begins anew */
+};
+#endif
+
+struct TL(tail) {
+	TL(level) miss, laplace; /* alpha; the (1 - alpha) quantile of a Laplace tail of mean 1, in octaves */
+	TL(level) excess;        /* sum of miss - alpha over counted samples */
+	TL(level) deferred;      /* misses that push has yet to take */
+	num_t error_fine;        /* mean of |y - p|, clipped, of 1/256 */
+	num_t level;             /* slow and clipped: what a change of level is a change from */
+	/* a change of level that is suspected (stage > 0): from where, the errors before, early and late since */
+	num_t before, error_before_fine, early_fine, late_fine;
+	uint32_t samples;
+	uint32_t flight_q8; /* mean samples a flight; 256 where each sample is one */
+	uint16_t error_n, halve_at;
+	uint16_t total, above; /* in the histogram; in the bins above `bin` */
+	uint16_t counts[TL_BINS];
+	uint8_t bin;  /* where the quantile is */
+	uint8_t wide; /* after a miss 2, 1, 0 samples of a wider interval */
+	uint8_t stage, side_up;
+	uint8_t low; /* the count has brought the interval to its least */
+};
+
+TL_FN void TL(tail_forget)(struct TL(tail) *s)
+{
+	uint32_t k;
+
+	for (k = 0; k < TL_BINS; k++)
+		s->counts[k] = 0;
+	s->total = s->above = 0;
+	s->bin = s->wide = 0;
+}
+
+TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
+{
+	s->miss = TL(level_from_ratio)(miss);
+	s->laplace = TL(level_start)(s->miss);
+	s->excess = s->deferred = TL(level_of)(0, 1);
+	s->halve_at = (uint16_t)TL(tail_memory)(s->miss);
+	s->flight_q8 = 256;
+	s->samples = s->stage = s->side_up = s->low = 0;
+	TL(tail_forget)(s);
+}
+
+/* The first sample: nothing was promised of it. */
+TL_FN void TL(tail_start)(struct TL(tail) *s, num_t y)
+{
+	s->error_fine = TL(max)(num_fine(num_div_count(y, 5)), num_least);
+	s->error_n = 5;
+	s->level = s->before = y;
+	s->error_before_fine = s->early_fine = s->late_fine = num_fine(num_from_us(0));
+	s->samples = 1;
+}
+
+/* Brings `bin` to the highest one with at least alpha of all in it and above. */
+TL_FN void TL(tail_seek)(struct TL(tail) *s, TL(level) need)
+{
+	uint32_t bin = s->bin, above = s->above;
+
+	while (bin < TL_BINS - 1 && TL(level_of)(above, 1) >= need)
+		above -= s->counts[++bin];
+	while (bin > 0 && TL(level_of)(above + s->counts[bin], 1) < need)
+		above += s->counts[bin--];
+	s->bin = (uint8_t)bin;
+	s->above = (uint16_t)above;
+}
+
+/* In octaves of a microsecond, with nothing of the promise in it. */
+TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
+{
+	TL(level) width = s->laplace + TL(level_log2)(s->error_fine), other;
+
+	if (s->total > 0) {
+		TL(level) need = TL(level_times)(s->miss, s->total);
+		uint32_t here;
+
+		TL(tail_seek)(s, need);
+		here = s->counts[s->bin];
+		other = TL(level_of)(s->bin + 1, TL_BINS_AN_OCTAVE);
+		if (TL(level_of)(s->above + here, 1) < need) /* fewer than alpha are above p at all */
+			other = TL(level_of)(0, 1);
+		else
+			other -= TL(level_over)(need - TL(level_of)(s->above, 1), here * TL_BINS_AN_OCTAVE);
+		/* half a miss of the flight's size is worth as much as the Laplace tail */
+		need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
+		width += TL(level_mul)(TL(level_share)(need), other - width);
+	}
+	if (s->stage >= TL_STEP_EARLY && s->early_fine > 3 * s->error_before_fine) {
+		other = s->laplace + TL(level_log2)(s->early_fine);
+		width = other > width ? other : width;
+	}
+	return width;
+}
+
+/* The RTO over a prediction p, before floor and cap. */
+TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
+{
+	TL(level) width = TL(tail_width)(s), most = TL(level_of)(3, 1);
+	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), 10);
+
+	push = TL(level_over)(push, s->flight_q8);
+	if (s->flight_q8 > 256 && push > most) /* a flight that is missed is many misses at once */
+		push = most + TL(level_shr)(push - most, 2);
+	s->low = push <= TL(level_of)(-45, 8);
+	return p + num_coarse(TL(level_exp2)(width + push + TL(level_of)(7 * s->wide, 8)));
+}
+
+/* The histogram's memory is in flights. */
+TL_FN uint32_t TL(tail_most)(const struct TL(tail) *s)
+{
+	uint64_t most = (uint64_t)s->halve_at * s->flight_q8 / 256;
+
+	return most < 32768 ? (uint32_t)most : 32768;
+}
+
+TL_FN void TL(tail_halve)(struct TL(tail) *s)
+{
+	uint32_t k, carry = 0;
+
+	s->total /= 2;
+	s->bin = TL_BINS - 1;
+	s->above = 0;
+	for (k = TL_BINS; k-- > 0;) { /* what one bin has left over goes to the next: no tail is lost */
+		carry += s->counts[k];
+		s->counts[k] = (uint16_t)(carry / 2);
+		carry %= 2;
+	}
+}
+
+/* Whether y outlasted the RTO; counts it, and its distance from p. */
+TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, num_t low, num_t high, uint32_t count)
+{
+	uint32_t missed = y > TL(clamp)(raw, low, high), k;
+
+	/* anti-windup: what the floor or the cap decided does not count */
+	if (count && (missed ? raw <= high : raw >= low && !s->low)) {
+		TL(level) part = TL(level_shr)(s->miss, 1);
+		s->excess += missed ? TL(level_of)(1, 1) - s->miss : -s->miss;
+		s->deferred -= s->deferred < part ? s->deferred : part;
+	}
+	s->total++;
+	if (y > p) {
+		k = TL(level_bin)(TL(level_log2)(num_fine(y - p)), TL_BINS_AN_OCTAVE, TL_BINS);
+		s->counts[k]++;
+		if (k > s->bin)
+			s->above++;
+	}
+	if (s->total >= TL(tail_most)(s))
+		TL(tail_halve)(s);
+	return missed;
+}
+
+/* All begins anew, if the errors have changed by more than three times. */
+TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
+{
+	num_t error = TL(max)(num_div_count(s->late_fine, TL_STEP_LASTING / 2), least);
+
+	s->stage = 0;
+	s->level = y;
+	if (3 * error >= s->error_before_fine && error <= 3 * s->error_before_fine)
+		return;
+	s->error_fine = error;
+	s->error_n = TL_STEP_LASTING / 2;
+	TL(tail_forget)(s);
+	/* what the step has missed says nothing of the width to come; sixteenfold is an outage */
+	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before && s->excess > TL(level_of)(0, 1))
+		s->deferred = s->excess < TL(level_of)(3, 1) ? s->excess : TL(level_of)(3, 1);
+}
+
+/* Where y is seen from a level: 1 above, -1 below, by half of it. */
+TL_FN int32_t TL(tail_side)(num_t y, num_t level)
+{
+	return 2 * y > 3 * level ? 1 : 3 * y < 2 * level ? -1 : 0;
+}
+
+/* Suspected when y leaves the slow level by half of it; kept while y stays on that side of where it was. */
+TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t before_fine)
+{
+	int32_t side = TL(tail_side)(y, s->stage > 0 ? s->before : s->level);
+
+	if (s->stage > 0 && side != (s->side_up ? 1 : -1)) {
+		s->stage = 0;
+		side = TL(tail_side)(y, s->level);
+	}
+	if (side == 0)
+		return;
+	if (s->stage == 0) {
+		s->before = s->level;
+		s->side_up = side > 0;
+		s->error_before_fine = before_fine;
+		s->early_fine = s->late_fine = num_fine(num_from_us(0));
+	}
+	s->stage++;
+	if (s->stage > TL_STEP_EARLY / 2) {
+		uint32_t n = s->stage - TL_STEP_EARLY / 2;
+		s->early_fine += num_div_count(error_fine - s->early_fine, n < 16 ? n : 16);
+	}
+	if (s->stage > TL_STEP_LASTING / 2)
+		s->late_fine += error_fine;
+}
+
+/* After y, error being its distance from p: how far errors go, which level there is, for how long to be wary. */
+TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary, uint32_t steps)
+{
+	num_t fine = num_fine(error), before = s->error_fine, clipped = TL(min)(fine, 4 * before);
+	num_t least = TL(max)(num_shr(num_fine(p), 16), num_least);
+
+	s->wide = (uint8_t)(missed && wary ? 2 : s->wide - (s->wide > 0));
+	if (s->error_n < 256)
+		s->error_n++;
+	s->error_fine += num_div_count((s->samples > 16 ? clipped : fine) - before, s->error_n);
+	s->error_fine = TL(max)(s->error_fine, least);
+	s->samples += s->samples < 4000000000u;
+	if (!steps)
+		return;
+	TL(tail_watch)(s, y, fine, before);
+	s->level += TL(mean_step)(TL(clamp)(y, num_shr(s->level, 1), 2 * s->level) - s->level, s->samples, 6);
+	if (s->stage == TL_STEP_LASTING)
+		TL(tail_renew)(s, y, least);
+}
