@@ -61,12 +61,12 @@ class Feedback(Policy):
     defaults: ClassVar = {
         "iw": 3,
         "ssthresh": 16,
-        "resent_limit": 80,
-        "handshake_limit": 150,
+        "resent_limit": 200,
+        "handshake_limit": 500,
         "inflation_limit": 100000,
-        "resends": 1,
+        "resends": 5,
         "known": 50,
-        "half_life_us": 10_000_000,
+        "half_life_us": 30_000_000,
     }
     NAMES = ("sent", "resent", "handshakes", "lost", "rtt", "rtt_min")
 
@@ -141,6 +141,7 @@ POLICIES = {
         {},
         (
             {},
+            {"resent_limit": 80, "handshake_limit": 150, "resends": 1, "half_life_us": 10_000_000},
             {"inflation_limit": 400, "half_life_us": 1_000_000},
             {"resent_limit": 1001, "handshake_limit": 300, "known": 0},
             {"resends": 3, "iw": 10, "ssthresh": 64, "half_life_us": 8},
