@@ -13,15 +13,15 @@ LOSS = {"standard": 0.0, "tsl/1-16": 1.0, "tsl/1-1000": 2.0, "tsl/3-2": 3.0, "ts
 LOSS["tsl/3-1000"] = -5.0
 
 
-def run(seed: int, rtts: float, loss: float = 0.01, mbps: float = 4.0) -> Run:
-    lost = [Connection(rtts, 1000 + rtts, 50, 4000, "any", is_forced=False)]
+def run(seed: int, startup: str, rtts: float, loss: float, mbps: float = 4.0) -> Run:
+    lost = [Connection(rtts, 1000 + rtts, 50, 4000, startup, is_forced=False)]
     metrics = {"link_loss_share": loss, "link_throughput_mbps": mbps}
     return Run(seed, metrics, {"loss_share": []}, lost, 0, [], "0")
 
 
 def cell(startup: str, level: float, rtts: Sequence[float], loss_percent: float = 0.0) -> Cell:
     runs = {
-        seed: run(seed, of, 0.01 * seed * (1 + loss_percent / 100 + 1e-6 * seed), 4.0)
+        seed: run(seed, startup, of, 0.01 * seed * (1 + loss_percent / 100 + 1e-6 * seed))
         for seed, of in zip(SEEDS, rtts, strict=True)
     }
     return Cell(level, startup, "own-losses", 1.0, runs)
@@ -63,6 +63,7 @@ def test_the_bar_of_the_feedback() -> None:
         return compare.feedback([cell(startup, level, rtts) for startup, rtts in of.items()])
 
     base = (10.0, 11.0, 12.0)
+    # every run alike
     assert "| 100 % | 3 |" in (whole := bar(0.4, base, (8, 9, 10), (8, 9, 10))) and "reached |" in whole
     assert "| 85 % | 0 |" in (less := bar(0.9, base, (8, 9, 10), (8.3, 9.3, 10.3)))
     assert "not reached |" in less

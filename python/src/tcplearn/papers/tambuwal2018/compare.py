@@ -152,7 +152,7 @@ def feedback(cells: Sequence[Cell], bold: str = "tsl/3-16", own: str = "tsl-feed
             continue
         gain = [_gain(base.runs[s], cell.runs[s]) for s in seeds]
         of_bold = [_gain(base.runs[s], other.runs[s]) for s in seeds]
-        alike = sum(cell.runs[s].lost == other.runs[s].lost for s in seeds)
+        alike = sum(_times(cell.runs[s]) == _times(other.runs[s]) for s in seeds)
         change = relative(cell, base, mean_rtts, BAR_CONFIDENCE)
         rows.append(
             [
@@ -178,6 +178,10 @@ def _verdict(level: float, share: float, change: Difference | None) -> str:
     most = change[0] + change[1]
     good = "reached" if most <= BAR_WORSE else "not reached"
     return f"at most {BAR_WORSE:+.0f} %: upper end {most:+.1f} %, {good}"
+
+
+def _times(run: Run) -> list[float]:
+    return [c.whole_ms for c in run.lost]
 
 
 def _gain(base: Run, run: Run) -> float:

@@ -86,7 +86,6 @@ def page(
         "hand prints a quantile. What its text does say of its connections:",
         _shares(folder),
         _generator(folder),
-        "## What a run costs by its size",
         _costs(costs),
         "## Figures",
         *(f"**{title}**\n\n![{title}](figures/{name})" for name, title in drawn),
@@ -265,12 +264,10 @@ def _costs(costs: Sequence[Cost]) -> str:
         ]
         for c in costs
     ]
-    made = (
-        "`tcplearn simulate papers/tambuwal2018/levels.toml --profile cost --jobs 1`, at 40 % load under the "
-        "standard:"
-    )
+    title = "## What a run costs by its size"
+    made = "`tcplearn simulate papers/tambuwal2018/levels.toml --profile cost --jobs 1`; 40 % load, the standard:"
     head = ("connections", "data segments", "CPU, s", "ms a data segment", "ms a connection", "peak MiB")
-    return made + "\n\n" + table_of(head, rows)
+    return "\n\n".join((title, made, table_of(head, rows)))
 
 
 def _generator(folder: Path) -> str:
