@@ -6,28 +6,16 @@
 namespace tcplearn {
 namespace {
 
-void set(const tl_startup_policy& policy, void* params, const std::string& key, double value) {
-  for (std::size_t i = 0; i < policy.param_count; ++i)
-    if (key == policy.params[i].key) {
-      if (policy.set(params, i, value) != 0)
-        throw std::invalid_argument(std::string(policy.name) + ": " + key + ": out of range");
-      return;
-    }
-  throw std::invalid_argument(std::string(policy.name) + ": no parameter " + key);
+const tl_startup_policy& find(const std::string& name) {
+  const tl_startup_policy* policy = tl_startup_find(name.c_str());
+  if (!policy) throw std::invalid_argument("no startup policy '" + name + "'");
+  return *policy;
 }
-
-std::size_t words(std::size_t bytes) { return (bytes + sizeof(std::int64_t) - 1) / sizeof(std::int64_t); }
 
 }  // namespace
 
-Startup::Startup(const StartupSpec& spec) : policy_(tl_startup_find(spec.name.c_str())) {
-  if (!policy_) throw std::invalid_argument("no startup policy '" + spec.name + "'");
-  std::vector<std::int64_t> params(words(policy_->params_bytes));
-  policy_->defaults(params.data());
-  for (const auto& [key, value] : spec.params) set(*policy_, params.data(), key, value);
-  state_.resize(words(policy_->state_bytes(params.data())));
-  policy_->init(state_.data(), params.data());
-}
+Startup::Startup(const StartupSpec& spec)
+    : policy_(&find(spec.name)), state_(make_state(*policy_, spec.params)) {}
 
 tl_startup_window Startup::windows(const tl_handshake& handshake) {
   tl_startup_window out{};

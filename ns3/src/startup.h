@@ -5,16 +5,16 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "core_params.h"
 #include "tcplearn/tcplearn.h"
 
 namespace tcplearn {
 
 struct StartupSpec {
   std::string name;  // "": no policy, ns-3's own: the windows are never touched
-  std::vector<std::pair<std::string, double>> params;
+  Params params;
 };
 
 class Startup {

@@ -25,7 +25,9 @@ NS_OBJECT_ENSURE_REGISTERED(TcpSocketFactory);
 namespace {
 // 1 << 6 times the first wait is beyond any cap; ns-3 shifts an int by the number of tries
 constexpr std::uint32_t kSynDoublings = 6;
-// a long transfer tells its startup policy of each such part
+// of a web connection's FIN, each after twice the wait; Linux's tcp_orphan_retries is 8
+constexpr std::uint32_t kFinResends = 6;
+// a long transfer reports to its startup policy after each such part
 constexpr std::uint32_t kReportSegments = 32;
 
 template <typename T>
@@ -181,12 +183,25 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   }
   if (syn && m_synCount + kSynDoublings < m_synRetries) m_synCount = m_synRetries - kSynDoublings;
   if (syn && m_synCount < m_synRetries && flow()) flow()->syn_retransmitted++;
+  if (m_startup && (flags & ns3::TcpHeader::FIN)) return send_fin(flags);
   ns3::TcpSocketBase::SendEmptyPacket(flags);
   if (syn && m_retxEvent.IsRunning() && m_rto.Get() > m_settings->backoff_max) {
     m_rto = m_settings->backoff_max;
     m_retxEvent.Cancel();
     m_retxEvent = Simulator::Schedule(m_rto, &TcpSocket::SendEmptyPacket, this, flags);
   }
+}
+
+// Where the other end has forgotten the connection, its listening socket takes the FIN in silence: without an
+// end to it such FINs fill the link.
+void TcpSocket::send_fin(std::uint8_t flags) {
+  const ns3::Ptr<TcpSocket> held(this);  // an event has no reference of its own
+  if (m_fin_resends > kFinResends) return CloseAndNotify();
+  ns3::TcpSocketBase::SendEmptyPacket(flags);
+  if (!m_retxEvent.IsRunning() || m_txBuffer->Size() > 0) return;
+  m_retxEvent.Cancel();
+  m_retxEvent = Simulator::Schedule(m_rto.Get() * (std::int64_t{1} << m_fin_resends++),
+                                    &TcpSocket::SendEmptyPacket, this, flags);
 }
 
 // the factory made it

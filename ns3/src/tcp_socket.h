@@ -94,6 +94,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
   SenderState sender_state() const;
   void begin_windows();
+  void send_fin(std::uint8_t flags);
 
   std::shared_ptr<const SocketSettings> m_settings;
   std::shared_ptr<Recorder> m_recorder;
@@ -108,6 +109,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   std::shared_ptr<Startup> m_startup;
   ns3::Time m_handshake_began;
   std::uint32_t m_handshake_resends = 0;
+  std::uint32_t m_fin_resends = 0;
   bool m_is_client = false;
   bool m_answering = false;  // within DoForwardUp: what is sent is no timeout's
   tl_startup_report m_unreported{};

@@ -180,6 +180,18 @@ void WebDraw::more(WebConnection& of) {
   }
 }
 
+double WebDraw::mean_more(const std::function<double(double)>& wire) {
+  constexpr int kConnections = 100'000;
+  double sum = 0;
+  for (int k = 0; k < kConnections; ++k) {
+    WebConnection drawn{};
+    drawn.objects.emplace_back().response_bytes = response();
+    more(drawn);
+    for (std::size_t i = 1; i < drawn.objects.size(); ++i) sum += wire(drawn.objects[i].response_bytes);
+  }
+  return sum / kConnections;
+}
+
 WebConnection WebDraw::next() {
   WebConnection out{};
   const double shape = inverse_logit(0.352 + 0.388 * std::log2(settings_.rate));
@@ -209,17 +221,7 @@ double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes)
     first += (files * wire(file_bytes(u)) + validations * wire(validation_bytes(u))) / (files + validations);
   }
   double rest = 0;
-  if (settings.persistent) {
-    WebSettings one = settings;
-    WebDraw draw(one, 1);
-    std::uint64_t connections = 0;
-    for (int k = 0; k < kPoints; ++k) {
-      const WebConnection drawn = draw.next();
-      ++connections;
-      for (std::size_t i = 1; i < drawn.objects.size(); ++i) rest += wire(drawn.objects[i].response_bytes);
-    }
-    rest /= static_cast<double>(connections);
-  }
+  if (settings.persistent) rest = kPersistent * WebDraw(settings, 1).mean_more(wire);
   return first / kPoints + rest + kPackets * kHeader;
 }
 

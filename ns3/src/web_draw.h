@@ -6,6 +6,7 @@
 #define TCPLEARN_NS3_WEB_DRAW_H
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -81,6 +82,8 @@ class WebDraw {
  public:
   WebDraw(const WebSettings& settings, std::uint64_t seed);
   WebConnection next();
+  // Of a persistent connection's objects after the first: the mean of the sum of `wire` of their bytes.
+  double mean_more(const std::function<double(double)>& wire);
 
  private:
   WebObject object();

@@ -61,12 +61,12 @@ class Feedback(Policy):
     defaults: ClassVar = {
         "iw": 3,
         "ssthresh": 16,
-        "resent_limit": 80,
-        "handshake_limit": 150,
+        "resent_limit": 200,
+        "handshake_limit": 500,
         "inflation_limit": 100000,
-        "resends": 1,
-        "known": 50,
-        "half_life_us": 10_000_000,
+        "resends": 5,
+        "known": 100,
+        "half_life_us": 30_000_000,
     }
     NAMES = ("sent", "resent", "handshakes", "lost", "rtt", "rtt_min")
 
@@ -113,13 +113,12 @@ class Feedback(Policy):
         def full(part, whole, limit):
             return whole > 0 and Fraction(part, whole) >= Fraction(limit, 1000)
 
-        room = (
-            event["resends"] <= self.p["resends"]
-            and c["sent"] // 256 >= self.p["known"]
-            and not full(c["resent"], c["sent"], self.p["resent_limit"])
-            and not full(c["lost"], c["handshakes"], self.p["handshake_limit"])
-            and not full(c["rtt"] - c["rtt_min"], c["rtt_min"], self.p["inflation_limit"])
+        congested = c["sent"] // 256 >= self.p["known"] and (
+            full(c["resent"], c["sent"], self.p["resent_limit"])
+            or full(c["lost"], c["handshakes"], self.p["handshake_limit"])
+            or full(c["rtt"] - c["rtt_min"], c["rtt_min"], self.p["inflation_limit"])
         )
+        room = event["resends"] <= self.p["resends"] and not congested
         return (self.p["iw"], self.p["ssthresh"]) if room else (1, 2)
 
 
@@ -141,6 +140,7 @@ POLICIES = {
         {},
         (
             {},
+            {"resent_limit": 80, "handshake_limit": 150, "resends": 1, "half_life_us": 10_000_000},
             {"inflation_limit": 400, "half_life_us": 1_000_000},
             {"resent_limit": 1001, "handshake_limit": 300, "known": 0},
             {"resends": 3, "iw": 10, "ssthresh": 64, "half_life_us": 8},

@@ -31,3 +31,8 @@ def parse(text: str) -> Spec:
     if name not in _core():
         raise UserError(f"no {KIND} '{name}'; {did_you_mean(name, _core(), 'it has ' + ', '.join(_core()))}")
     return Spec(text, name, read_params(_core()[name], rest, KIND), core=True)
+
+
+def parameters(spec: Spec) -> dict[str, float]:
+    """All of a policy's, the defaults of those that were not typed."""
+    return {p.key: p.default for p in _core()[spec.name].params} | dict(spec.params)

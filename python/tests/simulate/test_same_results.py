@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,36 @@ from tcplearn.simulate.results import RunStore
 LISTED = tomllib.loads((ROOT / "ns3" / "same-results.toml").read_text())
 
 
-@pytest.mark.usefixtures("ns3")
-def test_the_list_holds_what_today_gives() -> None:
+WEB = ROOT / "papers" / "tambuwal2018" / "levels.toml"
+
+
+def _digest(runs: Iterable[scenario.Run]) -> str:
     total = hashlib.sha256()
-    for file in ("scenario-3.toml", "scenario-5.toml"):
-        run = scenario.runs(PAPER / file, "smoke")[-1]
+    for run in runs:
         result = engine.simulate(run_job.job(run, 1.0).arguments[0])
         result["run"].pop("cost")
         total.update(json.dumps(result, sort_keys=True).encode())
-    assert total.hexdigest() == LISTED["digest"], (
+    return total.hexdigest()
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_list_holds_what_today_gives() -> None:
+    of = [scenario.runs(PAPER / file, "smoke")[-1] for file in ("scenario-3.toml", "scenario-5.toml")]
+    assert _digest(of) == LISTED["digest"], (
         "runs give other results: empty `earlier` in ns3/same-results.toml, and write this digest"
     )
+
+
+@pytest.mark.usefixtures("ns3")
+def test_so_it_does_of_web_connections() -> None:
+    assert _digest(scenario.runs(WEB, "smoke")) == LISTED["web_digest"], (
+        "other results: give all `earlier` of ns3/same-results.toml `web = false`, and write this digest"
+    )
+
+
+def test_web_runs_of_other_results_are_not_taken() -> None:
+    run = scenario.runs(WEB, "smoke")[0]
+    assert len(run_job.job(run, 1.0).earlier) == sum(was.get("web", True) for was in LISTED["earlier"])
 
 
 def test_an_earlier_result_is_found_and_read(tmp_path: Path) -> None:

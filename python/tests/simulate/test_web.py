@@ -61,7 +61,8 @@ def test_the_page(simulate: Simulate, tmp_path: Path) -> None:
         assert f"| 40 % | – | `{startup}` | 1 |" in text
     assert "| file_bytes | 0.5 | 2258 |" in text
     pictures = sorted((out / "figures").glob("*.svg"))
-    assert len(pictures) == 7
+    assert len(pictures) == 12
+    assert "| objects of at most three segments | up to 0.75 (section 3.4) | 0.733 |" in text
     for picture in pictures:
         ElementTree.parse(picture)
         assert f"(figures/{picture.name})" in text

@@ -79,7 +79,7 @@ def weights() -> str:
 
 
 @cache
-def earlier() -> tuple[dict[str, str], ...]:
+def earlier() -> tuple[dict[str, Any], ...]:
     """Identities whose runs equal today's to the byte (ns3/same-results.toml)."""
     file = ROOT / "ns3" / "same-results.toml"
     if os.environ.get("TCPLEARN_NS3") or not file.exists():

@@ -42,7 +42,9 @@ def job(run: Run, cost: float) -> Job:
     if run.scenario.loss and run.scenario.loss.classifier.startswith(WITH_WEIGHTS):
         known["weights"] = engine.weights()
     key = _key(known, engine.identity())
-    earlier = tuple(_key(_as_then(known, was), was["identity"]) for was in engine.earlier())
+    web = isinstance(run.scenario.load, Web)
+    same = (was for was in engine.earlier() if was.get("web", True) or not web)
+    earlier = tuple(_key(_as_then(known, was), was["identity"]) for was in same)
     return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
 
 
@@ -71,7 +73,8 @@ def _document(run: Run) -> Json:
         tree.pop("loss")
     if isinstance(run.scenario.load, Web):
         startup = startups.parse(run.scenario.load.startup)
-        tree["load"]["startup"] = {"name": startup.name, "params": dict(startup.params)}
+        # all of them: a run's key knows which defaults it was of
+        tree["load"]["startup"] = {"name": startup.name, "params": startups.parameters(startup)}
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
     sampling, _, quantum = run.timing.partition("/")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,11 @@ class Connection:
     startup: str
     is_forced: bool
 
+    @property
+    def data_s(self) -> float:
+        """The response time with one RTT for the handshake, whatever was lost in it."""
+        return self.rtts * self.path_rtt_ms / 1000
+
 
 @dataclass(frozen=True)
 class Run:
@@ -60,6 +65,10 @@ class Cell:
         return [c for run in self.runs.values() for c in run.lost]
 
 
+def level_of(cell: Cell) -> str:
+    return f"{100 * cell.level:.0f} % load"
+
+
 def cells(file: Path, profile: str, kept: Kept) -> tuple[list[Cell], int, int]:
     """Those with runs, in the file's order; how many runs there are, and should be."""
     done = sweep.stored([file], profile, kept)
@@ -76,6 +85,28 @@ def cells(file: Path, profile: str, kept: Kept) -> tuple[list[Cell], int, int]:
         cell = out.setdefault(key, Cell(*key))
         cell.runs[run.seed] = _read(run.seed, result)
     return list(out.values()), len(finished), len(done.runs)
+
+
+@dataclass(frozen=True)
+class Cost:
+    connections: float
+    data_segments: float
+    cpu_s: float
+    peak_mib: float
+
+
+def costs(file: Path, kept: Kept) -> list[Cost]:
+    """Of the finished runs of profile cost, in its order."""
+    found = (result["run"] for _, result in sweep.stored([file], "cost", kept).finished())
+    return [
+        Cost(
+            run["metrics"]["connections"],
+            run["metrics"]["data_segments"],
+            run["cost"]["cpu_s"],
+            run["cost"]["peak_mib"],
+        )
+        for run in found
+    ]
 
 
 def _read(seed: int, result: Json) -> Run:
@@ -108,9 +139,9 @@ def _connection(flow: Json) -> Connection:
 Difference = tuple[float, float | None]  # mean and half its interval
 
 
-def paired(cell: Cell, base: Cell, value: Any) -> Difference | None:
+def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
     """Of a run's value: how far it is above the standard's, over the seeds that both have."""
-    seeds = sorted(cell.runs.keys() & base.runs.keys())
+    seeds = shared(cell, base)
     if not seeds:
         return None
     return mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
@@ -118,11 +149,28 @@ def paired(cell: Cell, base: Cell, value: Any) -> Difference | None:
 
 def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
     """A metric in per cent above the standard's, over the seeds that both have."""
-    seeds = sorted(cell.runs.keys() & base.runs.keys())
-    pairs = [(cell.runs[s].metrics[key], base.runs[s].metrics[key]) for s in seeds]
-    if not pairs or min(b for _, b in pairs) <= 0:
+    if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
         return None
-    return mean_interval([100 * (a / b - 1) for a, b in pairs], CONFIDENCE)
+    return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)
+
+
+def shared(*cells: Cell) -> list[int]:
+    """Seeds that all of them have."""
+    return sorted(set.intersection(*(set(c.runs) for c in cells)))
+
+
+def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
+    """Of a run's value: in per cent above the standard's."""
+    seeds = shared(cell, base)
+    if not seeds:
+        return None
+    changes = [100 * (value(cell.runs[s]) / value(base.runs[s]) - 1) for s in seeds]
+    return mean_interval(changes, confidence)
+
+
+def ranks(values: Mapping[str, float]) -> dict[str, int]:
+    """1 is the least; equal values share the lower rank."""
+    return {name: 1 + sum(other < value for other in values.values()) for name, value in values.items()}
 
 
 def mean_rtts(run: Run) -> float:

@@ -4,28 +4,29 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tcplearn.papers.tambuwal2018.cells import SHORT_BYTES, STANDARD, Cell
+from tcplearn.papers.tambuwal2018 import averages
+from tcplearn.papers.tambuwal2018.cells import SHORT_BYTES, STANDARD, Cell, Connection, level_of
+from tcplearn.papers.tambuwal2018.colours import COLOURS
 
 Json = dict[str, Any]
 
-#: Okabe and Ito's, the standard in grey behind them.
-COLOURS = {
-    STANDARD: "#6b6b6b",
-    "tsl/1-16": "#56b4e9",
-    "tsl/1-1000": "#0072b2",
-    "tsl/3-2": "#e69f00",
-    "tsl/3-16": "#d55e00",
-    "tsl/3-1000": "#882255",
-    "tsl": "#009e73",
-    "linux": "#cc79a7",
-    "tsl-feedback": "#332288",
-}
 SCATTERED = (STANDARD, "tsl/3-16")
 POINTS = 400  # of a scatter's panel
+SPACED = {"labelSeparation": 8}  # of a logarithmic axis' numbers
+#: The generator's quantities in words.
+DRAWN = {
+    "arrival_ms": "between connections, ms",
+    "client_rtt_ms": "client's part of the RTT, ms",
+    "server_rtt_ms": "server's part of the RTT, ms",
+    "server_wait_ms": "server's own time, ms",
+    "request_bytes": "request, bytes",
+    "file_bytes": "response: a file, bytes",
+    "validation_bytes": "response: a validation, bytes",
+}
 
 
 def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -47,40 +48,48 @@ def _charts(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iter
         )
     cells = [c for c in levels if c.lost]
     if cells:
-        yield (
-            "figure-04.svg",
-            "Figures 4 and 6, left: response times by size",
-            _scatter([c for c in cells if c.startup in SCATTERED]),
-        )
-        yield (
-            "figure-06.svg",
-            "Figures 4 and 6, right: share of response times above",
-            _ccdf(_ccdf_rows(cells, lambda c: c.rtts), "RTTs"),
-        )
-        yield (
-            "figure-05.svg",
-            "Figure 5: the same where the RTT is above 50 ms, in seconds",
-            _ccdf(
-                _ccdf_rows(
-                    cells,
-                    lambda c: (c.rtts * c.path_rtt_ms / 1000) if c.path_rtt_ms > 50 else None,
-                ),
-                "s, the initial timer left out",
-            ),
-        )
-        yield (
-            "whole.svg",
-            "Not in the paper: the whole response time, the initial timer included",
-            _ccdf(_ccdf_rows(cells, lambda c: c.whole_ms / 1000), "s"),
-        )
-        yield (
-            "figure-10.svg",
-            "Figures 9 and 10: share of seconds whose loss is above",
-            _ccdf(list(_second_rows(cells)), "packets lost in a second, %", log=False),
-        )
+        yield from sorted([*_of_connections(cells), *averages.charts(cells)], key=lambda chart: chart[0])
     mixed = list(_mix_rows(mixes))
     if mixed:
         yield "figure-12.svg", "Figure 12: mixes at 40 % load", _mixes(mixed)
+
+
+def _of_connections(cells: Sequence[Cell]) -> Iterator[tuple[str, str, Any]]:
+    pair = [c for c in cells if c.startup in SCATTERED]
+    yield (
+        "figure-04-06-by-size.svg",
+        "Figures 4 and 6, left: response times by size",
+        _scatter(_points(pair, lambda k: (k.size_bytes / 1000, k.rtts) if _is_short(k) else None), "kB"),
+    )
+    yield (
+        "figure-04-06-ccdf.svg",
+        "Figures 4 and 6, right: share of response times above",
+        _ccdf(_ccdf_rows(cells, lambda c: c.rtts), "RTTs"),
+    )
+    yield (
+        "figure-05-by-rtt.svg",
+        "Figure 5, left: response times by RTT, the initial timer left out; late: nothing was lost, the RTT "
+        "outlasted the server's timer",
+        _scatter(_by_rtt(pair), "RTT of the path, ms", "s", log_x=True),
+    )
+    yield (
+        "figure-05-ccdf.svg",
+        "Figure 5, right: share above where the RTT is above 50 ms",
+        _ccdf(
+            _ccdf_rows(cells, lambda c: c.data_s if c.path_rtt_ms > 50 else None),
+            "s, the initial timer left out",
+        ),
+    )
+    yield (
+        "whole.svg",
+        "Not in the paper: the whole response time, the initial timer included",
+        _ccdf(_ccdf_rows(cells, lambda c: c.whole_ms / 1000), "s"),
+    )
+    yield (
+        "figure-10.svg",
+        "Figure 10: share of seconds whose loss is above",
+        _ccdf(list(_second_rows(cells)), "packets lost in a second, %", log=False),
+    )
 
 
 def quantile_rows(folder: Path) -> Iterator[Json]:
@@ -101,10 +110,6 @@ def _colour(names: Sequence[str]) -> Any:
     return alt.Color("e:N", legend=legend, sort=known).scale(domain=known, range=[COLOURS[n] for n in known])
 
 
-def _level(cell: Cell) -> str:
-    return f"{cell.level:.0%} load".replace("%", " %")
-
-
 def _facet(chart: Any, columns: str = "level:N") -> Any:
     import altair as alt
 
@@ -116,41 +121,57 @@ def _generator(rows: Sequence[Json]) -> Any:
     import altair as alt
 
     legend = alt.Legend(orient="top", title=None)
-    shape = alt.Shape("e:N", legend=legend).scale(domain=["published", "drawn"], range=["circle", "cross"])
-    colour = alt.Color("e:N", legend=legend).scale(
-        domain=["published", "drawn"], range=["#6b6b6b", "#d55e00"]
-    )
+    names, colours, sizes = ["published", "drawn"], ["#6b6b6b", "#d55e00"], [110, 14]
     points = (
-        alt.Chart(alt.InlineData(values=list(rows)))
-        .mark_point(size=60)
+        alt.Chart(alt.InlineData(values=[{**row, "q": DRAWN.get(row["q"], row["q"])} for row in rows]))
+        .mark_point()
         .encode(
             x=alt.X("p:Q", title="share below"),
-            y=alt.Y("y:Q", title=None).scale(type="log"),
-            shape=shape,
-            color=colour,
+            y=alt.Y("y:Q", title=None, axis=SPACED).scale(type="log"),
+            size=alt.Size("e:N", legend=legend).scale(domain=names, range=sizes),
+            color=alt.Color("e:N", legend=legend).scale(domain=names, range=colours),
         )
         .properties(width=190, height=130)
     )
     return points.facet(facet=alt.Facet("q:N", header=alt.Header(title=None)), columns=4).resolve_scale(
-        y="independent"
+        x="independent", y="independent"
     )
 
 
-def _scatter(cells: Sequence[Cell]) -> Any:
+def _is_short(of: Connection) -> bool:
+    return 1000 <= of.size_bytes <= SHORT_BYTES
+
+
+def _points(cells: Sequence[Cell], value: Callable[[Connection], tuple[float, float] | None]) -> list[Json]:
+    rows = []
+    for cell in cells:
+        found = [v for k in cell.lost if (v := value(k)) is not None][:POINTS]
+        rows += [{"level": level_of(cell), "e": cell.startup, "x": x, "y": y} for x, y in found]
+    return rows
+
+
+def _by_rtt(cells: Sequence[Cell]) -> list[Json]:
+    rows = _points(cells, lambda k: (k.path_rtt_ms, k.data_s))
+    for cell in cells:
+        late = [k for run in cell.runs.values() for k in run.spurious][:POINTS]
+        rows += [
+            {"level": level_of(cell), "e": cell.startup, "x": k.path_rtt_ms, "y": k.data_s, "late": 1}
+            for k in late
+        ]
+    return rows
+
+
+def _scatter(rows: Sequence[Json], x: str, y: str = "RTTs", *, log_x: bool = False) -> Any:
     import altair as alt
 
-    rows = [
-        {"level": _level(c), "e": c.startup, "x": k.size_bytes / 1000, "y": k.rtts}
-        for c in cells
-        for k in [k for k in c.lost if 1000 <= k.size_bytes <= SHORT_BYTES][:POINTS]
-    ]
     points = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.InlineData(values=[{"late": 0, **row} for row in rows]))
         .mark_point(size=12, opacity=0.6)
         .encode(
-            x=alt.X("x:Q", title="kB"),
-            y=alt.Y("y:Q", title="RTTs").scale(type="log"),
-            color=_colour([c.startup for c in cells]),
+            x=alt.X("x:Q", title=x, axis=SPACED).scale(type="log" if log_x else "linear", nice=not log_x),
+            y=alt.Y("y:Q", title=y, axis=SPACED).scale(type="log"),
+            color=_colour([row["e"] for row in rows]),
+            shape=alt.Shape("late:N", legend=None).scale(domain=[0, 1], range=["circle", "cross"]),
         )
     )
     return _facet(points)
@@ -160,7 +181,7 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
     out = []
     for cell in cells:
         values = sorted(v for k in cell.lost if (v := value(k)) is not None)
-        out += list(_above(values, _level(cell), cell.startup))
+        out += list(_above(values, level_of(cell), cell.startup))
     return out
 
 
@@ -175,7 +196,7 @@ def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
 def _second_rows(cells: Sequence[Cell]) -> Iterator[Json]:
     for cell in cells:
         seconds = sorted(100 * s for run in cell.runs.values() for s in run.seconds["loss_share"])
-        yield from _above(seconds, _level(cell), cell.startup)
+        yield from _above(seconds, level_of(cell), cell.startup)
 
 
 def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True) -> Any:
@@ -185,8 +206,8 @@ def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True) -> Any:
         alt.Chart(alt.InlineData(values=list(rows)))
         .mark_line(interpolate="step-after", strokeWidth=1.5)
         .encode(
-            x=alt.X("x:Q", title=title).scale(type="log" if log else "linear"),
-            y=alt.Y("y:Q", title="share above").scale(type="log"),
+            x=alt.X("x:Q", title=title, axis=SPACED).scale(type="log" if log else "linear"),
+            y=alt.Y("y:Q", title="share above", axis=SPACED).scale(type="log"),
             color=_colour([row["e"] for row in rows]),
         )
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tcplearn.jobs import Progress
 from tcplearn.papers import Request, simulated
 from tcplearn.papers.tambuwal2018 import figures, page
-from tcplearn.papers.tambuwal2018.cells import LEVELS, MIXES, cells
+from tcplearn.papers.tambuwal2018.cells import LEVELS, MIXES, cells, costs
 from tcplearn.simulate.results import RunStore
 
 
@@ -26,5 +26,6 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     counts = (done + more, planned + more_planned)
     titles = [(name, title) for name, title, _ in drawn]
     notes = request.notes(simulated.PAGE)
-    text = page.page(levels, mixes, counts, titles, folder, request.command, profile, notes)
+    spent = costs(folder / LEVELS, kept)
+    text = page.page(levels, mixes, counts, titles, folder, request.command, profile, notes, spent)
     return simulated.write_page(request, text, runs=counts[0], planned=counts[1], figures=len(drawn))

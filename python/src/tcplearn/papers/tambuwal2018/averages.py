@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""tambuwal2018's figures of averages by load (7, 8, 11) and of the link's loss over time (9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tcplearn.papers.tambuwal2018.cells import CONFIDENCE, STANDARD, Cell, Run, level_of, mean_rtts
+from tcplearn.papers.tambuwal2018.colours import COLOURS
+from tcplearn.simulate.interval import mean_interval
+
+Json = dict[str, Any]
+
+#: Figure 9's.
+OVER_TIME = (STANDARD, "tsl/3-16")
+
+
+def charts(cells: Sequence[Cell]) -> Iterator[tuple[str, str, Any]]:
+    """Each: its file, what it shows, the chart."""
+    for file, title, axis, value in (
+        ("figure-07.svg", "Figure 7: average response times", "RTTs", mean_rtts),
+        ("figure-08.svg", "Figure 8: average loss share of the link", "packets lost, %", _loss),
+        ("figure-11.svg", "Figure 11: average throughput of the link", "Mbit/s", _throughput),
+    ):
+        yield file, f"{title}; bars are intervals of 95 % over the seeds", _by_load(cells, axis, value)
+    over_time = list(_over_time(cells))
+    if over_time:
+        yield "figure-09.svg", "Figure 9: loss share of each second, of the first seed", _seconds(over_time)
+
+
+def _loss(run: Run) -> float:
+    return 100 * run.metrics["link_loss_share"]
+
+
+def _throughput(run: Run) -> float:
+    return run.metrics["link_throughput_mbps"]
+
+
+def _by_load(cells: Sequence[Cell], axis: str, value: Callable[[Run], float]) -> Any:
+    import altair as alt
+
+    rows = []
+    for cell in cells:
+        mean, half = mean_interval([value(run) for run in cell.runs.values()], CONFIDENCE)
+        low, high = mean - (half or 0), mean + (half or 0)
+        rows.append({"level": level_of(cell), "e": cell.startup, "y": mean, "low": max(low, 0), "high": high})
+    known = [name for name in COLOURS if name in {row["e"] for row in rows}]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("e:N", title=None, sort=known, axis=alt.Axis(labelAngle=-50)),
+        color=alt.Color("e:N", legend=None).scale(domain=known, range=[COLOURS[n] for n in known]),
+    )
+    points = base.mark_point(filled=True, size=45).encode(y=alt.Y("y:Q", title=axis).scale(zero=False))
+    bars = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q"), y2="high:Q")
+    header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
+    return (
+        alt.layer(bars, points)
+        .properties(width=230, height=170)
+        .facet(column=alt.Column("level:N", header=header))
+        .resolve_scale(y="independent")
+    )
+
+
+def _over_time(cells: Sequence[Cell]) -> Iterator[Json]:
+    for cell in cells:
+        if cell.startup not in OVER_TIME or not cell.runs:
+            continue
+        run = cell.runs[min(cell.runs)]
+        for second, share in enumerate(run.seconds["loss_share"]):
+            yield {"level": level_of(cell), "e": cell.startup, "x": second, "y": 100 * share}
+
+
+def _seconds(rows: Sequence[Json]) -> Any:
+    import altair as alt
+
+    header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
+    known = [name for name in OVER_TIME if name in {row["e"] for row in rows}]
+    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300)
+    return (
+        alt.Chart(alt.InlineData(values=list(rows)))
+        .mark_line(strokeWidth=1, opacity=0.8)
+        .encode(
+            x=alt.X("x:Q", title="s after the warm-up"),
+            y=alt.Y("y:Q", title="packets lost, %"),
+            color=alt.Color("e:N", legend=legend).scale(domain=known, range=[COLOURS[n] for n in known]),
+        )
+        .properties(width=230, height=170)
+        .facet(column=alt.Column("level:N", header=header))
+        .resolve_scale(x="independent")
+    )
