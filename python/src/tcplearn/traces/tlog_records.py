@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Records of the kernel module's log, as linux/module/log_format.h has them. Fields ending in _us are microseconds,
+"""Records of the kernel module's log, as linux/module/log_format.h has them. Fields in _us are microseconds,
 _q8 2^-8 microseconds, _q30 2^-30."""
 
 import numpy as np
