@@ -193,33 +193,37 @@ def model(number):
     return json.loads((MODELS / f"loss_{('wide', 'hwang2018')[number]}.json").read_text())
 
 
-def perceptron_float(net, features):
-    def logistic(x):
-        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+def logistic_float(x):
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
 
+
+def perceptron_float(net, features):
+    """Before the last sigmoid."""
     z = [
         min(max((features[name] - mean) * gain, -5), 5)
         for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
     ]
     units = [
-        logistic(bias + math.fsum(w * x for w, x in zip(weights, z, strict=True)))
+        logistic_float(bias + math.fsum(w * x for w, x in zip(weights, z, strict=True)))
         for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True)
     ]
-    return logistic(net["output_bias"] + math.fsum(w * h for w, h in zip(net["output"], units, strict=True)))
+    return net["output_bias"] + math.fsum(w * h for w, h in zip(net["output"], units, strict=True))
+
+
+def logistic_whole(x):
+    """Of 48 fractional bits, with 30."""
+    y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
+    e = two_to_minus(y)
+    p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
+    return ONE - p if x < 0 else p
 
 
 def perceptron_whole(net, features):
-    """Units and weights have 24 fractional bits, sums 48, the logistic function 30."""
+    """Before the last sigmoid. Units and weights have 24 fractional bits, sums 48."""
 
     def weight(x):
         assert x * 2**24 == int(x * 2**24)
         return int(x * 2**24)
-
-    def logistic(x):
-        y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
-        e = two_to_minus(y)
-        p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
-        return ONE - p if x < 0 else p
 
     z = [
         over(min(max(times(features[name] - round(mean * ONE), round(gain * ONE)), -5 * ONE), 5 * ONE), 64)
@@ -228,11 +232,18 @@ def perceptron_whole(net, features):
     units = []
     for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True):
         total = (weight(bias) << 24) + sum(weight(w) * x for w, x in zip(weights, z, strict=True))
-        units.append(over(logistic(total), 64))
-    out = (weight(net["output_bias"]) << 24) + sum(
+        units.append(over(logistic_whole(total), 64))
+    return (weight(net["output_bias"]) << 24) + sum(
         weight(w) * h for w, h in zip(net["output"], units, strict=True)
     )
-    return logistic(out)
+
+
+def log_odds_float(net, features):
+    return min(max(perceptron_float(net, features), -32), 32)
+
+
+def log_odds_whole(net, features):
+    return min(max(over(perceptron_whole(net, features), 1 << 18), -32 * ONE), 32 * ONE)
 
 
 class Classifier:
@@ -291,8 +302,10 @@ class Threshold(Classifier):
 
 class Mlp(Classifier):
     def congestion(self, f):
-        run = perceptron_float if isinstance(self.n, Float) else perceptron_whole
-        return run(model(self.p["model"]), f)
+        net = model(self.p["model"])
+        if isinstance(self.n, Float):
+            return logistic_float(perceptron_float(net, f))
+        return logistic_whole(perceptron_whole(net, f))
 
     def judge(self, f, at):
         if not self.known():
@@ -330,7 +343,38 @@ class Adaptive(Mlp):
         return p, CONGESTION if 0 < self.p["keeps"] <= self.wrong else cause
 
 
+class History(Mlp):
+    def start(self):
+        self.past, self.losses = self.n.number(0), 0
+
+    def log_odds(self, f):
+        run = log_odds_float if isinstance(self.n, Float) else log_odds_whole
+        return run(model(self.p["model"]), f)
+
+    def learn(self, at, cause):
+        if at.change != BEGUN or not self.known():
+            return
+        most = self.n.decimal(self.p["most"])
+        said = min(max(self.log_odds(self.path.features(at)), -most), most)
+        self.losses += 1
+        self.past += self.n.scaled(said - self.past, min(self.losses + 1, self.p["memory"]))
+
+    def judge(self, f, at):
+        if not self.known():
+            return self.rule(True)
+        n, p = self.n, {k: self.n.decimal(v) for k, v in self.p.items()}
+        odds = n.part(self.log_odds(f), p["answer"]) + n.part(self.past, p["past"]) + p["bias"]
+        if isinstance(n, Float):
+            congestion = logistic_float(odds)
+        else:
+            congestion = logistic_whole(min(max(odds, -32 * ONE), 32 * ONE) << 18)
+        return self.answer(congestion, p["threshold"])
+
+
 MLP = {"model": 0, "threshold": 0.4}
+HISTORY = {
+    "model": 0, "threshold": 0.35, "answer": 0.75, "past": 0.45, "bias": -0.25, "memory": 16, "most": 3,
+}  # fmt: skip
 ADAPTIVE = {
     "model": 0, "threshold": 0.3, "lowest": 0.05, "highest": 0.5,
     "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
@@ -356,6 +400,15 @@ CLASSIFIERS = {
             {"threshold": 1, "highest": 1, "keeps": 0},
             {"threshold": 1, "fall": 0.9, "keeps": 1, "soon": 0.25},
             {"threshold": 0.9, "soon": 8, "rise": 0.5},
+        ],
+    ),
+    "history": (
+        History,
+        HISTORY,
+        [
+            {"answer": 0.25, "past": 2, "bias": 1.5, "memory": 2},
+            {"answer": 4, "past": 4, "bias": -8, "most": 24},
+            {"model": 1, "threshold": 0.7, "most": 0.5, "memory": 5},
         ],
     ),
 }

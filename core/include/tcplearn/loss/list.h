@@ -16,6 +16,7 @@
 #include "threshold.h"
 #include "mlp.h"
 #include "adaptive.h"
+#include "history.h"
 
 #ifndef TCPLEARN_LOSS_LIST_H
 #define TCPLEARN_LOSS_LIST_H
@@ -46,7 +47,11 @@
 	  "ours: mlp with a threshold that outcomes move", \
 	  "The same network with a threshold that the connection's own outcomes move: a window kept and " \
 	  "followed at " \
-	  "once by more loss lowers it.")
+	  "once by more loss lowers it.") \
+	X(loss_history, "history", TL_LOSS_HISTORY_PARAMS, TL_LOSS_LEARNING, 1, \
+	  "ours: mlp and its answers to earlier losses", \
+	  "The same network; its answer is weighed together with those that it gave to the connection's " \
+	  "earlier losses.")
 
 /* X(classifier, function, name, summary); the rest is the classifier's */
 #define TL_LOSS_PRESETS(X) \

@@ -30,7 +30,7 @@ TL_FN TL(mlp_sum) TL(mlp_dot)(const int32_t *weights, const TL(mlp_value) *x, ui
 	return sum;
 }
 
-TL_FN ratio_t TL(mlp_congestion)(uint32_t model, const ratio_t *f)
+TL_FN_APART TL(mlp_sum) TL(mlp_output)(uint32_t model, const ratio_t *f)
 {
 	TL(mlp_value) z[TL_LOSS_FEATURE_COUNT];
 	TL(mlp_sum) sum;
@@ -45,7 +45,18 @@ TL_FN ratio_t TL(mlp_congestion)(uint32_t model, const ratio_t *f)
 		sum += TL(mlp_weigh)(
 			net.output_q24[i + 1],
 			TL(mlp_unit)(TL(mlp_dot)(net.hidden_q24 + i * (net.inputs + 1), z, net.inputs)));
-	return TL(mlp_probability)(sum);
+	return sum;
+}
+
+TL_FN ratio_t TL(mlp_congestion)(uint32_t model, const ratio_t *f)
+{
+	return TL(mlp_probability)(TL(mlp_output)(model, f));
+}
+
+/* Of congestion: log P / (1 - P), within [-32, 32]. */
+TL_FN ratio_t TL(mlp_log_odds)(uint32_t model, const ratio_t *f)
+{
+	return TL(mlp_odds_of)(TL(mlp_output)(model, f));
 }
 
 TL_FN void TL(loss_mlp_judge)(const struct TL(loss_mlp) *s, const ratio_t *f, const struct tl_loss_moment *at,

@@ -36,6 +36,17 @@ TL_FN double tl_mlp_probability_f64(tl_mlp_sum_f64 x)
 	return x < 0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
 }
 
+/* Log odds are a sum before the last sigmoid, within [-32, 32]; and back. */
+TL_FN double tl_mlp_odds_of_f64(tl_mlp_sum_f64 x)
+{
+	return x > 32.0 ? 32.0 : x >= -32.0 ? x : -32.0;
+}
+
+TL_FN tl_mlp_sum_f64 tl_mlp_sum_of_f64(double odds)
+{
+	return odds;
+}
+
 TL_FN tl_mlp_value_f64 tl_mlp_unit_f64(tl_mlp_sum_f64 x)
 {
 	return tl_mlp_probability_f64(x);

@@ -47,6 +47,23 @@ TL_FN int64_t tl_mlp_probability_fix(tl_mlp_sum_fix x)
 	return (int64_t)(x < 0 ? one - p : p);
 }
 
+/* Log odds are a sum before the last sigmoid, within [-32, 32], with 30 fractional bits. */
+TL_FN int64_t tl_mlp_odds_of_fix(tl_mlp_sum_fix x)
+{
+	const int64_t top = (int64_t)32 << 30, odds = tl_fix_shr(x, 18);
+
+	return odds > top ? top : odds < -top ? -top : odds;
+}
+
+/* And back. Range: |odds| <= 2^38; beyond 32 is taken as 32. */
+TL_FN tl_mlp_sum_fix tl_mlp_sum_of_fix(int64_t odds)
+{
+	const int64_t top = (int64_t)32 << 30;
+
+	TL_RANGE(tl_fix_within(odds, 38), odds);
+	return (odds > top ? top : odds < -top ? -top : odds) * ((int64_t)1 << 18);
+}
+
 TL_FN tl_mlp_value_fix tl_mlp_unit_fix(tl_mlp_sum_fix x)
 {
 	return (int32_t)tl_fix_shr(tl_mlp_probability_fix(x), 6);

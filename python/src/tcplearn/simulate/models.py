@@ -247,6 +247,7 @@ class Grid(Table):
     algorithms: Annotated[list[str], Field(min_length=1)]
     timings: Annotated[list[Timing], Field(min_length=1)]
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
+    first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # the others follow it
     variants: list[str] = Field(default=[])  # of those the file defines; none: as the file stands
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
     draw: dict[str, Any] = Field(default={})  # by seed: simulate/draws.py; below `set`

@@ -24,7 +24,7 @@ from tcplearn.simulate.scenario import Run
 STOCK = "ns3"
 
 #: Classifiers of losses that read trained weights.
-WITH_WEIGHTS = ("mlp", "adaptive")
+WITH_WEIGHTS = ("mlp", "adaptive", "history")
 
 Json = dict[str, Any]
 

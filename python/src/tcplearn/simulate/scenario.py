@@ -68,7 +68,7 @@ def _scenarios(
     path: Path, document: Document, grid: Grid, changes: Mapping[str, Any]
 ) -> dict[int, tuple[Scenario, dict[str, Any]]]:
     """By seed, with what was drawn for it."""
-    seeds = range(1, grid.seeds + 1)
+    seeds = range(grid.first_seed, grid.first_seed + grid.seeds)
     if not grid.draw:
         scenario = _with(path, document, changes)
         return {seed: (scenario, {}) for seed in seeds}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `history`: mlp's log odds, and beside them the mean of what they were at the connection's earlier losses: a path
+ * with random losses shows most of them while its queue is empty. docs/algorithms/loss/history.md. Included once
+ * for each arithmetic. */
+
+#define TL_LOSS_HISTORY_PARAMS(X) \
+	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
+	X(ratio, threshold, TL_RATIO(35, 100), 0, 1, \
+	  "probability of congestion from which on it is congestion") \
+	X(ratio, answer, TL_RATIO(3, 4), 0, 4, "weight of the network's log odds") \
+	X(ratio, past, TL_RATIO(45, 100), 0, 4, "weight of their mean over earlier losses") \
+	X(ratio, bias, -TL_RATIO(1, 4), -8, 8, "added to both") \
+	X(count, memory, 16, 2, 100000, "losses that the mean is over, about") \
+	X(ratio, most, TL_RATIO(3, 1), 0, 24, "log odds that a loss counts for in the mean, either way")
+
+struct TL(loss_history_params) {
+	TL_LOSS_HISTORY_PARAMS(TL_FIELD)
+};
+
+struct TL(loss_history) {
+	struct TL(loss_path) path;
+	struct TL(loss_history_params) params;
+	ratio_t past; /* mean log odds of the losses so far, and of one with even odds before them */
+	ratio_t features[TL_LOSS_FEATURE_COUNT]; /* of the last loss: too many for BPF's stack */
+	uint32_t losses;
+};
+
+TL_FN void TL(loss_history_defaults)(struct TL(loss_history_params) *p) { TL_LOSS_HISTORY_PARAMS(TL_DEFAULT) }
+
+TL_FN void TL(loss_history_start)(struct TL(loss_history) *s)
+{
+	uint32_t i;
+
+	s->past = ratio_from_whole(0);
+	s->losses = 0;
+	for (i = 0; i < TL_LOSS_FEATURE_COUNT; i++)
+		s->features[i] = ratio_from_whole(0);
+}
+
+/* A timeout has no duplicate ACKs to judge by. */
+TL_FN void TL(loss_history_learn)(struct TL(loss_history) *s, const struct tl_loss_moment *at,
+				  uint32_t change, uint32_t cause)
+{
+	const ratio_t most = s->params.most;
+	const uint32_t n = TL(loss_add)(s->losses, 1) + 1;
+	ratio_t odds;
+
+	(void)cause;
+	if (change != TL_LOSS_BEGUN || s->path.rtts == 0)
+		return;
+	TL(loss_features)(&s->path, at, s->features);
+	odds = TL(mlp_log_odds)(s->params.model, s->features);
+	odds = odds > most ? most : odds < -most ? -most : odds;
+	s->past += num_div_count(odds - s->past, n < s->params.memory ? n : s->params.memory);
+	s->losses = n - 1;
+}
+
+TL_FN void TL(loss_history_judge)(const struct TL(loss_history) *s, const ratio_t *f,
+				  const struct tl_loss_moment *at, struct TL(loss_decision) *out)
+{
+	ratio_t odds;
+
+	(void)at;
+	if (!TL(loss_known)(f)) {
+		TL(loss_decide_rule)(out, 1);
+		return;
+	}
+	odds = num_mul(TL(mlp_log_odds)(s->params.model, f), s->params.answer) +
+	       num_mul(s->past, s->params.past) + s->params.bias;
+	TL(loss_decide)(out, TL(mlp_probability)(TL(mlp_sum_of)(odds)), s->params.threshold);
+}
