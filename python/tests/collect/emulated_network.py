@@ -35,6 +35,7 @@ class Place:
     filtered: bool = False
     vanishes_after: int | None = None  # packets that reach it
     ipv6: bool = False
+    jitter: float = 0.0  # mean of what is added to the RTT, as a share of it
 
 
 class Network:

@@ -59,9 +59,13 @@ class Way:
 
     def __init__(self, place: dict[str, Any], out: int, draw: random.Random, *, there: bool) -> None:
         self.out, self._draw = out, draw
-        self.delay_s = place["rtt_ms"] / 2000
+        self._least_s = place["rtt_ms"] / 2000
         self.loss = 1.0 if place["filtered"] else place["loss"] / 2
+        self._jitter_s = self._least_s * place["jitter"]
         self.left = place["vanishes_after"] if there else None
+
+    def delay_s(self) -> float:
+        return self._least_s + (self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0)
 
     def passes(self, packet: bytes) -> bool:
         if self.left is not None and packet[0] >> 4 == 4:  # not the kernel's own messages of IPv6
@@ -114,7 +118,7 @@ class Relay:
                 packet = os.read(handle, 4096)
                 if way.passes(packet):
                     self._count += 1
-                    heapq.heappush(self._queue, (now_s + way.delay_s, self._count, way.out, packet))
+                    heapq.heappush(self._queue, (now_s + way.delay_s(), self._count, way.out, packet))
 
     def _note(self, now_s: float) -> None:
         """SYNs that come in from the measuring machine."""

@@ -40,8 +40,14 @@ def collect(
         ),
     ] = 0.5,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.01, max=60, help="An answer later is none.")
-    ] = 2.0,
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.01,
+            max=60,
+            help="An answer later is none; beyond 1 it may be a SYN-ACK that was sent again.",
+        ),
+    ] = 1.0,
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Hosts at once.")] = 32,
     ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Only addresses of IPv4.")] = False,
     ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Only addresses of IPv6.")] = False,

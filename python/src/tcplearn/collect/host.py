@@ -27,7 +27,9 @@ _TTLS = (64, 128, 255)
 class Settings:
     count: int = 10  # pings
     interval_s: float = 0.5  # between probes of a host
-    timeout_s: float = 2.0
+    timeout_s: float = (
+        1.0  # a host that gets no answer sends its SYN-ACK again after a second (RFC 6298, 2.1)
+    )
     trace: bool = True
     family: int = 0  # 4, 6 or either
 

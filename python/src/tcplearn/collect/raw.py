@@ -52,6 +52,7 @@ class _Waiting:
     to: Destination
     sent_ns: int
     sent_monotonic_ns: int
+    limit_us: float
 
 
 class RawProber:
@@ -102,7 +103,7 @@ class RawProber:
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
         def send() -> None:
-            self._waiting[key] = _Waiting(future, to, time.time_ns(), time.monotonic_ns())
+            self._waiting[key] = _Waiting(future, to, time.time_ns(), time.monotonic_ns(), timeout_s * 1e6)
             self._senders[to.family].sendto(packet, (to.address, 0))
 
         try:
@@ -162,7 +163,8 @@ class RawProber:
         most_us = (now_ns - waiting.sent_monotonic_ns) // 1000
         if not 0 < elapsed_us <= most_us:  # the clock was set meanwhile
             elapsed_us = most_us
-        waiting.future.set_result(Reply(answer, max(1, elapsed_us), ttl))
+        late = elapsed_us > waiting.limit_us  # and this process is later still
+        waiting.future.set_result(SILENT if late else Reply(answer, max(1, elapsed_us), ttl))
 
     def _read_tcp(
         self, data: bytes, family: socket.AddressFamily, sender: str
