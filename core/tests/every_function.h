@@ -3,7 +3,18 @@
 #ifndef TCPLEARN_TESTS_EVERY_FUNCTION_H
 #define TCPLEARN_TESTS_EVERY_FUNCTION_H
 
+#include "tcplearn/first_rto_models.h"
 #include "tcplearn/wrap.h"
+
+int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us);
+int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us)
+{
+	tl_first_rto_model(p->doubtful, m);
+	tl_first_rto_place_init(p);
+	tl_first_rto_report(p, rtt_us, 0);
+	tl_first_rto_doubt(p, 1);
+	return tl_first_rto_us(m, p, p, TL_FIRST_RTO_HOPS_UNKNOWN, 2);
+}
 
 #define TOUCH(arithmetic, id) \
 	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_sample *in); \

@@ -69,7 +69,8 @@ def test_there_are_commands() -> None:
 
 def is_name(words: tuple[str, ...]) -> bool:
     """Of commands and of a command that wants more than one file."""
-    return not words or words[-1] in ("lab", "study", "module") or words == ("train", "loss")
+    groups = ("lab", "study", "module", "train", "collect")
+    return not words or words[-1] in groups or words in (("train", "loss"), ("train", "rtt"))
 
 
 @pytest.mark.parametrize(("page", "words"), COMMANDS, ids=_named)

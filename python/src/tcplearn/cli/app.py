@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from tcplearn.cli.collect import collect
 from tcplearn.cli.common import flush, say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.lab import lab_app
@@ -34,6 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("replay")(replay)
+app.command("collect")(collect)
 app.add_typer(estimators_app, name="estimators")
 app.add_typer(study_app, name="study")
 app.add_typer(train_app, name="train")
@@ -106,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    nouns = ("replay", "estimators", "study", "lab", "simulate", "papers")
+    nouns = ("replay", "collect", "train", "estimators", "study", "lab", "simulate", "papers")
     command = next((a for a in arguments if a in nouns), "")
     first = message.strip().rstrip(".")
     say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")

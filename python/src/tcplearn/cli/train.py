@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Work, print_, progress_bar, say
+from tcplearn.cli.common import Work, print_, progress_bar, say, write
+from tcplearn.errors import UserError, printable
 
 train_app = typer.Typer(rich_markup_mode=None, help="Train a model of the core on labelled data.")
 
@@ -66,6 +67,54 @@ def loss(
         written = train.write(result, output, command)
         table = card.table(card.shown(result), "Scenarios held out")
         print_(lambda console: terminal.alike([table], console))
+        if not quiet:
+            say(f"written: {', '.join(map(str, written))}")
+
+    return work
+
+
+@train_app.command("rtt")
+def rtt(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATA...", help="Rows of `tcplearn collect`: Parquet or CSV, a row a host."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="For the model and its card.")
+    ],
+    name: Annotated[str, typer.Option(metavar="NAME", help="Of the model.")] = "own",
+    miss: Annotated[
+        float,
+        typer.Option(metavar="X", min=0.0001, max=0.5, help="Share of SYNs resent for nothing to aim at."),
+    ] = 0.005,
+    folds: Annotated[
+        int,
+        typer.Option(metavar="N", min=2, help="Folds by destination; 2: train on half, test on the others."),
+    ] = 10,
+    floor_ms: Annotated[float, typer.Option(metavar="MS", min=1, max=1000, help="Least first RTO.")] = 20,
+    max_age_h: Annotated[
+        float, typer.Option(metavar="HOURS", min=0, max=8760, help="Older history of a place is not used.")
+    ] = 168,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of every draw.")] = 1,
+    quiet: o.Quiet = False,
+) -> Work:
+    """baddam2018's regression, and a model of a connection's first RTO, tried on destinations held out."""
+
+    def work(command: str) -> None:
+        from rich.console import Group
+
+        from tcplearn.learn.rtt import card, train
+        from tcplearn.output import terminal
+
+        if not (name.isidentifier() and name.isascii() and len(name) <= 40):
+            raise UserError(f"--name {printable(name)[:40]}: not a name; give letters, digits and _")
+        wanted = train.Options(name, miss, folds, round(floor_ms * 1000), round(max_age_h * 3.6e9), seed)
+        with progress_bar(quiet) as progress:
+            result = train.train(files, wanted, progress)
+        written = train.write(result, output, command)
+        write(f"{card.printed(result.coefficients, result.mape)}\n\n", None)
+        shown = [card.bursts_table(result), *(table for _, table in card.tables(result))]
+        print_(lambda console: Group(*(terminal.titled(table, console) for table in shown)))
         if not quiet:
             say(f"written: {', '.join(map(str, written))}")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h:
-`python -m tcplearn.learn.export --write`; with --check, whether the header is what the files give."""
+"""core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h, rtt_*.json to first_rto_models.h:
+`python -m tcplearn.learn.export --write`; with --check, whether the headers are what the files give."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from tcplearn import losses
 from tcplearn.errors import UserError
 from tcplearn.learn import model as models
 from tcplearn.learn.model import Model
+from tcplearn.learn.rtt import header as rtt_header
+from tcplearn.learn.rtt import model as rtt_models
 
 CORE = Path(__file__).parents[4] / "core"
 HEADER = CORE / "include" / "tcplearn" / "loss" / "mlp_models.h"
+RTT_HEADER = CORE / "include" / "tcplearn" / "first_rto_models.h"
 #: In the order of the parameter `model`, whose values are positions.
 NAMES = ("wide", "hwang2018")
 
@@ -116,20 +119,24 @@ def shipped() -> list[Model]:
     return [models.read(CORE / "models" / f"loss_{name}.json", losses.features()) for name in NAMES]
 
 
+def shipped_rtt() -> list[rtt_models.Model]:
+    return [rtt_models.read(CORE / "models" / f"rtt_{name}.json") for name in rtt_header.NAMES]
+
+
 def main(arguments: Sequence[str]) -> int:
     try:
-        made = header(shipped())
+        headers = {HEADER: header(shipped()), RTT_HEADER: rtt_header.header(shipped_rtt())}
     except UserError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    if "--write" in arguments:
-        HEADER.write_text(made)
-    elif "--check" in arguments:
-        if not HEADER.exists() or HEADER.read_text() != made:
-            print(f"{HEADER.name} is not what core/models gives: python -m tcplearn.learn.export --write")
+    for path, made in headers.items():
+        if "--write" in arguments:
+            path.write_text(made)
+        elif "--check" not in arguments:
+            print(made, end="")
+        elif not path.exists() or path.read_text() != made:
+            print(f"{path.name} is not what core/models gives: python -m tcplearn.learn.export --write")
             return 1
-    else:
-        print(made, end="")
     return 0
 
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The first RTO of a connection, before it has any sample: from what is known of the place. RFC 6298, 2.1 has one
+ * second for all. Integers only; weights have 16 fractional bits.
+ *
+ * What makes a wrong model harmless: the RTO is at most cap_us, so a handshake packet that was lost is never sent
+ * again later than without a model; each resend doubles it as ever; and after a handshake whose packets were sent
+ * again, whose RTT is not known (Karn's rule), the place has the cap until there is an RTT again. */
+#ifndef TCPLEARN_FIRST_RTO_H
+#define TCPLEARN_FIRST_RTO_H
+
+#include "sample.h"
+
+#define TL_FIRST_RTO_WEIGHT_MAX ((int64_t)64 << 16)
+#define TL_FIRST_RTO_US_MAX 60000000
+#define TL_FIRST_RTO_HOPS_UNKNOWN (-1)
+
+/* constant_us + last the last RTT + high the high one + hop_us a hop */
+struct tl_first_rto_line {
+	int64_t constant_us, last_q16, high_q16, hop_us;
+	uint32_t there; /* 0: what is below it decides */
+};
+
+/* The first that is there and that something is known for decides. */
+struct tl_first_rto_model {
+	struct tl_first_rto_line place, prefix, hops, nothing;
+	int64_t floor_us, cap_us, max_age_us;
+};
+
+/* RTTs of handshakes with a place, or with any of its neighbours. */
+struct tl_first_rto_place {
+	int64_t last_us, high_us; /* 0: none yet */
+	int64_t time_us;          /* of the last */
+	uint32_t doubtful;        /* the last handshake was resent */
+};
+
+TL_FN void tl_first_rto_place_init(struct tl_first_rto_place *p)
+{
+	p->last_us = p->high_us = p->time_us = 0;
+	p->doubtful = 0;
+}
+
+/* An RTT that is no segment's sent twice. The high one rises at once and falls by an eighth, as the RTT that Linux
+ * keeps of a destination. */
+TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int64_t time_us)
+{
+	rtt_us = tl_clamp_us(rtt_us, 1, TL_RTT_MAX_US);
+	p->high_us = rtt_us >= p->high_us ? rtt_us : p->high_us - ((p->high_us - rtt_us) >> 3);
+	p->last_us = rtt_us;
+	p->time_us = time_us;
+	p->doubtful = 0;
+}
+
+/* A handshake whose packets were sent again: whether for nothing is not known. */
+TL_FN void tl_first_rto_doubt(struct tl_first_rto_place *p, int64_t time_us)
+{
+	p->time_us = time_us;
+	p->doubtful = 1;
+}
+
+TL_FN int tl_first_rto_is_known(const struct tl_first_rto_model *m, const struct tl_first_rto_place *p,
+				int64_t time_us)
+{
+	return p->last_us > 0 && time_us - p->time_us <= m->max_age_us;
+}
+
+/* Up to 2^54 + 2^54 + 2^26 + 2^28: last and high are at most 2^32, weights 2^22. */
+TL_FN int64_t tl_first_rto_line_us(const struct tl_first_rto_line *l, const struct tl_first_rto_place *p,
+				   int32_t hops)
+{
+	const int64_t rtts_q16 = l->last_q16 * p->last_us + l->high_q16 * p->high_us;
+
+	return l->constant_us + (rtts_q16 >> 16) + l->hop_us * (hops > 0 ? hops : 0);
+}
+
+/* hops: 0 to 255, or TL_FIRST_RTO_HOPS_UNKNOWN. */
+TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct tl_first_rto_place *place,
+			      const struct tl_first_rto_place *prefix, int32_t hops, int64_t time_us)
+{
+	int64_t us = m->nothing.there ? m->nothing.constant_us : m->cap_us;
+
+	if (place->doubtful && time_us - place->time_us <= m->max_age_us)
+		return m->cap_us;
+	if (m->place.there && tl_first_rto_is_known(m, place, time_us)) {
+		us = tl_first_rto_line_us(&m->place, place, hops);
+	} else if (m->prefix.there && tl_first_rto_is_known(m, prefix, time_us)) {
+		us = tl_first_rto_line_us(&m->prefix, prefix, hops);
+	} else if (m->hops.there && hops >= 0) {
+		const int64_t by_hops = tl_first_rto_line_us(&m->hops, place, hops > 255 ? 255 : hops);
+
+		us = by_hops < us ? by_hops : us; /* hops never say that a place is slower than the slowest */
+	}
+	return tl_clamp_us(us, m->floor_us, m->cap_us);
+}
+
+#endif

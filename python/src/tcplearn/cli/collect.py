@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn collect`: round-trip times of hosts, by TCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tcplearn.cli import options as o
+from tcplearn.cli.common import Work, print_, progress_bar, say
+from tcplearn.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tcplearn.collect.rows import Row
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="For the rows: hosts.csv or hosts.parquet.")
+]
+
+
+def collect(
+    output: Output,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="HOST...", help="HOST, HOST:PORT, [IPV6]:PORT, or a file with one a line."),
+    ] = None,
+    port: Annotated[str, typer.Option(metavar="LIST", help="Of hosts that name none.")] = "443",
+    count: Annotated[int, typer.Option(metavar="N", min=1, max=100000, help="Pings a host.")] = 10,
+    rate: Annotated[
+        float, typer.Option(metavar="X", min=0.01, max=10000, help="SYNs a second, never more.")
+    ] = 50.0,
+    interval: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0.001, max=3600, help="Between SYNs to a host; doubles while it is silent."
+        ),
+    ] = 0.5,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.01,
+            max=60,
+            help="An answer later is none; beyond 1 it may be a SYN-ACK that was sent again.",
+        ),
+    ] = 1.0,
+    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Hosts at once.")] = 32,
+    ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Only addresses of IPv4.")] = False,
+    ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Only addresses of IPv6.")] = False,
+    trace: Annotated[bool, typer.Option(help="Count the hops.")] = True,
+    connect: Annotated[
+        bool, typer.Option("--connect", help="Time connect(), also where raw sockets are allowed.")
+    ] = False,
+    imported: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--import", metavar="FILE", help="Read what hping3 and tcptraceroute printed; send nothing."
+        ),
+    ] = None,
+    fresh: o.Fresh = False,
+    quiet: o.Quiet = False,
+) -> Work:
+    """TCP SYN pings and a TCP traceroute to each host, a row a host. The same command goes on where it was
+    stopped."""
+
+    def work(_command: str) -> None:
+        from tcplearn.collect import rows, run
+        from tcplearn.collect.host import Settings
+        from tcplearn.collect.hosts import ports_of, targets_of
+
+        if imported:
+            if hosts:
+                raise UserError("HOST and --import; give one of them")
+            found = _imported(imported, output, fresh)
+        else:
+            if ipv4 and ipv6:
+                raise UserError("--ipv4 and --ipv6; give one of them, or neither for either")
+            targets = targets_of(hosts or [], ports_of(port))
+            settings = Settings(count, interval, timeout, trace, 4 if ipv4 else 6 if ipv6 else 0)
+            wanted = run.Options(settings, rate, concurrency, connect, fresh)
+            with progress_bar(quiet) as progress:
+                found = run.collect(targets, wanted, output, progress, None if quiet else say)
+        _show(found)
+        if not quiet:
+            say(f"written: {output}, {len(found)} rows of {len(rows.COLUMNS)} columns")
+
+    return work
+
+
+def _imported(paths: Sequence[Path], output: Path, fresh: bool) -> list[Row]:
+    from tcplearn.collect import imported, rows
+    from tcplearn.output.files import check_writable
+
+    rows.check_name(output)
+    check_writable(output)
+    if output.exists() and not fresh:
+        raise UserError(f"{output}: is there already; name another file, or give --fresh")
+    found = imported.read(paths)
+    rows.write(found, output)
+    return found
+
+
+def _show(rows: Sequence[Row]) -> None:
+    from tcplearn.output import table, terminal
+
+    def milliseconds(value_us: int | None) -> table.Cell:
+        return table.milliseconds(None if value_us is None else value_us / 1000)
+
+    shown = table.Table(
+        table.headed(
+            "host", "port", "state", "hops", "TTL", "min\nms", "mean\nms", "max\nms", "loss", words=(0, 2)
+        )
+    )
+    for row in rows:
+        rtts = (row.rtt_min_us, row.rtt_avg_us, row.rtt_max_us)
+        shown.rows.append(
+            [
+                table.text(row.host),
+                table.count(row.port or None),
+                table.text(row.state),
+                table.count(row.hops),
+                table.count(row.ttl),
+                *map(milliseconds, rtts),
+                table.share(row.loss),
+            ]
+        )
+    print_(lambda console: terminal.alike([shown], console))

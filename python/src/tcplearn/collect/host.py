@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""One host: pings, and the least TTL that reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from tcplearn.collect.hosts import Target
+from tcplearn.collect.probe import HOP_LIMIT, Answer, Destination, Prober, Reply
+from tcplearn.collect.rows import Row
+
+#: A host that never answered is left alone after so many pings.
+GIVE_UP = 4
+#: Probes of one TTL before it counts as silent: with 10 % of loss, one in 100,000 does so by chance.
+TRIES = 5
+#: The longest pause that back-off makes of the interval.
+BACK_OFF_MAX = 8
+#: Hosts start at one of these: what is missing in an answer are the routers behind it.
+_TTLS = (64, 128, 255)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    count: int = 10  # pings
+    interval_s: float = 0.5  # between probes of a host
+    timeout_s: float = (
+        1.0  # a host that gets no answer sends its SYN-ACK again after a second (RFC 6298, 2.1)
+    )
+    trace: bool = True
+    family: int = 0  # 4, 6 or either
+
+
+class _Visit:
+    """What is known while a host is measured."""
+
+    def __init__(self, to: Destination, prober: Prober, settings: Settings) -> None:
+        self.to, self.prober, self.settings = to, prober, settings
+        self.rtts_us: list[int] = []
+        self.ttls: Counter[int] = Counter()
+        self.answers: Counter[Answer] = Counter()
+        self.sent = 0
+        self._silent = 0  # in a row
+        self._next_s = 0.0
+
+    async def _probe(self, hop_limit: int) -> Reply:
+        """After the interval, which doubles with each probe that stays without any answer."""
+        loop = asyncio.get_running_loop()
+        if (wait_s := self._next_s - loop.time()) > 0:
+            await asyncio.sleep(wait_s)
+        started_s = loop.time()
+        reply = await self.prober.probe(self.to, hop_limit, self.settings.timeout_s)
+        self._silent = self._silent + 1 if reply.answer is Answer.silent else 0
+        back_off = min(2**self._silent, BACK_OFF_MAX)
+        self._next_s = started_s + self.settings.interval_s * back_off
+        return reply
+
+    async def ping(self) -> Reply:
+        reply = await self._probe(HOP_LIMIT)
+        self.sent += 1
+        self.answers[reply.answer] += 1
+        if reply.by_host and reply.rtt_us is not None:
+            self.rtts_us.append(reply.rtt_us)
+            if reply.ttl is not None:
+                self.ttls[reply.ttl] += 1
+        return reply
+
+    @property
+    def hopeless(self) -> bool:
+        refused = self.answers[Answer.unreachable]
+        return not self.rtts_us and (refused >= 2 or self.sent >= GIVE_UP)
+
+    async def _reaches(self, hop_limit: int) -> bool | None:
+        """Whether the host answers a SYN with this TTL; None: nobody does."""
+        for _ in range(TRIES):
+            reply = await self._probe(hop_limit)
+            if reply.by_host:
+                return True
+            if reply.answer is Answer.expired:
+                return False
+        return None
+
+    async def hops(self) -> int | None:
+        """Routers on the way: the least TTL that reaches the host, less one. From where its answer's TTL
+        suggests, so that a path costs few probes; None where the host has stopped answering."""
+        limit = self._guess()
+        if await self._reaches(limit):
+            return await self._down_from(limit)
+        while limit < HOP_LIMIT:
+            limit += 1
+            found = await self._reaches(limit)
+            if found:
+                return limit - 1
+            if found is None and not (await self.ping()).by_host:
+                return None
+        return None
+
+    async def _down_from(self, limit: int) -> int | None:
+        """The host is reached by `limit`; a silent TTL counts only if the host still answers."""
+        while limit > 1:
+            found = await self._reaches(limit - 1)
+            if found is False:
+                return limit - 1
+            if found is None:
+                return limit - 1 if await self._reaches(limit) else None
+            limit -= 1
+        return 0
+
+    def _guess(self) -> int:
+        if not self.ttls:
+            return 1
+        ttl = self.ttls.most_common(1)[0][0]
+        return min(next(start for start in _TTLS if ttl <= start) - ttl + 1, HOP_LIMIT)
+
+    @property
+    def state(self) -> str:
+        for answer in (Answer.open, Answer.closed, Answer.unreachable):
+            if self.answers[answer]:
+                return answer.value
+        return Answer.silent.value
+
+
+async def measure(target: Target, prober: Prober, settings: Settings) -> Row:
+    """Never raises for what a network does: its row says it."""
+    row = Row(host=target.host, port=target.port, method=prober.name, started_us=_now_us())
+    to = await _resolve(target, settings.family)
+    if to is None:
+        row.state = "unresolved"
+    else:
+        row.address = to.address
+        await _visit(_Visit(to, prober, settings), row)
+    row.ended_us = _now_us()
+    return row
+
+
+async def _visit(visit: _Visit, row: Row) -> None:
+    traced = not visit.settings.trace
+    while visit.sent < visit.settings.count and not visit.hopeless:
+        await visit.ping()
+        if visit.rtts_us and not traced:
+            row.hops = await visit.hops()
+            traced = True
+    row.state = visit.state
+    row.ttl = visit.ttls.most_common(1)[0][0] if visit.ttls else None
+    row.measured(visit.rtts_us, visit.sent)
+
+
+async def _resolve(target: Target, family: int) -> Destination | None:
+    wanted = {4: socket.AF_INET, 6: socket.AF_INET6}.get(family, socket.AF_UNSPEC)
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(
+            target.host, target.port, family=wanted, type=socket.SOCK_STREAM
+        )
+    except OSError:
+        return None
+    return Destination(found[0][0], str(found[0][4][0]), target.port) if found else None
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000

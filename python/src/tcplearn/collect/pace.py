@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The one place from which probes are sent: never two closer together than the rate allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+Sent = TypeVar("Sent")
+
+
+class Pacer:
+    """No bursts either: what was not sent in time is not made up for."""
+
+    def __init__(self, per_second: float) -> None:
+        self.gap_s = 1 / per_second
+        self._next_s = 0.0
+        self._lock = asyncio.Lock()
+
+    async def send(self, action: Callable[[], Sent]) -> Sent:
+        """What `action`, which sends one probe, returns."""
+        loop = asyncio.get_running_loop()
+        async with self._lock:
+            while (wait_s := self._next_s - loop.time()) > 0:
+                await asyncio.sleep(wait_s)
+            try:
+                return action()
+            finally:
+                self._next_s = loop.time() + self.gap_s

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""All hosts, some at once; what is done is kept, so that the same command goes on where it was stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcplearn.collect import raw, rows
+from tcplearn.collect.connect import TIMEOUT_MAX_S, ConnectProber
+from tcplearn.collect.host import Settings, measure
+from tcplearn.collect.hosts import Target
+from tcplearn.collect.pace import Pacer
+from tcplearn.collect.probe import Prober
+from tcplearn.collect.raw import RawProber
+from tcplearn.collect.rows import Row
+from tcplearn.errors import InterruptedWork, UserError, printable
+from tcplearn.output.files import check_writable, mending
+
+Progress = Callable[[float, str], None]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    settings: Settings = field(default_factory=Settings)
+    rate: float = 50.0  # SYNs a second, to all hosts together
+    concurrency: int = 32  # hosts at once
+    connect: bool = False  # without raw sockets, even where they are allowed
+    fresh: bool = False
+
+
+def collect(
+    targets: Sequence[Target],
+    options: Options,
+    output: Path,
+    progress: Progress | None = None,
+    say: Say | None = None,
+) -> list[Row]:
+    """Measured, and in `output`. UserError, InterruptedWork: what is done is in its journal."""
+    rows.check_name(output)
+    check_writable(output)
+    if output.exists() and not options.fresh:
+        raise UserError(f"{printable(output)}: is there already; name another file, or give --fresh")
+    with _Journal(output, options, fresh=options.fresh) as journal:
+        missing = [target for target in targets if target not in journal.done]
+        if say and len(missing) < len(targets):
+            say(f"{len(targets) - len(missing)} of {len(targets)} hosts are done; going on with the others")
+        try:
+            asyncio.run(
+                _all(
+                    missing,
+                    options,
+                    journal,
+                    _Shown(progress, len(targets), len(targets) - len(missing)),
+                    say,
+                )
+            )
+        except KeyboardInterrupt:
+            kept = sum(target in journal.done for target in targets)
+            raise InterruptedWork(
+                f"stopped: {kept} of {len(targets)} hosts are in {printable(journal.path)}; the same command "
+                "goes on"
+            ) from None
+        found = [journal.done[target] for target in targets]
+        rows.write(found, output)
+        journal.finish()
+    return found
+
+
+class _Shown:
+    """The progress bar."""
+
+    def __init__(self, progress: Progress | None, count: int, done: int) -> None:
+        self._progress, self._count, self._done = progress, count, done
+
+    def next(self, row: Row) -> None:
+        self._done += 1
+        if self._progress:
+            rtt = f", {row.rtt_min_us / 1000:.1f} ms" if row.rtt_min_us is not None else ""
+            self._progress(self._done / self._count, f"{row.host}: {row.state}{rtt}")
+
+
+async def _all(
+    targets: Sequence[Target], options: Options, journal: _Journal, shown: _Shown, say: Say | None
+) -> None:
+    if not targets:
+        return
+    prober = _prober(options, say)
+    waiting = iter(targets)
+
+    async def work() -> None:
+        for target in waiting:
+            row = await measure(target, prober, options.settings)
+            journal.add(target, row)
+            shown.next(row)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(options.concurrency, len(targets))):
+                group.create_task(work())
+    except* UserError as errors:  # a full disk: of all workers alike
+        raise errors.exceptions[0] from None
+    finally:
+        prober.close()
+
+
+def _prober(options: Options, say: Say | None) -> Prober:
+    pacer = Pacer(options.rate)
+    if options.connect:
+        return ConnectProber(pacer)
+    why = ""
+    if not raw.allowed():
+        why = "no right to raw sockets (CAP_NET_RAW)"
+    else:
+        try:
+            return RawProber(pacer)
+        except ImportError:
+            why = "scapy is not installed"
+    if say:
+        say(
+            f"{why}: timing connect() instead, which gives no TTL and waits {TIMEOUT_MAX_S:g} s for an "
+            "answer at most"
+        )
+    return ConnectProber(pacer)
+
+
+class _Journal:
+    """Rows as they are done, a line of JSON each, beside the file that they are for."""
+
+    def __init__(self, output: Path, options: Options, *, fresh: bool) -> None:
+        self.path = output.with_name(f"{output.name}.part")
+        self.done: dict[Target, Row] = {}
+        self._head = {"tcplearn collect": asdict(options.settings), "connect": options.connect}
+        if fresh:
+            self.path.unlink(missing_ok=True)
+        whole = self._read() if self.path.exists() else 0
+        with mending(self.path):
+            self._file = self.path.open("r+b" if whole else "wb")
+            self._file.truncate(whole)
+            self._file.seek(whole)
+        if not whole:
+            self._write(self._head)
+
+    def _read(self) -> int:
+        """Bytes of whole lines: the last may be torn."""
+        with mending(self.path):
+            content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        lines = content[:whole].splitlines()
+        if lines and self._document(lines[0], "tcplearn collect") != self._head:
+            raise UserError(
+                f"{printable(self.path)}: begun with other options; give the same, or --fresh to begin anew"
+            )
+        for line in lines[1:]:
+            row = rows.row_of(self._document(line, "host"))
+            self.done[Target(row.host, row.port)] = row
+        return whole
+
+    def _document(self, line: bytes, key: str) -> dict[str, Any]:
+        try:
+            document = json.loads(line)
+            if isinstance(document, dict) and key in document:
+                return document
+        except ValueError:
+            pass
+        raise UserError(f"{printable(self.path)}: not a journal of collect; give --fresh to begin anew")
+
+    def _write(self, document: dict[str, Any]) -> None:
+        with mending(self.path):
+            self._file.write(json.dumps(document).encode() + b"\n")
+            self._file.flush()
+
+    def add(self, target: Target, row: Row) -> None:
+        self._write(row.record())
+        self.done[target] = row
+
+    def finish(self) -> None:
+        """Its rows are where they belong."""
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> _Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()

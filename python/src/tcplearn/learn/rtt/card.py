@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The card of a model of round-trip times: its data, the paper's figures, and how good it is on destinations
+held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tcplearn.learn.dataset import Ints
+from tcplearn.learn.rtt import history, regression, trials
+from tcplearn.learn.rtt.regression import Coefficients
+from tcplearn.learn.rtt.trials import Guess
+from tcplearn.learn.scores import INTERVAL
+from tcplearn.output.markdown import markdown as markdown_of
+from tcplearn.output.markdown import table_of
+from tcplearn.output.table import Cell, Table, headed, text
+
+if TYPE_CHECKING:
+    from tcplearn.learn.rtt.train import Result
+
+
+def printed(coefficients: Coefficients, mape: float) -> str:
+    """As the paper prints them: b0, hops, min, max, ttl in ms."""
+    values = ", ".join(f"{value:.8f}" for value in coefficients.values())
+    return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
+
+
+def bursts_table(result: Result) -> Table:
+    out = Table(
+        headed("mean of a burst by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)),
+        title="The paper's task: the mean RTT of a burst from its least and largest, destinations held out",
+    )
+    for found in result.bursts:
+        guess = Guess(found.name, found.actual_us, found.predicted_us, found.group)
+        out.rows.append([text(found.name), *_mape(guess), _number(guess.mae_ms)])
+    return out.mark_best((1, 3))
+
+
+def rtts_table(guesses: Sequence[Guess], title: str, chosen: Ints | None = None) -> Table:
+    out = Table(
+        headed("RTT by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)), title=title
+    )
+    for guess in _of(guesses, chosen):
+        out.rows.append([text(guess.name), *_mape(guess), _number(guess.mae_ms)])
+    return out.mark_best((1, 3))
+
+
+def timers_table(guesses: Sequence[Guess], title: str, chosen: Ints | None = None) -> Table:
+    out = Table(headed("first RTO by", "mean\nms", "missed\n%", f"\n{INTERVAL} %", words=(0, 3)), title=title)
+    for guess in _of(guesses, chosen):
+        low, high = guess.interval(trials.misses)
+        interval = text(f"{low * 100:.2f} to {high * 100:.2f}")
+        out.rows.append([text(guess.name), _number(guess.mean_ms), _number(guess.miss_rate * 100), interval])
+    return out
+
+
+def _of(guesses: Sequence[Guess], chosen: Ints | None) -> list[Guess]:
+    return [guess if chosen is None else guess.rows(chosen) for guess in guesses]
+
+
+def _mape(guess: Guess) -> tuple[Cell, Cell]:
+    low, high = guess.interval(trials.percentage_errors)
+    return _number(guess.mape), text(f"{low:.2f} to {high:.2f}")
+
+
+def _number(value: float) -> Cell:
+    return Cell(f"{value:,.2f}", value)
+
+
+def tables(result: Result) -> list[tuple[str, Table]]:
+    """(what it is of, table), of handshakes; a kind without any is left out."""
+    unseen = result.of_first()
+    seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
+    out = [
+        ("rtt", rtts_table(result.rtts, "RTT of handshakes with known destinations", seen)),
+        ("rtt", rtts_table(result.rtts, "RTT of the first handshake with a destination", unseen)),
+        ("rto", timers_table(result.timers, "First RTO, known destinations", seen)),
+        (
+            "rto",
+            timers_table(
+                result.timers, "First RTO, destinations never seen, hops known (passive opens)", unseen
+            ),
+        ),
+        (
+            "rto",
+            timers_table(
+                result.active, "First RTO, destinations never seen, hops not known (active opens)", unseen
+            ),
+        ),
+    ]
+    return out if len(seen) else [pair for pair in out if "known destinations" not in pair[1].title]
+
+
+def markdown(result: Result, command: str) -> str:
+    return "\n".join(_lines(result, command)) + "\n"
+
+
+def _lines(result: Result, command: str) -> Iterator[str]:
+    options, table = result.options, result.table
+    yield f"# `{options.name}`: round-trip times of places\n"
+    yield f"Made by `{command}`.\n"
+    yield "## Data\n"
+    yield (
+        f"{table.read} rows, {len(table)} with an RTT, of {len(table.destinations)} destinations; "
+        f"{len(result.usable)} have hops and TTL. {len(result.rows)} handshakes, {len(result.of_first())} of "
+        f"them the first with their destination. {options.folds} folds by destination: what is trained never "
+        "saw the destinations that it is tested on; the history of a place is what came before in time, its "
+        "neighbours' in the prefix too. Intervals by drawing destinations again.\n"
+    )
+    yield "## The paper's regression\n"
+    yield (
+        f"Least squares on all rows, ms: b0, hops, min, max, ttl; MAPE on the rows that it was fitted to.\n\n"
+        f"```text\n{printed(result.coefficients, result.mape)}\n```\n"
+    )
+    if result.coefficients.b4_ttl_ms == 0:
+        yield "TTL says what hops say in these data (every host starts at one value): its coefficient is 0.\n"
+    yield table_of(
+        ["kernel, published", "b0", "hops", "min", "max", "ttl", "MAPE, %"],
+        [
+            [name, *(f"{v:.8f}" for v in values), f"{mape:g}"]
+            for name, (values, mape) in regression.PUBLISHED.items()
+        ],
+        [True, *[False] * 6],
+    )
+    yield ""
+    yield markdown_of(bursts_table(result))
+    yield (
+        "It predicts the mean of a burst from that burst's own least and largest RTT: it can be known only "
+        "once the burst is over.\n"
+    )
+    yield "## Before the handshake\n"
+    for _, shown in tables(result):
+        yield markdown_of(shown)
+    yield (
+        f"Aimed at: {options.miss_rate * 100:g} % missed. A miss is a handshake that took longer than the "
+        "RTO: its SYN is sent again for nothing. `boosting` is gradient boosting on all that is known, the "
+        "hour too; `kernel's metrics cache` is what Linux makes of the RTT it kept, which it uses only after "
+        "the handshake.\n"
+    )
+    yield "## The model\n"
+    yield from _model(result)
+
+
+def _model(result: Result) -> Iterator[str]:
+    model = result.model
+    yield (
+        "RTO = constant + last × the last RTT + high × the high one (rises at once, falls by an eighth), of "
+        f"the first line that applies, within {model.floor_us / 1000:g} ms and {model.cap_us / 1000:g} ms; "
+        f"history older than {model.max_age_us / 3_600_000_000:g} h is not used.\n"
+    )
+    rows = []
+    for step in history.KNOWN:
+        terms = model.steps[step]
+        shown = (
+            ", ".join(f"{term} {value:g}" for term, value in terms.items())
+            if terms
+            else "left out: too few data"
+        )
+        rows.append([step, shown])
+    yield table_of(["known", "terms"], rows)

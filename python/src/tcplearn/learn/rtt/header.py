@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""core/models/rtt_*.json as core/include/tcplearn/first_rto_models.h."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tcplearn.learn.model import fixed
+from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
+
+#: In the order of enum tl_first_rto_choice.
+NAMES = ("rfc6298", "emulated")
+
+_TOP = """\
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Made by python -m tcplearn.learn.export of core/models/. */
+#ifndef TCPLEARN_FIRST_RTO_MODELS_H
+#define TCPLEARN_FIRST_RTO_MODELS_H
+
+#include "first_rto.h"
+"""
+_TERMS = {"constant_us": "constant_us", "last": "last_q16", "high": "high_q16", "hop_us": "hop_us"}
+
+
+def header(models: Sequence[Model]) -> str:
+    """The C header of these models; the first is the one that an unknown number gives."""
+    ids = [f"TL_FIRST_RTO_{m.name.upper()}" for m in models]
+    enum = ", ".join(f"{name} = {k}" for k, name in enumerate(ids))
+    choose = "\n".join(
+        f"\t{'else ' if k else ''}if (model == {ids[k + 1]})\n\t\ttl_first_rto_{m.name}(out);"
+        for k, m in enumerate(models[1:])
+    )
+    return (
+        _TOP
+        + f"\nenum tl_first_rto_choice {{ {enum} }};\n"
+        + f"#define TL_FIRST_RTO_MODEL_COUNT {len(models)}\n"
+        + "".join(map(_function, models))
+        + "\nTL_FN void tl_first_rto_model(uint32_t model, struct tl_first_rto_model *out)\n{\n"
+        + f"{choose}\n\telse\n\t\ttl_first_rto_{models[0].name}(out);\n}}\n\n#endif\n"
+    )
+
+
+def _function(model: Model) -> str:
+    lines = [line for step in STEPS for line in _line(step, model.steps[step])]
+    lines += [f"out->{name} = {getattr(model, name)};" for name in ("floor_us", "cap_us", "max_age_us")]
+    body = "".join(f"\t{line}\n" for line in lines)
+    return f"\nTL_FN void tl_first_rto_{model.name}(struct tl_first_rto_model *out)\n{{\n{body}}}\n"
+
+
+def _line(step: str, terms: Mapping[str, float] | None) -> list[str]:
+    given = terms or {}
+    out = []
+    for term, field in _TERMS.items():
+        value = given.get(term, 0.0)
+        integer = round(value) if term.endswith("_us") else fixed(value, WEIGHT_BITS)
+        out.append(f"out->{step}.{field} = {integer};")
+    return [*out, f"out->{step}.there = {int(terms is not None)};"]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a machine knows of a place before a handshake: the RTTs of those before it, as the core keeps them
+(core/include/tcplearn/first_rto.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcplearn.learn.dataset import Floats, Ints
+from tcplearn.learn.rtt.data import UNKNOWN, Handshakes
+
+#: The best that is known decides: the destination's history, its prefix's, the hops, nothing.
+PLACE, PREFIX, HOPS, NOTHING = range(4)
+KNOWN = ("place", "prefix", "hops", "nothing")
+#: Linux keeps the RTT of a destination so: higher values at once, lower ones by an eighth (tcp_metrics.c).
+_FALL_SHIFT = 3
+
+
+@dataclass(slots=True)
+class Place:
+    """Integer microseconds."""
+
+    last_us: int = 0
+    high_us: int = 0
+    time_us: int = 0
+
+    def take(self, rtt_us: int, time_us: int) -> None:
+        if rtt_us >= self.high_us:
+            self.high_us = rtt_us
+        else:
+            self.high_us -= (self.high_us - rtt_us) >> _FALL_SHIFT
+        self.last_us, self.time_us = rtt_us, time_us
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of each handshake, just before it; 0: there is none. The prefix's is of its other destinations too."""
+
+    place_last_us: Floats
+    place_high_us: Floats
+    place_age_us: Floats
+    prefix_last_us: Floats
+    prefix_high_us: Floats
+    hops: Ints
+    ttl: Ints
+
+    def best(self, *, hops: bool = True) -> Ints:
+        """Which of KNOWN decides; without `hops`: as who opens a connection actively."""
+        low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
+        return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
+
+
+def replay(rows: Handshakes, max_age_us: int) -> Known:
+    """In the order of time; what is older than that is not known any more."""
+    places: dict[int, Place] = {}
+    prefixes: dict[int, Place] = {}
+    found = np.zeros((5, len(rows)))
+    for k in range(len(rows)):
+        time_us, rtt_us = int(rows.time_us[k]), int(rows.rtt_us[k])
+        place = places.setdefault(int(rows.destination[k]), Place())
+        prefix = prefixes.setdefault(int(rows.prefix[k]), Place())
+        if place.last_us and time_us - place.time_us <= max_age_us:
+            found[:3, k] = place.last_us, place.high_us, time_us - place.time_us
+        if prefix.last_us and time_us - prefix.time_us <= max_age_us:
+            found[3:, k] = prefix.last_us, prefix.high_us
+        place.take(rtt_us, time_us)
+        prefix.take(rtt_us, time_us)
+    return Known(found[0], found[1], found[2], found[3], found[4], rows.hops, rows.ttl)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The model of a first RTO as JSON: read with every range checked, written so that it reads the same again.
+
+Weights have 16 fractional bits and times are whole microseconds, in the file as in the core."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import UserError, printable
+from tcplearn.learn.model import rounded
+
+WEIGHT_BITS = 16
+WEIGHT_MAX = 64.0
+#: RFC 6298, 2.1: one second until there is a sample. The model may only shorten it.
+CAP_US = 1_000_000
+TIME_MAX_US, AGE_MAX_US = 60_000_000, 365 * 86_400_000_000
+_HOP_MAX_US = 1_000_000
+#: Terms of each step, with their largest values: weights of RTTs, or microseconds.
+STEPS: dict[str, dict[str, float]] = {
+    "place": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
+    "prefix": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
+    "hops": {"constant_us": TIME_MAX_US, "hop_us": _HOP_MAX_US},
+    "nothing": {"constant_us": TIME_MAX_US},
+}
+_KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """RTO = constant_us + last * the last RTT + high * the high one (or + hop_us * hops), of the first step
+    that applies, within floor_us and cap_us. A step that is None does not apply."""
+
+    name: str
+    steps: Mapping[str, Mapping[str, float] | None]
+    floor_us: int = 20_000
+    cap_us: int = CAP_US
+    max_age_us: int = 7 * 86_400_000_000
+    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained; read by people
+
+
+def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
+    """As the core holds it."""
+    return {
+        term: float(round(values[term])) if term.endswith("_us") else rounded(values[term], WEIGHT_BITS)
+        for term in STEPS[name]
+    }
+
+
+class _Reader:
+    def __init__(self, where: str, document: object) -> None:
+        self.where = where
+        if not isinstance(document, dict):
+            raise self.error("not a model: an object is needed")
+        self.document: dict[str, Any] = document
+        missing = [key for key in _KEYS if key not in document]
+        if missing:
+            raise self.error(f"not a model: {', '.join(missing)} missing")
+
+    def error(self, what: str) -> UserError:
+        return UserError(f"{printable(self.where)}: {what}")
+
+    def number(self, what: str, value: object, least: float, most: float) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.error(f"{what} is not a number: {printable(value)[:40]}")
+        if not (math.isfinite(value) and least <= value <= most):
+            raise self.error(f"{what} is {value:g}; it has to be {least:g} to {most:g}")
+        return float(value)
+
+    def step(self, name: str) -> dict[str, float] | None:
+        value = self.document["steps"][name]
+        if value is None:
+            return None
+        if not isinstance(value, dict) or set(value) != set(STEPS[name]):
+            raise self.error(f"{name} needs {' and '.join(STEPS[name])}")
+        return step(
+            name, {t: self.number(f"{name}.{t}", value[t], 0, most) for t, most in STEPS[name].items()}
+        )
+
+    def time(self, name: str, least: int, most: int) -> int:
+        return round(self.number(name, self.document[name], least, most))
+
+
+def from_document(document: object, where: str) -> Model:
+    """A model from what a JSON file holds; UserError with one line where it is none."""
+    reader = _Reader(where, document)
+    name = reader.document["name"]
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
+        raise reader.error("name has to be an identifier")
+    cap_us = reader.time("cap_us", 1000, TIME_MAX_US)
+    about = reader.document.get("about", {})
+    steps = reader.document["steps"]
+    if not isinstance(steps, dict) or set(steps) != set(STEPS):
+        raise reader.error(f"steps has to be an object of {', '.join(STEPS)}")
+    return Model(
+        name,
+        {step: reader.step(step) for step in STEPS},
+        floor_us=reader.time("floor_us", 1000, cap_us),
+        cap_us=cap_us,
+        max_age_us=reader.time("max_age_us", 0, AGE_MAX_US),
+        about=about if isinstance(about, dict) else {},
+    )
+
+
+def read(path: Path) -> Model:
+    where = printable(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: not JSON: {printable(error)[:100]}") from error
+    return from_document(document, where)
+
+
+def text(model: Model) -> str:
+    """One line a step."""
+    lines = []
+    for key, value in asdict(model).items():
+        if key == "steps":
+            steps = ",\n".join(f"  {json.dumps(s)}: {json.dumps(terms)}" for s, terms in value.items())
+            lines.append(f" {json.dumps(key)}: {{\n{steps}\n }}")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

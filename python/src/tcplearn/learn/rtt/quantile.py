@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Linear quantile regression with weights that are not negative, as a linear programme, and its margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tcplearn.errors import FailedError, UserError
+from tcplearn.learn.dataset import Floats, Ints
+
+#: More rows add seconds and no accuracy.
+ROWS_MAX = 4000
+
+
+def optimize() -> Any:
+    """scipy's, which scikit-learn brings."""
+    try:
+        from scipy import optimize
+    except ImportError as error:
+        raise UserError("training needs scikit-learn; run: pip install 'tcplearn[sklearn]'") from error
+    return optimize
+
+
+def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
+    """w >= 0 of the least sum of weight * pinball loss of y - x w. By the dual, which has a row a column of
+    x: max y d with x' d <= 0 and -(1 - level) weight <= d <= level weight; w are its prices."""
+    scale = np.maximum(np.abs(x).max(0), 1e-12)
+    size = float(np.abs(y).max())
+    bounds = np.stack([(level - 1) * weight, level * weight], axis=1)
+    found = optimize().linprog(
+        -y / size, A_ub=(x / scale).T, b_ub=np.zeros(x.shape[1]), bounds=bounds, method="highs"
+    )
+    if not found.success:
+        raise FailedError(f"no quantile found: {found.message}")
+    out: Floats = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0) * size / scale
+    return out
+
+
+def of_weighted(values: Floats, weight: Floats, level: float) -> float:
+    """The least value that so much of the weight does not exceed."""
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum(weight[order]) / weight.sum()
+    return float(values[order][min(int(np.searchsorted(share, level - 1e-12)), len(values) - 1)])
+
+
+def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
+    """Every group counts alike; relative to the first column that is an RTT, so that long paths do not
+    outweigh short ones."""
+    return _fit(*_drawn(x, y, group, seed), level)
+
+
+def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
+    """A line of a quantile that the rows can tell, raised until groups held out are at `level`."""
+    x, y, group = _drawn(x, y, group, seed)
+    return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
+
+
+def _drawn(x: Floats, y: Floats, group: Ints, seed: int) -> tuple[Floats, Floats, Ints]:
+    chosen = np.random.default_rng(seed).permutation(len(y))[:ROWS_MAX]
+    return x[chosen], y[chosen], group[chosen]
+
+
+def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
+    weight = 1 / np.bincount(group)[group]
+    if x.shape[1] == 1:
+        return np.array([of_weighted(y / x[:, 0], weight, level)])
+    if x.shape[1] > 2:  # a constant, the last RTT, the high one
+        return linear(x / x[:, 1:2], y / x[:, 1], weight, level)
+    return linear(x, y, weight, level)
+
+
+def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
+    """By how much a line fitted at one level has to be raised so that enough of the groups held out, two
+    halves by turns, stay below it."""
+    groups = np.random.default_rng(seed).permutation(np.unique(group))
+    halves = np.isin(group, groups[: len(groups) // 2])
+    if len(groups) < 4:
+        return 1.0
+    ratio = np.zeros(len(y))
+    for test in (halves, ~halves):
+        predicted = x[test] @ _fit(x[~test], y[~test], group[~test], fitted)
+        ratio[test] = y[test] / np.maximum(predicted, 1.0)
+    return of_weighted(ratio, 1 / np.bincount(group)[group], level)

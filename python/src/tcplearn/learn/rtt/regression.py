@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""baddam2018: the mean RTT of a burst by ordinary least squares on hops, the burst's own least and largest
+RTT, and TTL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcplearn.errors import UserError
+from tcplearn.learn.dataset import Floats, Ints
+from tcplearn.learn.rtt.data import UNKNOWN, Table
+
+#: b0, hops, min, max, ttl: in ms, of each kernel, and their MAPE in %.
+PUBLISHED = {
+    "cubic": ((-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301), 3.71825),
+    "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
+    "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
+}
+#: Of tcplearn's `linreg`: what its coefficients may be.
+COEFFICIENT_MAX = 64.0
+
+Fit = Callable[[Table], "Coefficients"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """In milliseconds, as the paper prints them."""
+
+    b0_ms: float
+    b1_hops_ms: float
+    b2_min: float
+    b3_max: float
+    b4_ttl_ms: float
+
+    def values(self) -> tuple[float, ...]:
+        return self.b0_ms, self.b1_hops_ms, self.b2_min, self.b3_max, self.b4_ttl_ms
+
+    def predicted_us(self, table: Table) -> Floats:
+        out: Floats = _inputs(table) @ np.array(self.values()) * 1000
+        return out
+
+
+def usable(table: Table) -> Table:
+    """Rows that have hops and TTL."""
+    return table.rows((table.hops != UNKNOWN) & (table.ttl != UNKNOWN))
+
+
+def _inputs(table: Table) -> Floats:
+    ones = np.ones(len(table))
+    return np.stack([ones, table.hops, table.min_us / 1000, table.max_us / 1000, table.ttl], axis=1)
+
+
+def check(table: Table) -> bool:
+    """Whether TTL says more than hops do. Raises UserError where coefficients can't be told apart."""
+    if len(table) < 6:
+        raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
+    if np.ptp(table.hops) == 0:
+        raise UserError(f"hops are {table.hops[0]} in every row: their coefficient cannot be found")
+    x = _inputs(table)
+    x = (x[:, 1:] - x[:, 1:].mean(0)) / np.maximum(x[:, 1:].std(0), 1e-12)
+    if np.linalg.matrix_rank(x[:, :3], tol=1e-9 * len(x)) < 3:
+        raise UserError("hops, rtt_min_us and rtt_max_us depend on each other: coefficients cannot be found")
+    return bool(np.linalg.matrix_rank(x, tol=1e-9 * len(x)) == 4)
+
+
+def fit(table: Table) -> Coefficients:
+    """Where TTL is hops in other words (every host starts at the same), its coefficient is 0."""
+    with_ttl = check(table)
+    x = _inputs(table)
+    found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]
+    values = [float(v) for v in found] + ([] if with_ttl else [0.0])
+    if not np.isfinite(values).all() or max(map(abs, values)) > COEFFICIENT_MAX:
+        raise UserError(
+            f"a coefficient came to {max(values, key=abs):g}, beyond {COEFFICIENT_MAX:g}: nearly singular"
+        )
+    return Coefficients(*values)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Of rows, by what did not see their destination."""
+
+    name: str
+    actual_us: Floats
+    predicted_us: Floats
+    group: Ints
+
+
+def mape(actual: Floats, predicted: Floats) -> float:
+    """Mean absolute percentage error."""
+    return float(np.mean(np.abs(predicted - actual) / actual) * 100)
+
+
+def tried(table: Table, folds: Sequence[Ints]) -> list[Predicted]:
+    """On destinations held out: ours, the published ones, and what needs no training."""
+    held_out = np.zeros(len(table))
+    for destinations in folds:
+        test = np.isin(table.destination, destinations)
+        if test.any():
+            held_out[test] = fit(table.rows(~test)).predicted_us(table.rows(test))
+    candidates = {
+        "least squares": held_out,
+        "(min + max) / 2": (table.min_us + table.max_us) / 2,
+        "min": table.min_us,
+        **{
+            f"published, {name}": Coefficients(*values).predicted_us(table)
+            for name, (values, _) in PUBLISHED.items()
+        },
+    }
+    return [Predicted(name, table.avg_us, values, table.destination) for name, values in candidates.items()]

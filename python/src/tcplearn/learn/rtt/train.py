@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn train rtt`: from rows of hosts to the regression's coefficients, a model of the first RTO, and
+its card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tcplearn import provenance
+from tcplearn.errors import UserError
+from tcplearn.learn.dataset import Ints
+from tcplearn.learn.rtt import card, data, history, ladder, quantile, regression, trials
+from tcplearn.learn.rtt import model as models
+from tcplearn.learn.rtt.data import Handshakes, Table
+from tcplearn.learn.rtt.history import Known
+from tcplearn.learn.rtt.model import Model
+from tcplearn.learn.rtt.regression import Coefficients, Predicted
+from tcplearn.learn.rtt.trials import Guess
+from tcplearn.output.files import make_directory, write_atomically
+
+Say = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str = "own"
+    miss_rate: float = 0.005  # of SYNs resent for nothing that is aimed at
+    folds: int = 10  # 2: trained on half of the destinations, tested on the others
+    floor_us: int = 20_000
+    max_age_us: int = 7 * 86_400_000_000
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    options: Options
+    table: Table
+    usable: Table  # of the regression
+    rows: Handshakes
+    known: Known
+    coefficients: Coefficients
+    mape: float  # of the rows that it was fitted to, as the paper prints it
+    bursts: list[Predicted]
+    rtts: list[Guess]
+    timers: list[Guess]
+    active: list[Guess]  # without hops
+    model: Model
+
+    def of_first(self) -> Ints:
+        """Handshakes with a destination that there is no history of."""
+        return np.flatnonzero(self.known.place_last_us == 0)
+
+
+def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
+    """Raises UserError for data that are none."""
+
+    def step(share: float, what: str) -> None:
+        if say:
+            say(share, what)
+
+    step(0.0, "reading")
+    quantile.optimize()
+    table, rows = data.read(paths)
+    if len(table.destinations) < options.folds:
+        raise UserError(
+            f"{len(table.destinations)} destinations are fewer than {options.folds} folds; give --folds 2"
+        )
+    folds = trials.folds_of(len(table.destinations), options.folds, options.seed)
+    usable = regression.usable(table)
+    coefficients = regression.fit(usable)
+    known = history.replay(rows, options.max_age_us)
+    level = 1 - options.miss_rate
+    step(0.1, "the regression")
+    bursts = regression.tried(usable, folds)
+    step(0.2, "RTTs")
+    rtts = list(trials.rtts(rows, known, folds, options.seed))
+    step(0.5, "first RTOs")
+    timers, active = trials.timers(rows, known, folds, level, options.seed)
+    step(0.9, "the model")
+    model = ladder.fit(options.name, known, rows, np.unique(rows.destination), level, options.seed)
+    model = replace(
+        model,
+        floor_us=options.floor_us,
+        max_age_us=options.max_age_us,
+        about={"version": provenance.made_by()["version"], "rows": len(table), "handshakes": len(rows)},
+    )
+    mape = regression.mape(usable.avg_us, coefficients.predicted_us(usable))
+    return Result(
+        options, table, usable, rows, known, coefficients, mape, bursts, rtts, timers, active, model
+    )
+
+
+def write(result: Result, folder: Path, command: str) -> list[Path]:
+    """The model and its card: both or neither are new."""
+    make_directory(folder)
+    stem = f"rtt_{result.options.name}"
+    model = replace(result.model, about={"command": command, **result.model.about})
+    texts = {
+        folder / f"{stem}.json": models.text(model),
+        folder / f"{stem}.md": card.markdown(result, command),
+    }
+    for path, text in texts.items():
+        write_atomically(path, text)
+    return list(texts)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The process that plays the paths: between the last router's TUN device and the host's it delays and drops
+packets as each place says, listens on the hosts' ports, and notes when each SYN passed the first router.
+
+`python emulated_paths.py SPEC.json`: "ready" on standard output once the devices are there; on SIGTERM the
+SYNs that it saw, as JSON. sch_netem is not in every kernel; this needs TUN devices alone."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import heapq
+import json
+import os
+import random
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+_CLONE_NEWNET = 0x40000000
+_TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x1, 0x1000
+_ETH_P_ALL = 3
+_SYN, _SYN_ACK = 0x02, 0x12
+
+
+def enter(namespace: str) -> None:
+    handle = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    if ctypes.CDLL(None, use_errno=True).setns(handle, _CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), f"setns {namespace}")
+    os.close(handle)
+
+
+def tun(namespace: str, name: str) -> int:
+    enter(namespace)
+    handle = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(handle, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _IFF_TUN | _IFF_NO_PI))
+    return handle
+
+
+def listen(port: int) -> socket.socket:
+    sock = socket.create_server(("::", port), family=socket.AF_INET6, backlog=4096, dualstack_ipv6=True)
+    return sock
+
+
+def route_packets(namespace: str) -> None:
+    enter(namespace)
+    for name in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
+        Path(f"/proc/sys/net/{name}").write_text("1")
+
+
+class Way:
+    """One direction of a place's path."""
+
+    def __init__(self, place: dict[str, Any], out: int, draw: random.Random, *, there: bool) -> None:
+        self.out, self._draw = out, draw
+        self._least_s = place["rtt_ms"] / 2000
+        self.loss = 1.0 if place["filtered"] else place["loss"] / 2
+        self._jitter_s = self._least_s * place["jitter"]
+        self.left = place["vanishes_after"] if there else None
+
+    def delay_s(self) -> float:
+        return self._least_s + (self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0)
+
+    def passes(self, packet: bytes) -> bool:
+        if self.left is not None and packet[0] >> 4 == 4:  # not the kernel's own messages of IPv6
+            self.left -= 1
+            if self.left < 0:
+                return False
+        return self._draw.random() >= self.loss
+
+
+class Relay:
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.ways: dict[int, Way] = {}
+        self.listeners = []
+        self.seen: list[tuple[float, str]] = []
+        self._queue: list[tuple[float, int, int, bytes]] = []
+        self._count = 0
+        draw = random.Random(spec["seed"])
+        for router in spec["routers"]:
+            route_packets(router)
+        for place in spec["places"]:
+            near = tun(place["router"], place["device"])
+            far = tun(place["namespace"], "eth0")
+            if place["open"]:
+                self.listeners.append(listen(place["port"]))
+            self.ways[near] = Way(place, far, draw, there=True)
+            self.ways[far] = Way(place, near, draw, there=False)
+        enter(spec["routers"][0])
+        self.tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+
+    def run(self) -> None:
+        handles = [*self.ways, self.tap.fileno()]
+        while True:
+            wait_s = max(0.0, self._queue[0][0] - time.monotonic()) if self._queue else None
+            ready = select.select(handles, (), (), wait_s)[0]
+            now_s = time.monotonic()
+            for handle in ready:
+                if handle == self.tap.fileno():
+                    self._note(now_s)
+                else:
+                    self._take(handle, now_s)
+            while self._queue and self._queue[0][0] <= time.monotonic():
+                _, _, out, packet = heapq.heappop(self._queue)
+                with contextlib.suppress(OSError):
+                    os.write(out, packet)
+
+    def _take(self, handle: int, now_s: float) -> None:
+        way = self.ways[handle]
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                packet = os.read(handle, 4096)
+                if way.passes(packet):
+                    self._count += 1
+                    heapq.heappush(self._queue, (now_s + way.delay_s(), self._count, way.out, packet))
+
+    def _note(self, now_s: float) -> None:
+        """SYNs that come in from the measuring machine."""
+        packet, address = self.tap.recvfrom(256)
+        if address[0] != "near" or address[2] == socket.PACKET_OUTGOING:
+            return
+        if packet[0] >> 4 == 4 and packet[9] == socket.IPPROTO_TCP:
+            tcp, to = packet[(packet[0] & 15) * 4 :], socket.inet_ntop(socket.AF_INET, packet[16:20])
+        elif packet[0] >> 4 == 6 and packet[6] == socket.IPPROTO_TCP:
+            tcp, to = packet[40:], socket.inet_ntop(socket.AF_INET6, packet[24:40])
+        else:
+            return
+        if tcp[13] & _SYN_ACK == _SYN:
+            self.seen.append((now_s, to))
+
+
+def main() -> None:
+    relay = Relay(json.loads(Path(sys.argv[1]).read_text()))
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    print("ready", flush=True)
+    try:
+        relay.run()
+    finally:
+        print(json.dumps(relay.seen), flush=True)
+
+
+if __name__ == "__main__":
+    main()

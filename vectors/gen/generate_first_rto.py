@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Writes vectors/expected/first_rto.csv; with --check compares it with what is there.
+
+    python3 vectors/gen/generate_first_rto.py [--check]
+
+The first RTO again, from docs/algorithms/first-rto.md and the files in core/models/, in plain integers."""
+
+import json
+import random
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "vectors" / "expected" / "first_rto.csv"
+#: In the order of enum tl_first_rto_choice.
+NAMES = ("rfc6298", "emulated")
+PLACES = 4
+LONGEST_US = 2**32
+
+
+class Place:
+    def __init__(self):
+        self.last = self.high = self.seen = 0
+        self.doubtful = False
+
+    def report(self, rtt, now):
+        rtt = max(1, min(rtt, LONGEST_US))
+        self.high = max(rtt, self.high - (self.high - rtt) // 8)
+        self.last, self.seen, self.doubtful = rtt, now, False
+
+    def doubt(self, now):
+        self.seen, self.doubtful = now, True
+
+
+def first_rto(model, place, prefix, hops, now):
+    def fresh(what):
+        return now - what.seen <= model["max_age_us"]
+
+    def line(terms, what):
+        weighted = Fraction(terms["last"]) * what.last + Fraction(terms["high"]) * what.high
+        return int(terms["constant_us"]) + weighted.numerator // weighted.denominator
+
+    steps = model["steps"]
+    if place.doubtful and fresh(place):
+        return model["cap_us"]
+    rto = int(steps["nothing"]["constant_us"]) if steps["nothing"] else model["cap_us"]
+    if steps["place"] and place.last and fresh(place):
+        rto = line(steps["place"], place)
+    elif steps["prefix"] and prefix.last and fresh(prefix):
+        rto = line(steps["prefix"], prefix)
+    elif steps["hops"] and hops >= 0:
+        terms = steps["hops"]
+        rto = min(rto, int(terms["constant_us"]) + int(terms["hop_us"]) * min(hops, 255))
+    return max(model["floor_us"], min(rto, model["cap_us"]))
+
+
+def lines():
+    models = [json.loads((ROOT / "core" / "models" / f"rtt_{name}.json").read_text()) for name in NAMES]
+    dice = random.Random(14)
+    places = [Place() for _ in range(PLACES)]
+    now = 0
+    for k in range(2000):
+        now += dice.choice((1_000, 2_000_000, 600_000_000, 4_000_000_000, 700_000_000_000))
+        which = dice.randrange(PLACES)
+        rtt = dice.choice((0, 1, 3_000, 70_000, 333_333, 5_000_000, 2**32, 2**33)) + dice.randrange(1000)
+        if k % 3 == 0:
+            places[which].report(rtt, now)
+            yield f"report,{which},{rtt},{now}"
+        elif k % 11 == 1:
+            places[which].doubt(now)
+            yield f"doubt,{which},0,{now}"
+        else:
+            model, prefix, hops = dice.randrange(len(models)), dice.randrange(PLACES), dice.randrange(-1, 300)
+            rto = first_rto(models[model], places[which], places[prefix], hops, now)
+            yield f"query,{which},{prefix},{now},{model},{hops},{rto}"
+
+
+def main(words):
+    text = "\n".join(lines()) + "\n"
+    if "--check" not in words:
+        OUT.write_text(text)
+    elif OUT.read_text() != text:
+        print(f"{OUT} is not what the reference gives")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
