@@ -9,6 +9,7 @@
 #elif defined(__bpf__)
 #ifndef TL_HAVE_TYPES /* a program that includes vmlinux.h has them already */
 typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef int int32_t;
 typedef unsigned long long uint64_t;

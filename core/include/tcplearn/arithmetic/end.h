@@ -12,6 +12,7 @@
 #undef num_shr
 #undef num_fine
 #undef num_coarse
+#undef num_to_us
 #undef num_to_double_us
 #undef ratio_to_double
 #undef ratio_from_double
