@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#include <string.h>
-
 #include "tcplearn/tcplearn.h"
 #include "tcplearn/wrap.h"
 
@@ -22,26 +20,7 @@ TL_LOSS_CLASSIFIERS(TL_TABLE)
 #include "tcplearn/arithmetic/end.h"
 #undef TL_ARITHMETIC
 
-size_t tl_loss_count(void)
-{
-	return TL_COUNT_OF(tl_loss_registry_f64);
-}
-
-const struct tl_loss_classifier *tl_loss_at(size_t index, enum tl_arithmetic arithmetic)
-{
-	if (index >= tl_loss_count())
-		return NULL;
-	return arithmetic == TL_FIX ? &tl_loss_registry_fix[index] : &tl_loss_registry_f64[index];
-}
-
-const struct tl_loss_classifier *tl_loss_find(const char *name, enum tl_arithmetic arithmetic)
-{
-	size_t i = 0;
-
-	while (i < tl_loss_count() && strcmp(tl_loss_registry_f64[i].name, name) != 0)
-		i++;
-	return tl_loss_at(i, arithmetic);
-}
+TL_LOOK_UP(tl_loss, tl_loss_classifier, tl_loss_registry)
 
 #define TL_FEATURE_INFO(name, low, high, text) { #name, text, low, high },
 static const struct tl_loss_feature_info features[] = { TL_LOSS_FEATURES(TL_FEATURE_INFO) };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Parameters as users type them, for every registry. */
+/* Parameters as users type them, and a look-up by place and by name, for every registry. */
 #ifndef TCPLEARN_PARAMS_TABLE_H
 #define TCPLEARN_PARAMS_TABLE_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "tcplearn/params.h"
 
@@ -29,6 +30,23 @@ static inline int tl_allowed(const struct tl_param *table, size_t count, size_t 
 		return ratio_to_double(TL(wrap_get_##id)(params, (uint32_t)index)); \
 	} \
 	static size_t TL(state_bytes_##id)(const void *params) { return TL(wrap_state_bytes_##id)(params); }
+
+/* kind_count(), kind_at() and kind_find() over TABLE_f64 and TABLE_fix. */
+#define TL_LOOK_UP(kind, type, table) \
+	size_t kind##_count(void) { return TL_COUNT_OF(table##_f64); } \
+	const struct type *kind##_at(size_t index, enum tl_arithmetic arithmetic) \
+	{ \
+		if (index >= kind##_count()) \
+			return NULL; \
+		return arithmetic == TL_FIX ? &table##_fix[index] : &table##_f64[index]; \
+	} \
+	const struct type *kind##_find(const char *name, enum tl_arithmetic arithmetic) \
+	{ \
+		size_t i = 0; \
+		while (i < kind##_count() && strcmp(table##_f64[i].name, name) != 0) \
+			i++; \
+		return kind##_at(i, arithmetic); \
+	}
 /* clang-format on */
 
 #endif

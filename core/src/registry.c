@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#include <string.h>
-
 #include "tcplearn/tcplearn.h"
 #include "tcplearn/wrap.h"
 
@@ -36,24 +34,4 @@ static struct tl_sample tl_sample_of_row(const struct tl_columns *c, size_t k)
 #include "tcplearn/arithmetic/end.h"
 #undef TL_ARITHMETIC
 
-size_t tl_estimator_count(void)
-{
-	return sizeof(tl_registry_f64) / sizeof(tl_registry_f64[0]);
-}
-
-const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic)
-{
-	if (index >= tl_estimator_count())
-		return NULL;
-	return arithmetic == TL_FIX ? &tl_registry_fix[index] : &tl_registry_f64[index];
-}
-
-const struct tl_estimator *tl_estimator_find(const char *name, enum tl_arithmetic arithmetic)
-{
-	size_t i;
-
-	for (i = 0; i < tl_estimator_count(); i++)
-		if (strcmp(tl_registry_f64[i].name, name) == 0)
-			return tl_estimator_at(i, arithmetic);
-	return NULL;
-}
+TL_LOOK_UP(tl_estimator, tl_estimator, tl_registry)

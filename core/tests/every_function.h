@@ -71,15 +71,39 @@ int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place 
 #define TOUCH_LOSS_FIX(id, label, list, learns, learned, summary, about) TOUCH_LOSS(fix, id, int64_t)
 #define TOUCH_LOSS_F64(id, label, list, learns, learned, summary, about) TOUCH_LOSS(f64, id, double)
 
+#define TOUCH_RESEND(arithmetic, id) \
+	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_resend_event *event, \
+					  const struct tl_resend_ack *ack); \
+	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_resend_event *event, \
+					  const struct tl_resend_ack *ack) \
+	{ \
+		struct tl_resend_wait out; \
+		tl_wrap_defaults_##id##_##arithmetic(params); \
+		if (tl_wrap_set_##id##_##arithmetic(params, 0, \
+						    tl_wrap_get_##id##_##arithmetic(params, ack->answers))) \
+			return tl_wrap_state_bytes_##id##_##arithmetic(params); \
+		tl_wrap_init_##id##_##arithmetic(state, params); \
+		tl_wrap_send_##id##_##arithmetic(state, event, &out); \
+		tl_wrap_timer_##id##_##arithmetic(state, event, &out); \
+		tl_wrap_ack_##id##_##arithmetic(state, ack, &out); \
+		return out.wait_us; \
+	}
+#define TOUCH_RESEND_FIX(id, label, list, learned, summary, about) TOUCH_RESEND(fix, id)
+#define TOUCH_RESEND_F64(id, label, list, learned, summary, about) TOUCH_RESEND(f64, id)
+
 TL_ESTIMATORS(TOUCH_FIX)
 TL_PRESETS(TOUCH_FIX_PRESET)
 TL_LOSS_CLASSIFIERS(TOUCH_LOSS_FIX)
 TL_LOSS_PRESETS(TOUCH_FIX_PRESET)
+TL_RESEND_POLICIES(TOUCH_RESEND_FIX)
+TL_RESEND_PRESETS(TOUCH_FIX_PRESET)
 #ifndef TL_NO_F64
 TL_ESTIMATORS(TOUCH_F64)
 TL_PRESETS(TOUCH_F64_PRESET)
 TL_LOSS_CLASSIFIERS(TOUCH_LOSS_F64)
 TL_LOSS_PRESETS(TOUCH_F64_PRESET)
+TL_RESEND_POLICIES(TOUCH_RESEND_F64)
+TL_RESEND_PRESETS(TOUCH_F64_PRESET)
 #endif
 
 #define TOUCH_STARTUP(id, label, list, history, summary, about) \

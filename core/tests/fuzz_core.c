@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Any bytes: an estimator, parameters, samples; or a classifier of losses, parameters, events. Both arithmetics
- * run side by side; answers stay finite and within bounds, memory is honoured, and they agree where fixed
+/* Any bytes: an estimator, parameters, samples; or a classifier of losses or a resend policy, parameters, events. Both
+ * arithmetics run side by side; answers stay finite and within bounds, memory is honoured, and they agree where fixed
  * point promises it.
- * Byte 0: estimator or, above them, classifier; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
- * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). Events: see fuzz_loss(). */
+ * Byte 0: estimator or, above them, classifier, then policy; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
+ * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). Events: see fuzz_loss() and
+ * fuzz_resend(). */
 #include "loss_check.h"
+#include "resend_check.h"
 
 struct bytes {
 	const uint8_t *at;
@@ -150,18 +152,68 @@ static void fuzz_loss(struct bytes *b, size_t index)
 		abort();
 }
 
+/* A byte of what, then: a sending or a timer 3 bytes later, or an ACK with an RTT of 4; or any 8-byte times. */
+static void fuzz_resend_event(struct bytes *b, struct resender *s, int64_t *now_us)
+{
+	const uint64_t what = take(b, 1);
+	const uint32_t out = what < 8 ? (uint32_t)take(b, 4) : (uint32_t)what % 4;
+	int64_t time_us;
+
+	*now_us += (int64_t)take(b, 3);
+	time_us = what < 8 ? (int64_t)take(b, 8) : *now_us;
+	if (what % 3 == 0)
+		resender_send(s, time_us, out);
+	else if (what % 3 == 1)
+		resender_timer(s, time_us, out);
+	else
+		resender_ack(s, time_us, what < 8 ? (int64_t)take(b, 8) : (int64_t)take(b, 4), out,
+			     (uint32_t)what / 4 % 4);
+}
+
+static void fuzz_resend(struct bytes *b, size_t index)
+{
+	const struct bytes start = *b;
+	int arithmetic;
+
+	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
+		const struct tl_resend_policy *p = tl_resend_at(index, arithmetic ? TL_FIX : TL_F64);
+		struct resender s;
+		int64_t now_us = 0;
+		uint64_t count;
+
+		*b = start;
+		resender_defaults(&s, p);
+		for (count = take(b, 1) % 8; count > 0; count--) {
+			size_t k = (size_t)take(b, 1) % p->param_count;
+			double value = param_value(&p->params[k], (uint32_t)take(b, 4));
+			CHECK(p->set(s.params, k, value) == 0, "%s refuses %g", p->params[k].key, value);
+		}
+		resender_start(&s);
+		while (b->left > 0)
+			fuzz_resend_event(b, &s, &now_us);
+		resender_stop(&s);
+	}
+	if (failures)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
-	size_t index = (size_t)take(&b, 1) % (tl_estimator_count() + tl_loss_count());
+	const size_t kinds[] = { tl_estimator_count(), tl_loss_count(), tl_resend_count() };
+	size_t index = (size_t)take(&b, 1) % (kinds[0] + kinds[1] + kinds[2]);
 	struct subject fix, f64;
 	int64_t now_us = 0;
 	double scale = 0;
 	int comparable;
 
-	if (index >= tl_estimator_count()) {
-		fuzz_loss(&b, index - tl_estimator_count());
+	if (index >= kinds[0] + kinds[1]) {
+		fuzz_resend(&b, index - kinds[0] - kinds[1]);
+		return 0;
+	}
+	if (index >= kinds[0]) {
+		fuzz_loss(&b, index - kinds[0]);
 		return 0;
 	}
 	subject_defaults(&fix, tl_estimator_at(index, TL_FIX));

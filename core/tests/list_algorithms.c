@@ -26,5 +26,9 @@ int main(void)
 		const struct tl_loss_classifier *c = tl_loss_at(i, TL_F64);
 		line("loss", c->name, c->params, c->param_count);
 	}
+	for (i = 0; i < tl_resend_count(); i++) {
+		const struct tl_resend_policy *p = tl_resend_at(i, TL_F64);
+		line("resend", p->name, p->params, p->param_count);
+	}
 	return 0;
 }

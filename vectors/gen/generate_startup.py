@@ -5,12 +5,12 @@
 
 Needs Python 3.11 or later and nothing else."""
 
-import argparse
 import random
 import sys
 from pathlib import Path
 
 from startup_reference import NONE, POLICIES
+from vector_files import write_or_check
 
 HERE = Path(__file__).resolve().parent.parent
 HANDSHAKE = ("time_us", "took_us", "loss", "resends", "iw", "ssthresh")
@@ -92,22 +92,9 @@ def answers(name):
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+if __name__ == "__main__":
     texts = {HERE / "handshakes" / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
     texts |= {
         HERE / "expected" / "startup" / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES
     }
-    bad = [path for path, text in texts.items() if check and (not path.exists() or path.read_text() != text)]
-    for path in bad:
-        print(f"{path}: not what the reference gives")
-    for path, text in () if check else texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return len(bad) > 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(__doc__, texts))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* libtcplearn: every estimator, classifier of losses and startup policy, behind one interface each, chosen by name. The caller owns all memory;
- * nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
+/* libtcplearn: every estimator, classifier of losses, startup and resend policy, behind one interface each, chosen by
+ * name. The caller owns all memory; nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
  * numbers, times in microseconds. A stack that knows at compile time what it wants includes
  * tcplearn/estimators.h or tcplearn/loss.h instead and needs no library. */
 #ifndef TCPLEARN_TCPLEARN_H
@@ -11,6 +11,7 @@
 #include "loss/events.h"
 #include "loss/feature_list.h"
 #include "params.h"
+#include "resend/events.h"
 #include "sample.h"
 #include "startup/handshake.h"
 #include "timer.h"
@@ -130,6 +131,31 @@ size_t tl_startup_count(void);
 /* NULL past the end. */
 const struct tl_startup_policy *tl_startup_at(size_t index);
 const struct tl_startup_policy *tl_startup_find(const char *name);
+
+/* A resend policy: when the timer of a connection's data expires, and whether what it then sends is a probe. One
+ * state a connection. */
+struct tl_resend_policy {
+	enum tl_arithmetic arithmetic;
+	int learned;      /* 0: a formula */
+	const char *name; /* "priced", or a preset's: "priced/spaced" */
+	const char *summary, *about;
+	const struct tl_param *params;
+	size_t param_count;
+	size_t params_bytes;
+	void (*defaults)(void *params);
+	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
+	double (*get)(const void *params, size_t index);
+	size_t (*state_bytes)(const void *params);
+	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	/* The first sending of a segment; the timer has passed and has sent again; an ACK of something new. */
+	void (*send)(void *state, const struct tl_resend_event *event, struct tl_resend_wait *out);
+	void (*timer)(void *state, const struct tl_resend_event *event, struct tl_resend_wait *out);
+	void (*ack)(void *state, const struct tl_resend_ack *ack, struct tl_resend_wait *out);
+};
+
+size_t tl_resend_count(void);
+const struct tl_resend_policy *tl_resend_at(size_t index, enum tl_arithmetic arithmetic);
+const struct tl_resend_policy *tl_resend_find(const char *name, enum tl_arithmetic arithmetic);
 
 #ifdef __cplusplus
 }

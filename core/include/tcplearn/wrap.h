@@ -17,18 +17,21 @@
 
 #include "estimators.h"
 #include "loss.h"
+#include "resend.h"
 #include "startup.h"
 
 #ifndef TL_NO_F64
 #include "arithmetic/double.h"
 #include "estimators/wrap.h"
 #include "loss/wrap.h"
+#include "resend/wrap.h"
 #include "arithmetic/end.h"
 #endif
 
 #include "arithmetic/fixed.h"
 #include "estimators/wrap.h"
 #include "loss/wrap.h"
+#include "resend/wrap.h"
 #include "startup/wrap.h"
 #include "arithmetic/end.h"
 

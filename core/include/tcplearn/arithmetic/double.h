@@ -17,6 +17,7 @@
 #define num_shr_down(a, k)  num_shr((a), (k))
 #define num_fine(a)         (a)
 #define num_coarse(a)       (a)
+#define num_to_us(a)        ((int64_t)((a) + 0.5)) /* of a >= 0 */
 #define num_to_double_us(a) (a)
 #define ratio_to_double(r)  (r)
 #define ratio_from_double(x) (x)

@@ -13,6 +13,7 @@
 #undef num_shr_down
 #undef num_fine
 #undef num_coarse
+#undef num_to_us
 #undef num_to_double_us
 #undef ratio_to_double
 #undef ratio_from_double

@@ -17,6 +17,7 @@
 #define num_shr_down(a, k)  ((a) >> (k)) /* where no rounding is needed: cut downwards, an instruction */
 #define num_fine(a)         tl_fix_fine(a)
 #define num_coarse(a)       tl_fix_shr((a), 16)
+#define num_to_us(a)        tl_fix_shr((a), 8)
 #define num_to_double_us(a) ((double)(a) / 256.0)
 #define ratio_to_double(r)  ((double)(r) / 1073741824.0)
 #define ratio_from_double(x) ((int64_t)((x) * 1073741824.0 + ((x) < 0 ? -0.5 : 0.5)))

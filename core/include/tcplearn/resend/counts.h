@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Counts of RTTs and of how long losses lasted, over the logarithm of the time, in integers: what learned spacing goes
+ * by. Counts have 16 fractional bits, logarithms too. */
+#ifndef TCPLEARN_RESEND_COUNTS_H
+#define TCPLEARN_RESEND_COUNTS_H
+
+#include "../arithmetic/fix.h"
+
+#define TL_RESEND_LATE_BINS \
+	28 /* half octaves from 512 us; the first is all below, the last all above 4.2 s */
+#define TL_RESEND_EPISODE_BINS \
+	20 /* octaves from 1,024 us; the first has all below, the last all above 9 minutes */
+/* RTTs are halved when they are so many: 768 to 1,536 of them count. */
+#define TL_RESEND_LATE_MAX 1536
+#define TL_RESEND_ONE 65536u
+
+struct tl_resend_counts {
+	uint32_t late_total;
+	uint32_t episode[TL_RESEND_EPISODE_BINS]; /* at most 2^21 in all: each forgets a 32nd of the others */
+	uint16_t late[TL_RESEND_LATE_BINS];
+};
+
+/* Counts in all, and beyond some time, each with 16 fractional bits. 0 < beyond <= all < 2^28. */
+struct tl_resend_tail {
+	uint32_t beyond, all;
+};
+
+/* log2 x as Mitchell (1962) has it, linear between powers of two: at most 0.09 too low. x > 0. */
+TL_FN uint32_t tl_resend_log2(uint64_t x)
+{
+	const uint32_t top = tl_fix_top_bit(x);
+
+	return (top << 16) + (uint32_t)((top > 16 ? x >> (top - 16) : x << (16 - top)) & 0xffff);
+}
+
+/* floor(sqrt x) */
+TL_FN uint32_t tl_resend_root(uint64_t x)
+{
+	uint64_t root = 0, bit;
+
+	for (bit = (uint64_t)1 << 62; bit > 0; bit >>= 2) {
+		if (x >= root + bit) {
+			x -= root + bit;
+			root = (root >> 1) + bit;
+		} else {
+			root >>= 1;
+		}
+	}
+	return (uint32_t)root;
+}
+
+TL_FN void tl_resend_counts_init(struct tl_resend_counts *c)
+{
+	uint32_t i;
+
+	c->late_total = 0;
+	for (i = 0; i < TL_RESEND_LATE_BINS; i++)
+		c->late[i] = 0;
+	for (i = 0; i < TL_RESEND_EPISODE_BINS; i++)
+		c->episode[i] = 0;
+}
+
+/* The bin of a time, and how far it is into it, in 65,536ths. us > 0. */
+TL_FN uint32_t tl_resend_late_bin(int64_t us, uint32_t *into)
+{
+	const uint32_t halves = us < 512 ? 0 : (tl_resend_log2((uint64_t)us) - (9u << 16)) * 2;
+	const uint32_t bin = us < 512 ? 0 : 1 + (halves >> 16);
+
+	*into = us < 512 ? 0 : halves & 0xffff;
+	if (bin < TL_RESEND_LATE_BINS)
+		return bin;
+	*into = TL_RESEND_ONE;
+	return TL_RESEND_LATE_BINS - 1;
+}
+
+TL_FN uint32_t tl_resend_episode_bin(int64_t us, uint32_t *into)
+{
+	const uint32_t octaves = us < 1024 ? 0 : tl_resend_log2((uint64_t)us) - (10u << 16);
+
+	*into = octaves & 0xffff;
+	if (octaves >> 16 < TL_RESEND_EPISODE_BINS)
+		return octaves >> 16;
+	*into = TL_RESEND_ONE;
+	return TL_RESEND_EPISODE_BINS - 1;
+}
+
+TL_FN void tl_resend_count_rtt(struct tl_resend_counts *c, int64_t us)
+{
+	uint32_t into, i;
+
+	c->late[tl_resend_late_bin(us, &into)]++;
+	if (++c->late_total < TL_RESEND_LATE_MAX)
+		return;
+	c->late_total = 0;
+	for (i = 0; i < TL_RESEND_LATE_BINS; i++) {
+		c->late[i] = (uint16_t)(c->late[i] / 2);
+		c->late_total += c->late[i];
+	}
+}
+
+TL_FN void tl_resend_count_episode(struct tl_resend_counts *c, int64_t us)
+{
+	uint32_t into, i;
+
+	for (i = 0; i < TL_RESEND_EPISODE_BINS; i++)
+		c->episode[i] -= c->episode[i] >> 5;
+	c->episode[tl_resend_episode_bin(us, &into)] += TL_RESEND_ONE;
+}
+
+/* RTTs longer than a time; a quarter of one is beyond all. */
+TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
+{
+	uint32_t into, i, bin = tl_resend_late_bin(us, &into);
+
+	out->beyond = TL_RESEND_ONE / 4 + c->late[bin] * (TL_RESEND_ONE - into);
+	for (i = bin + 1; i < TL_RESEND_LATE_BINS; i++)
+		out->beyond += c->late[i] * TL_RESEND_ONE;
+	out->all = TL_RESEND_ONE / 2 + c->late_total * TL_RESEND_ONE;
+}
+
+#define TL_RESEND_PRIOR_EPISODE 9830u /* 0.15 in each bin */
+
+/* Losses that lasted longer than a time. */
+TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
+{
+	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);
+
+	out->beyond = out->all = 3277; /* 0.05 */
+	for (i = 0; i < TL_RESEND_EPISODE_BINS; i++) {
+		const uint32_t count = c->episode[i] + TL_RESEND_PRIOR_EPISODE;
+
+		out->all += count;
+		if (i > bin)
+			out->beyond += count;
+		else if (i == bin)
+			out->beyond += (uint32_t)((uint64_t)count * (TL_RESEND_ONE - into) >> 16);
+	}
+}
+
+/* sqrt(2 lambda first waited / h') with lambda 0.1 and h' the share of the losses that have lasted as long as this one
+ * which end within its octave: the spacing at which a needless resend costs what waiting does. */
+TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
+{
+	const uint64_t most = (uint64_t)1 << 31;
+	const uint64_t waited = (uint64_t)waited_us < most ? (uint64_t)waited_us : most;
+	const uint64_t first = (uint64_t)first_us < most ? (uint64_t)first_us : most;
+	uint32_t into, i, bin = tl_resend_episode_bin(waited_us, &into);
+	const uint64_t here = c->episode[bin] + TL_RESEND_PRIOR_EPISODE;
+	uint64_t beyond = here;
+
+	for (i = bin + 1; i < TL_RESEND_EPISODE_BINS; i++)
+		beyond += c->episode[i] + TL_RESEND_PRIOR_EPISODE;
+	return (int64_t)((uint64_t)tl_resend_root(first * waited) *
+				 tl_resend_root((beyond << 32) / (5 * here)) >>
+			 16);
+}
+
+#endif

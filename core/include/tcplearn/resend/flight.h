@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What every resend policy knows of the flight that its timer guards, in integers. A flight begins when a segment is
+ * sent while none is out, or where the one before ended; it ends when nothing is out, when an ACK follows a resend by
+ * the timer, or when an ACK answers what was sent after the flight's first ACK: a round trip later at most. What is
+ * learned is learned at its end, of waits chosen at its beginning. */
+#ifndef TCPLEARN_RESEND_FLIGHT_H
+#define TCPLEARN_RESEND_FLIGHT_H
+
+#include "../params.h"
+#include "../sample.h"
+#include "events.h"
+
+/* No wait is longer, nor shorter than 1 us. */
+#define TL_RESEND_WAIT_MAX_US TL_RTT_MAX_US
+
+struct tl_resend_flight {
+	int64_t first_us;     /* its first sending */
+	int64_t armed_us;     /* from when its first wait counts: the last sending or ACK before a resend */
+	int64_t set_us;       /* from when the running wait counts: armed_us, or the last resend */
+	int64_t wait_us;      /* the running wait */
+	int64_t first_ack_us; /* where `acked` */
+	int64_t rtt_us;       /* the last sample of a segment sent in it; 0: none */
+	uint32_t open, acked;
+	uint32_t segments; /* sent in it, or out when it began */
+	uint32_t resends;  /* by the timer */
+};
+
+/* What an ACK says of a flight. */
+struct tl_resend_outcome {
+	int64_t rtt_us;     /* a sample; 0: none */
+	int64_t judged_us;  /* the sample by which the flight's waits are judged; 0: none */
+	int64_t episode_us; /* from the wait's beginning to the sending that got through, where `lost` */
+	int64_t waited_us;  /* from the wait's beginning to this ACK */
+	uint32_t ended;
+	uint32_t lost;  /* the timer sent again and nothing says that the first sending had arrived */
+	uint32_t clear; /* it is known which sending was answered */
+};
+
+/* b - a within [0, 71 minutes], of any two times */
+TL_FN int64_t tl_resend_since(int64_t a_us, int64_t b_us)
+{
+	const uint64_t us = b_us > a_us ? (uint64_t)b_us - (uint64_t)a_us : 0;
+
+	return us < (uint64_t)TL_RESEND_WAIT_MAX_US ? (int64_t)us : TL_RESEND_WAIT_MAX_US;
+}
+
+TL_FN uint32_t tl_resend_more(uint32_t n)
+{
+	return n < 0xffffffffu ? n + 1 : n;
+}
+
+/* us * 2^n, at most high_us. Range: 0 <= us <= 2^32. */
+TL_FN int64_t tl_resend_doubled(int64_t us, uint32_t n, int64_t high_us)
+{
+	const int64_t most_us = n < 28 ? us * ((int64_t)1 << n) : TL_RESEND_WAIT_MAX_US;
+
+	return most_us < high_us ? most_us : high_us;
+}
+
+TL_FN void tl_resend_flight_init(struct tl_resend_flight *f)
+{
+	f->first_us = f->armed_us = f->set_us = f->first_ack_us = 0;
+	f->wait_us = 1;
+	f->rtt_us = 0;
+	f->open = f->acked = f->segments = f->resends = 0;
+}
+
+/* 1 where a flight begins at this event: its waits are then to be chosen. */
+TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uint32_t segments)
+{
+	if (f->open)
+		return 0;
+	tl_resend_flight_init(f);
+	f->open = 1;
+	f->first_us = f->armed_us = f->set_us = time_us;
+	f->segments = segments;
+	return 1;
+}
+
+/* A sending moves a probe's timer (RFC 8985, 7.2) and not that of an RTO (RFC 6298, 5.1). */
+TL_FN uint32_t tl_resend_moves(const struct tl_resend_flight *f, uint32_t probe)
+{
+	return f->resends == 0 && (probe == TL_ON || f->segments <= 1);
+}
+
+TL_FN void tl_resend_arm(struct tl_resend_flight *f, int64_t time_us, int64_t wait_us)
+{
+	f->armed_us = f->set_us = time_us;
+	f->wait_us = tl_clamp_us(wait_us, 1, TL_RESEND_WAIT_MAX_US);
+}
+
+/* The timer has sent again; returns the time that was waited in all. */
+TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
+{
+	f->resends = tl_resend_more(f->resends);
+	f->set_us = time_us;
+	return tl_resend_since(f->armed_us, time_us);
+}
+
+/* What is left of the running wait. */
+TL_FN void tl_resend_left(const struct tl_resend_flight *f, int64_t time_us, uint32_t probe,
+			  struct tl_resend_wait *out)
+{
+	const int64_t passed_us = tl_resend_since(f->set_us, time_us);
+
+	out->wait_us = passed_us < f->wait_us ? f->wait_us - passed_us : 1;
+	out->probe = f->resends == 0 && probe == TL_ON;
+}
+
+/* early_us: an ACK sooner than this after the only resend of a lone segment answers the first sending, so that nothing
+ * was lost; its RTT is no sample for that, nor is it clear. 0: never. */
+TL_FN void tl_resend_read(struct tl_resend_flight *f, const struct tl_resend_ack *in, int64_t early_us,
+			  struct tl_resend_outcome *out)
+{
+	const int64_t rtt_us = in->rtt_us > 0 ? tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US) : 0;
+	const int64_t sent_us = (int64_t)((uint64_t)in->time_us - (uint64_t)rtt_us);
+	const uint32_t again = f->open && f->resends > 0;
+
+	out->clear = !again || in->answers < TL_RESEND_UNCLEAR;
+	out->lost = again && in->answers != TL_RESEND_FIRST;
+	if (!out->clear && f->resends == 1 && f->segments <= 1 &&
+	    tl_resend_since(f->set_us, in->time_us) < early_us)
+		out->lost = 0;
+	out->rtt_us = out->clear ? rtt_us : 0;
+	out->waited_us = tl_resend_since(f->armed_us, in->time_us);
+	out->episode_us = tl_resend_since(f->armed_us, out->clear && rtt_us > 0 ? sent_us : f->set_us);
+	out->ended = again || (f->open && (in->out_segments == 0 ||
+					   (f->acked && rtt_us > 0 && sent_us > f->first_ack_us)));
+	if (f->open && out->rtt_us > 0 && sent_us >= f->first_us)
+		f->rtt_us = out->rtt_us;
+	out->judged_us = f->rtt_us;
+	if (out->ended)
+		f->open = 0;
+	if (f->open && !f->acked) {
+		f->acked = 1;
+		f->first_ack_us = in->time_us;
+	}
+}
+
+#endif

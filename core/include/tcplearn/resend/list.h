@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Every resend policy and its presets: a new one is its header and its line here. Included by resend.h, once for each
+ * arithmetic. */
+#include "counts.h"
+#include "flight.h"
+
+#include "stock.h"
+
+#include "scores.h"
+
+#include "priced.h"
+
+#ifndef TCPLEARN_RESEND_LIST_H
+#define TCPLEARN_RESEND_LIST_H
+
+/* X(identifier, name, parameter list, formula or learned, summary, about) */
+#define TL_RESEND_POLICIES(X) \
+	X(resend_stock, "stock", TL_RESEND_STOCK_PARAMS, 0, \
+	  "Linux: a tail loss probe, then the RTO, doubled", \
+	  "What the Linux kernel does: a tail loss probe, then its retransmission timeout, with a floor of " \
+	  "200 ms, doubled at each expiry.") \
+	X(resend_priced, "priced", TL_RESEND_PRICED_PARAMS, 1, \
+	  "ours: experts over floors at one price, doubled", \
+	  "tcplearn's resend policy: of seven candidates for the first wait the one that costs least, by " \
+	  "what " \
+	  "each would have cost lost and late segments so far; never longer than Linux's. Later waits " \
+	  "double.")
+
+/* X(policy, function, name, summary); the rest is the policy's */
+#define TL_RESEND_PRESETS(X) \
+	X(resend_stock, floor, "floor", "stock with rto_min 5 ms, as one line of configuration sets it") \
+	X(resend_stock, linear, "linear", "stock with thin linear timeouts: six before the first doubling") \
+	X(resend_stock, no_probe, "stock/no-probe", "stock without tail loss probes") \
+	X(resend_priced, spaced, "priced/spaced", "learned spacing instead of doubling, within a budget") \
+	X(resend_priced, quarter, "priced/quarter", \
+	  "a quarter of the time waited instead of doubling, likewise")
+
+#endif

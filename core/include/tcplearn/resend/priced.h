@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `priced`: experts over floors. The first wait is that of the candidate whose waits for lost segments and needless
+ * resends for late ones, at one price, cost least, and never longer than stock's. Later waits double (RFC 6298, 5.5)
+ * unless learned spacing is requested. docs/algorithms/resend/priced.md. Included once for each arithmetic. */
+
+#define TL_RESEND_PRICED_PARAMS(X) \
+	X(us, price, 100000, 0, 4294967296, "of a needless resend: expected waiting that is worth one") \
+	X(choice, spacing, TL_RESEND_DOUBLING, "doubling|hazard|quarter", 2, "waits after the first resend") \
+	X(count, budget, 40, 0, 100000, \
+	  "resends that may go out before the wait is at least doubled and stock's") \
+	X(ratio, refill, TL_RATIO(1, 5), 0, 1, "of a resend that each flight adds to the budget") \
+	X(ratio, prior_misses, TL_RATIO(1, 2), 0, 1000, \
+	  "needless resends that the shortest floor begins with") \
+	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "share of lost segments to begin with") \
+	X(choice, probe, TL_ON, "on|off", 1, "the first resend is a probe, and stock's too") \
+	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
+	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
+	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
+
+#ifndef TCPLEARN_RESEND_SPACING
+#define TCPLEARN_RESEND_SPACING
+enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
+/* A wait is at least so much above SRTT: a timer's grain. */
+#define TL_RESEND_GRAIN_US 1000
+#endif
+
+struct TL(resend_priced_params) {
+	TL_RESEND_PRICED_PARAMS(TL_FIELD)
+};
+
+struct TL(resend_priced) {
+	struct tl_resend_flight flight;
+	struct TL(resend_priced_params) params;
+	struct TL(linux_tcp) rtt;
+	struct TL(resend_scores) scores;
+	int64_t hold_us;  /* least first wait until a clear sample */
+	int64_t first_us; /* the flight's first wait, without `hold_us` */
+	ratio_t tokens;   /* of the budget */
+	struct tl_resend_counts counts;
+};
+
+TL_FN void TL(resend_priced_defaults)(struct TL(resend_priced_params) *p) {
+	TL_RESEND_PRICED_PARAMS(TL_DEFAULT)
+}
+
+/* Not what RFC 8961, requirement 4, and RFC 6298, 5.5, say: only for who asks for it. */
+TL_FN void TL(resend_priced_spaced)(struct TL(resend_priced_params) *p)
+{
+	p->spacing = TL_RESEND_HAZARD;
+}
+
+TL_FN void TL(resend_priced_quarter)(struct TL(resend_priced_params) *p)
+{
+	p->spacing = TL_RESEND_QUARTER;
+}
+
+TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
+{
+	TL(resend_rtt_init)(&s->rtt, s->params.rto_min_us, s->params.rto_max_us);
+	TL(resend_scores_init)(&s->scores, s->params.prior_misses, s->params.prior_loss);
+	tl_resend_counts_init(&s->counts);
+	s->tokens = ratio_from_whole((int64_t)s->params.budget);
+	s->hold_us = s->first_us = 0;
+}
+
+TL_FN void TL(resend_priced_refill)(struct TL(resend_priced) *s, ratio_t by)
+{
+	const ratio_t full = ratio_from_whole((int64_t)s->params.budget);
+
+	s->tokens = s->tokens + by < full ? s->tokens + by : full;
+}
+
+TL_FN int64_t TL(resend_priced_stock_us)(const struct TL(resend_priced) *s, uint32_t out_segments)
+{
+	return TL(resend_stock_wait_us)(&s->rtt, s->params.probe, s->params.probe_min_us, out_segments,
+					TL(resend_rto_us)(&s->rtt));
+}
+
+TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segments)
+{
+	TL(resend_priced_refill)(s, s->params.refill);
+	if (s->rtt.samples > 0)
+		TL(resend_scores_choose)(&s->scores, &s->rtt, TL(resend_priced_stock_us)(s, out_segments),
+					 s->params.price_us);
+}
+
+/* Never beyond stock's first wait, but for `hold_us`; stock's where the budget is spent. */
+TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
+{
+	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
+	const int64_t least_us = num_to_us(s->rtt.srtt) + TL_RESEND_GRAIN_US;
+	int64_t us = s->scores.wait_us[s->scores.chosen]; /* 0: the flight began before the first sample */
+
+	if (us == 0 || s->tokens < ratio_from_whole(1)) {
+		us = stock_us;
+	} else {
+		us = us > least_us ? us : least_us;
+		us = us < stock_us ? us : stock_us;
+	}
+	s->first_us = us;
+	return us > s->hold_us ? us : s->hold_us;
+}
+
+/* Learned spacing, while "lost, and not yet over" is likelier than "late"; else the whole time waited. */
+TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64_t waited_us)
+{
+	const int64_t all_us = waited_us > s->first_us ? waited_us : s->first_us;
+	int64_t us, least_us = s->params.spacing == TL_RESEND_HAZARD ? waited_us >> 3 : waited_us >> 2;
+	struct tl_resend_tail lost, late;
+
+	least_us = least_us > s->first_us ? least_us : s->first_us;
+	us = least_us;
+	if (s->params.spacing == TL_RESEND_HAZARD)
+		us = tl_clamp_us(tl_resend_hazard_us(&s->counts, waited_us, s->first_us), least_us, all_us);
+	tl_resend_longer_episodes(&s->counts, waited_us + us, &lost);
+	tl_resend_later_rtts(&s->counts, waited_us + us, &late);
+	if (num_mul(num_div_count(ratio_from_whole(lost.beyond), (int64_t)lost.all), s->scores.loss) >
+	    num_div_count(ratio_from_whole(late.beyond), (int64_t)late.all))
+		return us;
+	return all_us;
+}
+
+TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited_us, uint32_t out_segments)
+{
+	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
+	int64_t us = tl_resend_doubled(s->flight.wait_us, 1, s->params.rto_max_us);
+
+	(void)out_segments;
+	if (s->tokens < ratio_from_whole(1)) {
+		us = us > rto_us ? us : rto_us;
+	} else {
+		s->tokens -= ratio_from_whole(1);
+		if (s->params.spacing != TL_RESEND_DOUBLING)
+			us = TL(resend_priced_spacing)(s, waited_us);
+	}
+	return us < s->params.rto_max_us ? us : s->params.rto_max_us;
+}
+
+TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us, int64_t time_us)
+{
+	TL(resend_rtt_sample)(&s->rtt, rtt_us, time_us);
+	s->hold_us = 0;
+}
+
+/* A resend that is known to have been needed gives its part of the budget back. */
+TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_resend_outcome *in)
+{
+	if (in->judged_us > 0) {
+		TL(resend_scores_judge)(&s->scores, in->judged_us);
+		tl_resend_count_rtt(&s->counts, in->judged_us);
+	}
+	TL(resend_scores_flight)(&s->scores, in->lost);
+	if (in->lost)
+		tl_resend_count_episode(&s->counts, in->episode_us);
+	if (in->lost && in->clear)
+		TL(resend_priced_refill)(s, ratio_from_whole(1));
+	/* without timestamps a tight wait would confirm itself for ever */
+	if (!in->clear)
+		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
+}
+
+/* An ACK half a round trip after the only resend cannot be its own. */
+TL_FN int64_t TL(resend_priced_early_us)(const struct TL(resend_priced) *s)
+{
+	return num_to_us(s->rtt.srtt) >> 1;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Seven candidates for a first wait, each scored on every flight whether it was used or not: what it would have cost a
+ * lost segment, and how many needless resends it would have drawn from a late one. Included once for each arithmetic. */
+
+#ifndef TCPLEARN_RESEND_SCORES_H
+#define TCPLEARN_RESEND_SCORES_H
+#define TL_RESEND_FLOORS 6
+#define TL_RESEND_CANDIDATES 7 /* the last is stock's own first wait */
+#define TL_RESEND_FORGET 10    /* a score forgets a 2^10th at each flight */
+/* Flights over which the share of losses is averaged: 62 more than were seen, at most these. */
+#define TL_RESEND_LOSS_PRIOR 62
+#define TL_RESEND_LOSS_MAX 512
+
+/* What is added to SRTT at least, by candidate */
+TL_FN int64_t tl_resend_floor_us(uint32_t i)
+{
+	static const int32_t floor_us[TL_RESEND_FLOORS] = { 1000, 5000, 10000, 20000, 50000, 100000 };
+
+	return floor_us[i];
+}
+#endif
+
+struct TL(resend_scores) {
+	num_t waits[TL_RESEND_CANDIDATES];     /* discounted sums */
+	ratio_t misses[TL_RESEND_CANDIDATES];  /* the same, of needless resends */
+	int64_t wait_us[TL_RESEND_CANDIDATES]; /* as of the flight's beginning; 0: not known yet */
+	ratio_t loss;                          /* share of the flights whose timer's segment was lost */
+	uint32_t flights;
+	uint32_t chosen;
+};
+
+/* prior: misses that the shortest begins with, the others with less in steps. */
+TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ratio_t loss)
+{
+	uint32_t i;
+
+	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
+		s->waits[i] = num_from_us(0);
+		s->misses[i] = i < TL_RESEND_FLOORS
+				       ? num_div_count(num_mul_count(prior, TL_RESEND_FLOORS - i),
+						       TL_RESEND_FLOORS)
+				       : ratio_from_whole(0);
+		s->wait_us[i] = 0;
+	}
+	s->loss = loss;
+	s->flights = 0;
+	s->chosen = TL_RESEND_FLOORS;
+}
+
+/* The candidates' waits from here on, and the cheapest: the loss share times its waits, and the price of its needless
+ * resends. A tie goes to the shorter. */
+TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL(linux_tcp) *rtt,
+				    int64_t stock_us, int64_t price_us)
+{
+	num_t least = num_from_us(0);
+	uint32_t i;
+
+	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
+		const num_t cost = num_mul(s->waits[i], s->loss) +
+				   num_mul(num_from_us(price_us), s->misses[i]);
+
+		s->wait_us[i] = i == TL_RESEND_FLOORS
+					? stock_us
+					: num_to_us(rtt->srtt +
+						    TL(max)(rtt->mdev4, num_from_us(tl_resend_floor_us(i))));
+		if (i == 0 || cost < least) {
+			least = cost;
+			s->chosen = i;
+		}
+	}
+}
+
+/* What a flight's sample says of every candidate. A late answer draws a resend, and one more for each doubling. */
+TL_FN void TL(resend_scores_judge)(struct TL(resend_scores) *s, int64_t rtt_us)
+{
+	const uint32_t late = tl_resend_log2((uint64_t)rtt_us);
+	uint32_t i;
+
+	if (s->wait_us[0] == 0)
+		return;
+	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
+		const int64_t wait_us = s->wait_us[i];
+		const uint32_t drawn = rtt_us > wait_us
+					       ? TL_RESEND_ONE + late - tl_resend_log2((uint64_t)wait_us)
+					       : 0;
+
+		s->waits[i] += num_from_us(wait_us) - num_shr(s->waits[i], TL_RESEND_FORGET);
+		s->misses[i] += num_shr(ratio_from_whole(drawn), 16) -
+				num_shr(s->misses[i], TL_RESEND_FORGET);
+	}
+}
+
+TL_FN void TL(resend_scores_flight)(struct TL(resend_scores) *s, uint32_t lost)
+{
+	const ratio_t is = ratio_from_whole(lost ? 1 : 0);
+
+	if (s->flights < TL_RESEND_LOSS_MAX - TL_RESEND_LOSS_PRIOR)
+		s->flights++;
+	s->loss += num_div_count(is - s->loss, (int32_t)(s->flights + TL_RESEND_LOSS_PRIOR));
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `stock`: when the Linux kernel sends again by its timer: a tail loss probe first (RFC 8985, section 7), then the RTO
+ * of its estimator, doubled at each expiry (RFC 6298, 5.5), or kept for the first few (thin linear timeouts). Included
+ * once for each arithmetic. */
+
+#define TL_RESEND_STOCK_PARAMS(X) \
+	X(us, rto_min, 200000, 1, 4294967296, \
+	  "floor of the RTO's variance term; a lone segment's probe waits it beyond 2 SRTT") \
+	X(choice, probe, TL_ON, "on|off", 1, "the first resend is a tail loss probe") \
+	X(us, probe_min, 8000, 1, 4294967296, \
+	  "what a probe waits beyond 2 SRTT with more segments out (two jiffies)") \
+	X(count, linear, 0, 0, 1000, "timeouts before the wait begins to double (thin linear timeouts: 6)") \
+	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait (TCP_RTO_MAX)")
+
+struct TL(resend_stock_params) {
+	TL_RESEND_STOCK_PARAMS(TL_FIELD)
+};
+
+struct TL(resend_stock) {
+	struct tl_resend_flight flight;
+	struct TL(resend_stock_params) params;
+	struct TL(linux_tcp) rtt;
+	int64_t hold_us; /* least RTO until a clear sample (Karn) */
+};
+
+TL_FN void TL(resend_stock_defaults)(struct TL(resend_stock_params) *p) { TL_RESEND_STOCK_PARAMS(TL_DEFAULT) }
+
+/* `floor`: what `ip route … rto_min 5ms` sets */
+TL_FN void TL(resend_stock_floor)(struct TL(resend_stock_params) *p)
+{
+	p->rto_min_us = 5000;
+}
+
+/* net.ipv4.tcp_thin_linear_timeouts */
+TL_FN void TL(resend_stock_linear)(struct TL(resend_stock_params) *p)
+{
+	p->linear = 6;
+}
+
+/* net.ipv4.tcp_early_retrans = 0 */
+TL_FN void TL(resend_stock_no_probe)(struct TL(resend_stock_params) *p)
+{
+	p->probe = TL_OFF;
+}
+
+/* The estimator of the kernel with these bounds; also of a policy that is held to stock's. */
+TL_FN void TL(resend_rtt_init)(struct TL(linux_tcp) *rtt, int64_t rto_min_us, int64_t rto_max_us)
+{
+	struct TL(linux_tcp_params) p;
+
+	TL(linux_tcp_defaults)(&p);
+	p.variance_floor_us = rto_min_us;
+	p.rto_max_us = rto_max_us;
+	TL(linux_tcp_init)(rtt, &p);
+}
+
+TL_FN void TL(resend_rtt_sample)(struct TL(linux_tcp) *rtt, int64_t rtt_us, int64_t time_us)
+{
+	struct tl_sample in;
+
+	in.time_us = time_us;
+	in.rtt_us = rtt_us;
+	in.sent_us = (int64_t)((uint64_t)time_us - (uint64_t)rtt_us);
+	in.ack_delay_us = 0;
+	in.flight_segments = 0;
+	in.ttl = in.hops = 0;
+	TL(linux_tcp_update)(rtt, &in);
+}
+
+TL_FN int64_t TL(resend_rto_us)(const struct TL(linux_tcp) *rtt)
+{
+	struct TL(prediction) p;
+
+	TL(linux_tcp_query)(rtt, &p);
+	return num_to_us(p.rto);
+}
+
+/* The kernel's first wait: that of its probe, where it is the shorter. */
+TL_FN int64_t TL(resend_stock_wait_us)(const struct TL(linux_tcp) *rtt, uint32_t probe, int64_t probe_min_us,
+				       uint32_t out_segments, int64_t rto_us)
+{
+	int64_t pto_us;
+
+	if (probe != TL_ON || rtt->samples == 0)
+		return rto_us;
+	pto_us = num_to_us(rtt->srtt + rtt->srtt) +
+		 (out_segments > 1 ? probe_min_us : rtt->params.variance_floor_us);
+	return pto_us < rto_us ? pto_us : rto_us;
+}
+
+TL_FN void TL(resend_stock_start)(struct TL(resend_stock) *s)
+{
+	TL(resend_rtt_init)(&s->rtt, s->params.rto_min_us, s->params.rto_max_us);
+	s->hold_us = 0;
+}
+
+TL_FN void TL(resend_stock_open)(struct TL(resend_stock) *s, uint32_t out_segments)
+{
+	(void)s, (void)out_segments;
+}
+
+TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t out_segments)
+{
+	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
+
+	return TL(resend_stock_wait_us)(&s->rtt, s->params.probe, s->params.probe_min_us, out_segments,
+					rto_us > s->hold_us ? rto_us : s->hold_us);
+}
+
+/* After a probe the RTO still counts from the oldest sending, which for a lone segment is the probe's. */
+TL_FN int64_t TL(resend_stock_next)(struct TL(resend_stock) *s, int64_t waited_us, uint32_t out_segments)
+{
+	const struct TL(resend_stock_params) *p = &s->params;
+	const uint32_t probes = p->probe == TL_ON, resends = s->flight.resends;
+	const uint32_t timeouts = resends > probes ? resends - probes : 0;
+	const uint32_t doublings = timeouts > p->linear ? timeouts - p->linear : 0;
+	int64_t rto_us = TL(resend_rto_us)(&s->rtt);
+
+	if (rto_us < s->hold_us)
+		rto_us = s->hold_us;
+	if (resends == 1 && probes && out_segments > 1)
+		rto_us = rto_us > waited_us + p->probe_min_us ? rto_us - waited_us : p->probe_min_us;
+	return tl_resend_doubled(rto_us, doublings, p->rto_max_us);
+}
+
+TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, int64_t time_us)
+{
+	TL(resend_rtt_sample)(&s->rtt, rtt_us, time_us);
+	s->hold_us = 0;
+}
+
+/* RFC 6298, 5.7 and Karn: the doubled RTO is kept while it is not known what was answered. */
+TL_FN void TL(resend_stock_end)(struct TL(resend_stock) *s, const struct tl_resend_outcome *in)
+{
+	if (!in->clear && s->flight.resends > 1)
+		s->hold_us = s->flight.wait_us;
+}
+
+TL_FN int64_t TL(resend_stock_early_us)(const struct TL(resend_stock) *s)
+{
+	(void)s;
+	return 0;
+}

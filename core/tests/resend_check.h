@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A resend policy with its memory fenced, for the tests. */
+#ifndef TCPLEARN_TESTS_RESEND_CHECK_H
+#define TCPLEARN_TESTS_RESEND_CHECK_H
+
+#include "check.h"
+
+struct resender {
+	const struct tl_resend_policy *p;
+	int64_t params[TL_PARAMS_BYTES_MAX / 8];
+	unsigned char *state;
+	size_t bytes;
+};
+
+static inline void resender_defaults(struct resender *s, const struct tl_resend_policy *p)
+{
+	memset(s, 0, sizeof(*s));
+	s->p = p;
+	p->defaults(s->params);
+}
+
+static inline int resender_set(struct resender *s, const char *key, double value)
+{
+	size_t i = 0;
+
+	while (i < s->p->param_count && strcmp(s->p->params[i].key, key) != 0)
+		i++;
+	return s->p->set(s->params, i, value);
+}
+
+static inline double resender_get(const struct resender *s, const char *key)
+{
+	size_t i = 0;
+
+	while (i < s->p->param_count && strcmp(s->p->params[i].key, key) != 0)
+		i++;
+	return i < s->p->param_count ? s->p->get(s->params, i) : NAN;
+}
+
+static inline void resender_start(struct resender *s)
+{
+	s->bytes = s->p->state_bytes(s->params);
+	s->state = fenced(s->bytes);
+	s->p->init(s->state, s->params);
+}
+
+static inline void resender_stop(struct resender *s)
+{
+	fenced_free(s->p->name, s->state, s->bytes);
+}
+
+/* The policy's wait with what holds for every one. */
+static inline struct tl_resend_wait resender_checked(const struct resender *s, struct tl_resend_wait w,
+						     uint32_t out_segments, int fired)
+{
+	const double most = resender_get(s, "rto_max_us");
+
+	CHECK(w.probe <= 1, "%s: probe %u", s->p->name, w.probe);
+	if (out_segments == 0) {
+		CHECK(w.wait_us == 0 && w.probe == 0, "%s: a timer of nothing", s->p->name);
+		return w;
+	}
+	CHECK(w.wait_us >= 1 && (double)w.wait_us <= most, "%s: waits %lld us", s->p->name,
+	      (long long)w.wait_us);
+	CHECK(!fired || w.probe == 0, "%s: a second probe", s->p->name);
+	return w;
+}
+
+static inline struct tl_resend_wait resender_send(struct resender *s, int64_t time_us, uint32_t out)
+{
+	struct tl_resend_event in;
+	struct tl_resend_wait w;
+
+	in.time_us = time_us;
+	in.out_segments = out;
+	s->p->send(s->state, &in, &w);
+	return resender_checked(s, w, 1, 0);
+}
+
+static inline struct tl_resend_wait resender_timer(struct resender *s, int64_t time_us, uint32_t out)
+{
+	struct tl_resend_event in;
+	struct tl_resend_wait w;
+
+	in.time_us = time_us;
+	in.out_segments = out;
+	s->p->timer(s->state, &in, &w);
+	return resender_checked(s, w, 1, 1);
+}
+
+static inline struct tl_resend_wait resender_ack(struct resender *s, int64_t time_us, int64_t rtt_us,
+						 uint32_t out, uint32_t answers)
+{
+	struct tl_resend_ack in;
+	struct tl_resend_wait w;
+
+	in.time_us = time_us;
+	in.rtt_us = rtt_us;
+	in.out_segments = out;
+	in.answers = answers;
+	s->p->ack(s->state, &in, &w);
+	return resender_checked(s, w, out, 0);
+}
+
+#endif

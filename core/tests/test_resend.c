@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What holds for every resend policy, whatever happens, and the bounds that keep a network safe from the learned ones
+ * (docs/algorithms/resend/safety.md): a registered one is found by itself. */
+#include "resend_check.h"
+
+#include "tcplearn/wrap.h"
+
+static void check_params(const struct tl_resend_policy *p, const struct tl_resend_policy *other)
+{
+	struct resender s;
+	size_t i;
+
+	CHECK(p->params_bytes <= TL_PARAMS_BYTES_MAX && p->param_count > 0, "%s: parameters", p->name);
+	CHECK(strcmp(p->name, other->name) == 0 && p->param_count == other->param_count, "%s: differ",
+	      p->name);
+	CHECK(tl_resend_find(p->name, p->arithmetic) == p, "%s: not found by name", p->name);
+	resender_defaults(&s, p);
+	CHECK(p->state_bytes(s.params) <= 640, "%s: %zu bytes of state", p->name, p->state_bytes(s.params));
+	for (i = 0; i < p->param_count; i++) {
+		const struct tl_param *q = &p->params[i];
+		double value = p->get(s.params, i);
+
+		CHECK(value >= q->low && value <= q->high, "%s: default of %s is %g", p->name, q->key, value);
+		CHECK(p->set(s.params, i, NAN) == -1 &&
+			      p->set(s.params, i, nextafter(q->low, -INFINITY)) == -1 &&
+			      p->set(s.params, i, nextafter(q->high, INFINITY)) == -1,
+		      "%s: %s takes what is out of range", p->name, q->key);
+		CHECK(p->get(s.params, i) == value, "%s: %s changed by a refused value", p->name, q->key);
+		CHECK(p->set(s.params, i, q->low) == 0 && p->set(s.params, i, q->high) == 0, "%s: %s",
+		      p->name, q->key);
+	}
+	CHECK(p->set(s.params, i, 0) == -1, "%s: a parameter too many", p->name);
+}
+
+/* A path, and what a policy did on it. */
+struct path {
+	uint64_t seed;
+	int64_t now_us, rtt_us;
+	int loss_percent, late_percent, clear;
+};
+
+struct run {
+	int64_t flights, resends, early; /* early: waits after a resend that are less than doubled */
+	int64_t known;                   /* flights whose first resend is known to have been needed */
+	int64_t needless;
+};
+
+static int roll(struct path *p, int percent)
+{
+	return random_below(&p->seed, 100) < percent;
+}
+
+/* One segment, its resends and its answer; `stock` sees the same where it is not NULL. */
+static void request(struct resender *s, struct resender *stock, struct path *p, struct run *r)
+{
+	const int64_t rtt_us = (p->rtt_us + random_below(&p->seed, p->rtt_us / 4 + 1)) *
+			       (roll(p, p->late_percent) ? 5 : 1);
+	int64_t sent_us, arrives_us, got_us = -1;
+	struct tl_resend_wait w, cap;
+
+	p->now_us += random_below(&p->seed, 500000);
+	sent_us = p->now_us;
+	w = resender_send(s, sent_us, 1);
+	if (stock) {
+		cap = resender_send(stock, sent_us, 1);
+		CHECK(w.wait_us <= cap.wait_us, "%s: first wait %lld, stock's %lld", s->p->name,
+		      (long long)w.wait_us, (long long)cap.wait_us);
+	}
+	r->flights++;
+	got_us = roll(p, p->loss_percent) ? -1 : sent_us;
+	arrives_us = got_us < 0 ? INT64_MAX : got_us + rtt_us;
+	while (p->now_us + w.wait_us < arrives_us) {
+		const int64_t before_us = w.wait_us;
+
+		p->now_us += w.wait_us;
+		r->resends++;
+		r->needless += got_us >= 0;
+		if (got_us < 0 && !roll(p, p->loss_percent)) {
+			got_us = p->now_us;
+			arrives_us = got_us + rtt_us;
+		}
+		w = resender_timer(s, p->now_us, 1);
+		if (stock)
+			resender_timer(stock, p->now_us, 1);
+		r->early += w.wait_us < 2 * before_us && (double)w.wait_us < resender_get(s, "rto_max_us");
+	}
+	r->known += got_us > sent_us && p->clear;
+	p->now_us = arrives_us;
+	{
+		const uint32_t answers = !p->clear           ? TL_RESEND_UNCLEAR
+					 : got_us == sent_us ? TL_RESEND_FIRST
+							     : TL_RESEND_LATER;
+
+		resender_ack(s, p->now_us, arrives_us - got_us, 0, answers);
+		if (stock)
+			resender_ack(stock, p->now_us, arrives_us - got_us, 0, answers);
+	}
+}
+
+static struct path path_of(int64_t rtt_us, int loss_percent, int late_percent, int clear)
+{
+	struct path p = { 7, 1000000, 0, 0, 0, 0 };
+
+	p.rtt_us = rtt_us;
+	p.loss_percent = loss_percent;
+	p.late_percent = late_percent;
+	p.clear = clear;
+	return p;
+}
+
+/* Never a first wait beyond stock's; every wait after a resend doubled but for what the budget paid. */
+static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, int loss_percent,
+			 int late_percent)
+{
+	struct path p = path_of(rtt_us, loss_percent, late_percent, 1);
+	struct run r = { 0, 0, 0, 0, 0 };
+	struct resender s, stock;
+	double budget, refill;
+	int k;
+
+	resender_defaults(&s, policy);
+	resender_defaults(&stock, tl_resend_find("stock", policy->arithmetic));
+	resender_start(&s);
+	resender_start(&stock);
+	for (k = 0; k < 3000; k++)
+		request(&s, &stock, &p, &r);
+	budget = resender_get(&s, "budget");
+	refill = resender_get(&s, "refill");
+	if (resender_get(&s, "spacing") == TL_RESEND_DOUBLING)
+		CHECK(r.early == 0, "%s: %lld waits were not doubled", policy->name, (long long)r.early);
+	CHECK((double)r.early <= budget + refill * (double)r.flights + (double)r.known + 1e-6,
+	      "%s: %lld waits not doubled, budget %g, %lld flights, %lld known to be lost", policy->name,
+	      (long long)r.early, budget, (long long)r.flights, (long long)r.known);
+	resender_stop(&s);
+	resender_stop(&stock);
+}
+
+/* A lossy path that dies for ten minutes, resends for nothing: resends in all, and in any second. */
+static void check_dead_path(const struct tl_resend_policy *policy, int64_t rtt_us)
+{
+	struct path p = path_of(rtt_us, 5, 0, 1);
+	struct run r = { 0, 0, 0, 0, 0 };
+	int64_t times[4096], start_us, end_us;
+	struct tl_resend_wait w;
+	struct resender s;
+	size_t n = 0, k, from = 0, most = 0;
+
+	resender_defaults(&s, policy);
+	CHECK(resender_set(&s, "price_us", 0) == 0, "%s: no price", policy->name);
+	resender_start(&s);
+	for (k = 0; k < 2000; k++)
+		request(&s, NULL, &p, &r);
+	start_us = p.now_us;
+	end_us = start_us + 600000000;
+	for (w = resender_send(&s, p.now_us, 1); p.now_us + w.wait_us < end_us && n < 4096;) {
+		const int64_t before_us = w.wait_us;
+
+		p.now_us += w.wait_us;
+		times[n++] = p.now_us;
+		w = resender_timer(&s, p.now_us, 1);
+		/* geometric: never sooner than an eighth of what was waited, nor than the first wait */
+		CHECK(8 * w.wait_us + 8 >= p.now_us - start_us ||
+			      (double)w.wait_us >= resender_get(&s, "rto_max_us") ||
+			      w.wait_us >= 2 * before_us,
+		      "%s: waits %lld after %lld us", policy->name, (long long)w.wait_us,
+		      (long long)(p.now_us - start_us));
+		CHECK(n <= 40 || w.wait_us >= 2 * before_us ||
+			      (double)w.wait_us >= resender_get(&s, "rto_max_us"),
+		      "%s: the %zuth wait is %lld us after %lld", policy->name, n, (long long)w.wait_us,
+		      (long long)before_us);
+	}
+	for (k = 0; k < n; k++) {
+		while (times[from] + 1000000 <= times[k])
+			from++;
+		most = k - from + 1 > most ? k - from + 1 : most;
+	}
+	CHECK(n <= 60 && most <= 49, "%s: %zu resends in ten minutes, %zu in a second", policy->name, n,
+	      most);
+	if (resender_get(&s, "spacing") == TL_RESEND_DOUBLING)
+		CHECK(n <= 25 && most <= 11, "%s: %zu resends in ten minutes, %zu in a second", policy->name,
+		      n, most);
+	resender_stop(&s);
+}
+
+/* The RTT rises and nothing tells which sending was answered: needless resends in 200 requests after ten. */
+static int64_t needless_after_rise(const struct tl_resend_policy *policy, int64_t times_10)
+{
+	struct path p = path_of(20000, 1, 0, 0);
+	struct run r = { 0, 0, 0, 0, 0 }, after = { 0, 0, 0, 0, 0 };
+	struct resender s;
+	int k;
+
+	resender_defaults(&s, policy);
+	resender_start(&s);
+	for (k = 0; k < 2000; k++)
+		request(&s, NULL, &p, &r);
+	p.rtt_us = p.rtt_us * times_10 / 10;
+	p.loss_percent = 0;
+	for (k = 0; k < 10; k++)
+		request(&s, NULL, &p, &r);
+	for (k = 0; k < 200; k++)
+		request(&s, NULL, &p, &after);
+	resender_stop(&s);
+	return after.needless;
+}
+
+/* The wait must follow within a few requests, and stay; a floor alone is locked in. */
+static void check_no_lock_in(const struct tl_resend_policy *policy)
+{
+	static const int64_t times_10[] = { 15, 22, 40, 1000 };
+	size_t k;
+
+	for (k = 0; k < 4; k++)
+		CHECK(needless_after_rise(policy, times_10[k]) <= 4,
+		      "%s: needless resends for ever after a rise", policy->name);
+	CHECK(needless_after_rise(tl_resend_find("floor", policy->arithmetic), 22) >= 190,
+	      "the test is blind");
+}
+
+/* Frozen at sending: samples of the flight change its waits' scores only after it. */
+static void check_bulk(const struct tl_resend_policy *policy)
+{
+	struct resender s;
+	int64_t now_us = 0;
+	int k;
+
+	resender_defaults(&s, policy);
+	resender_start(&s);
+	for (k = 0; k < 20; k++)
+		resender_send(&s, 0, 1);
+	for (k = 0; k < 5000; k++) {
+		now_us += 1000;
+		resender_ack(&s, now_us + 19000, 20000, 19, TL_RESEND_FIRST);
+		resender_send(&s, now_us + 19000, 20);
+	}
+	CHECK(resender_send(&s, now_us + 19000, 21).wait_us <= 60000, "%s: the wait does not follow the RTT",
+	      policy->name);
+	resender_stop(&s);
+}
+
+static int is_learned(const struct tl_resend_policy *p)
+{
+	return strncmp(p->name, "priced", 6) == 0;
+}
+
+int main(void)
+{
+	static const int64_t rtts_us[] = { 100, 20000, 700000 };
+	size_t i, k;
+	int arithmetic;
+
+	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
+		for (i = 0; i < tl_resend_count(); i++) {
+			const struct tl_resend_policy *p = tl_resend_at(i, arithmetic ? TL_FIX : TL_F64);
+
+			check_params(p, tl_resend_at(i, arithmetic ? TL_F64 : TL_FIX));
+			if (!is_learned(p))
+				continue;
+			for (k = 0; k < 3; k++) {
+				check_bounds(p, rtts_us[k], 2, 1);
+				check_bounds(p, rtts_us[k], 30, 10);
+				check_bounds(p, rtts_us[k], 0, 50);
+				check_dead_path(p, rtts_us[k]);
+			}
+			check_no_lock_in(p);
+			check_bulk(p);
+		}
+	}
+	CHECK(tl_resend_at(i, TL_FIX) == NULL && tl_resend_find("none", TL_F64) == NULL, "past the end");
+	printf("state: %zu bytes fixed\n", sizeof(struct tl_resend_priced_fix));
+	return finish();
+}

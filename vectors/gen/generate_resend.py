@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Writes vectors/resends and vectors/expected/resend; with --check compares them with what is there.
+
+    python3 vectors/gen/generate_resend.py [--check]
+
+Needs Python 3.11 or later and nothing else."""
+
+import sys
+from pathlib import Path
+
+from resend_reference import POLICIES, Floats, Wholes
+from resend_series import SERIES
+from vector_files import write_or_check
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+def series_text(events):
+    return "".join(",".join([kind, *map(str, values)]) + "\n" for kind, values in events)
+
+
+def answers(name):
+    """A line an event: the wait and whether it ends with a probe; the wait in double where it is another."""
+    kind, fixed, variants = POLICIES[name]
+    lines = []
+    for changed in ({}, *variants):
+        for series, events in SERIES.items():
+            lines.append(",".join(["case", series, *(f"{k}={v}" for k, v in changed.items())]))
+            both = [kind(numbers(), {**fixed, **changed}) for numbers in (Wholes, Floats)]
+            for event, values in events:
+                (wait, probe), (real, _) = (getattr(policy, event)(*values) for policy in both)
+                lines.append(f"{wait},{probe}" + (f",{real}" if real != wait else ""))
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    texts = {HERE / "resends" / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
+    folder = HERE / "expected" / "resend"
+    texts |= {folder / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES}
+    sys.exit(write_or_check(__doc__, texts))

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The resend policies as docs/algorithms/resend describes them: in floats, and in integers."""
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import ClassVar
+
+from double_reference import Linux as FloatLinux
+from fixed_reference import Linux as WholeLinux
+from loss_numbers import Float, Whole
+
+LIMIT = 1 << 32
+FIRST, LATER, UNCLEAR = range(3)
+FLOORS_MS = (1, 5, 10, 20, 50, 100)
+
+
+class SeenLinux(FloatLinux):
+    """Under the integers' names."""
+
+    @property
+    def seen(self):
+        return self.srtt is not None
+
+    @property
+    def mdev4(self):
+        return 4 * self.mdev
+
+
+class Floats(Float):
+    linux = SeenLinux
+
+    def us(self, a):
+        return math.floor(a + 0.5)
+
+
+class Wholes(Whole):
+    linux = WholeLinux
+
+    def us(self, a):
+        return (a + 128) // 256
+
+
+def log2(x):
+    """Mitchell's, in 65,536ths, cut."""
+    top = x.bit_length() - 1
+    return top * 65536 + math.floor(Fraction(x - 2**top, 2**top) * 65536)
+
+
+def since(a, b):
+    return min(max(b - a, 0), LIMIT)
+
+
+def within(a, low, high):
+    return min(max(a, low), high)
+
+
+def wrapped(x):
+    """As a 64-bit integer."""
+    return (x + 2**63) % 2**64 - 2**63
+
+
+class Policy:
+    """The flight and its timer; what a policy does with them is in its class."""
+
+    defaults: ClassVar = {}
+
+    def __init__(self, numbers, changed):
+        self.n, self.p = numbers, {**self.defaults, **changed}
+        p = {"variance_floor_us": self.p["rto_min_us"], "rto_initial_us": 1_000_000}
+        self.rtt = numbers.linux({**p, "rto_max_us": self.p["rto_max_us"]})
+        self.flight, self.hold = None, 0
+        self.probes = self.p["probe"] == 0
+        self.start()
+
+    def rto(self):
+        return self.n.us(self.rtt.query()[1])
+
+    def stock_first(self, out, rto):
+        if not (self.probes and self.rtt.seen):
+            return rto
+        beyond = self.p["probe_min_us"] if out > 1 else self.p["rto_min_us"]
+        return min(self.n.us(self.rtt.srtt + self.rtt.srtt) + beyond, rto)
+
+    def begin(self, time, segments, out):
+        if self.flight is None:
+            self.flight = SimpleNamespace(
+                first=time, armed=time, set=time, wait=1, acked=None, rtt=0, segments=segments, resends=0
+            )
+            self.open(out)
+
+    def arm(self, time, out):
+        f = self.flight
+        f.armed = f.set = time
+        f.wait = within(self.first(out), 1, LIMIT)
+
+    def left(self, time):
+        f = self.flight
+        return max(f.wait - since(f.set, time), 1), int(self.probes and f.resends == 0)
+
+    def send(self, time, out):
+        self.begin(time, 0, out)
+        f = self.flight
+        f.segments += 1
+        if f.resends == 0 and (self.probes or f.segments == 1):
+            self.arm(time, out)
+        return self.left(time)
+
+    def timer(self, time, out):
+        self.begin(time, out, out)
+        f = self.flight
+        f.resends, f.set = f.resends + 1, time
+        f.wait = within(self.next(since(f.armed, time), out), 1, LIMIT)
+        return self.left(time)
+
+    def ack(self, time, rtt, out, answers):
+        f = self.flight
+        if f is None:
+            if rtt > 0:
+                self.sample(time, within(rtt, 1, LIMIT))
+        else:
+            self.answered(f, time, within(rtt, 0, LIMIT), out, answers)
+        if out == 0:
+            return 0, 0
+        self.begin(time, out, out)
+        self.arm(time, out)
+        return self.left(time)
+
+    def answered(self, f, time, rtt, out, answers):
+        sent = wrapped(time - rtt)
+        again = f.resends > 0
+        clear = not again or answers < UNCLEAR
+        early = not clear and f.resends == 1 and f.segments <= 1 and since(f.set, time) < self.early()
+        lost = again and answers != FIRST and not early
+        if clear and rtt > 0:
+            self.sample(time, rtt)
+            if sent >= f.first:
+                f.rtt = rtt
+        later = f.acked is not None and rtt > 0 and sent > f.acked
+        if again or out == 0 or later:
+            episode = since(f.armed, sent if clear and rtt > 0 else f.set)
+            self.end(f, clear, lost, episode, since(f.armed, time))
+            self.flight = None
+        elif f.acked is None:
+            f.acked = time
+
+    def sample(self, time, rtt):
+        sample = SimpleNamespace(time_us=time, rtt_us=rtt, sent_us=wrapped(time - rtt))
+        self.rtt.update(sample)
+        self.hold = 0
+
+    def start(self):
+        pass
+
+    def open(self, out):
+        pass
+
+    def early(self):
+        return 0
+
+
+class Stock(Policy):
+    defaults: ClassVar = {
+        "rto_min_us": 200_000,
+        "probe": 0,  # on
+        "probe_min_us": 8000,
+        "linear": 0,
+        "rto_max_us": 120_000_000,
+    }
+
+    def first(self, out):
+        return self.stock_first(out, max(self.rto(), self.hold))
+
+    def next(self, waited, out):
+        rto, resends = max(self.rto(), self.hold), self.flight.resends
+        if self.probes and resends == 1 and out > 1:
+            rto = max(rto - waited, self.p["probe_min_us"])
+        timeouts = max(resends - self.probes, 0)
+        return min(rto * 2 ** min(max(timeouts - self.p["linear"], 0), 64), self.p["rto_max_us"])
+
+    def end(self, f, clear, lost, episode, waited):
+        if not clear and f.resends > 1:
+            self.hold = f.wait
+
+
+class Priced(Policy):
+    defaults: ClassVar = {
+        "price_us": 100_000,
+        "spacing": 0,  # doubling
+        "budget": 40,
+        "refill": 0.2,
+        "prior_misses": 0.5,
+        "prior_loss": 0.004,
+        "probe": 0,
+        "probe_min_us": 8000,
+        "rto_min_us": 200_000,
+        "rto_max_us": 120_000_000,
+    }
+
+    def start(self):
+        n, p = self.n, self.p
+        prior = n.decimal(p["prior_misses"])
+        self.waits = [n.duration(0)] * 7
+        self.misses = [n.scaled(n.product(prior, k), 6) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
+        self.frozen, self.chosen = None, 6
+        self.loss, self.flights = n.decimal(p["prior_loss"]), 0
+        self.tokens = n.number(p["budget"])
+        self.late, self.episodes = [0] * 28, [0] * 20
+
+    def refill(self, by):
+        self.tokens = min(self.tokens + by, self.n.number(self.p["budget"]))
+
+    def early(self):
+        return self.n.us(self.rtt.srtt) // 2 if self.rtt.seen else 0
+
+    def stock(self, out):
+        return self.stock_first(out, self.rto())
+
+    def open(self, out):
+        n = self.n
+        self.refill(n.decimal(self.p["refill"]))
+        if not self.rtt.seen:
+            return
+        floors = [n.duration(1000 * ms) for ms in FLOORS_MS]
+        self.frozen = [n.us(self.rtt.srtt + max(self.rtt.mdev4, f)) for f in floors] + [self.stock(out)]
+        price = n.duration(self.p["price_us"])
+        costs = [
+            n.part(w, self.loss) + n.part(price, m) for w, m in zip(self.waits, self.misses, strict=True)
+        ]
+        self.chosen = costs.index(min(costs))
+
+    def first(self, out):
+        self.q = stock = self.stock(out)
+        if self.frozen and self.tokens >= self.n.number(1):
+            self.q = min(max(self.frozen[self.chosen], self.n.us(self.rtt.srtt) + 1000), stock)
+        return max(self.q, self.hold)
+
+    def next(self, waited, out):
+        double = 2 * self.flight.wait
+        if self.tokens < self.n.number(1):
+            return min(max(double, self.rto()), self.p["rto_max_us"])
+        self.tokens -= self.n.number(1)
+        spaced = double if self.p["spacing"] == 0 else self.spaced(waited)
+        return min(spaced, self.p["rto_max_us"])
+
+    def spaced(self, waited):
+        hazard = self.p["spacing"] == 1
+        whole = max(waited, self.q)
+        least = max(waited // (8 if hazard else 4), self.q)
+        wait = within(self.hazard(waited), least, whole) if hazard else least
+        lost = self.n.part(self.share(*self.longer(waited + wait)), self.loss)
+        return wait if lost > self.share(*self.later(waited + wait)) else whole
+
+    def share(self, part, whole):
+        return self.n.scaled(self.n.number(part), whole)
+
+    @staticmethod
+    def late_place(us):
+        """Bin, and 65,536ths of it that are passed."""
+        if us < 512:
+            return 0, 0
+        k = (log2(us) - 9 * 65536) * 2
+        return (27, 65536) if k >= 27 * 65536 else (1 + k // 65536, k % 65536)
+
+    @staticmethod
+    def episode_place(us):
+        k = max(log2(max(us, 1)) - 10 * 65536, 0)
+        return (19, 65536) if k >= 20 * 65536 else (k // 65536, k % 65536)
+
+    def later(self, us):
+        k, into = self.late_place(us)
+        beyond = 16384 + self.late[k] * (65536 - into) + 65536 * sum(self.late[k + 1 :])
+        return beyond, 32768 + 65536 * sum(self.late)
+
+    def longer(self, us):
+        k, into = self.episode_place(us)
+        counts = [c + 9830 for c in self.episodes]
+        return 3277 + counts[k] * (65536 - into) // 65536 + sum(counts[k + 1 :]), 3277 + sum(counts)
+
+    def hazard(self, waited):
+        k, _ = self.episode_place(waited)
+        counts = [c + 9830 for c in self.episodes]
+        waits = math.isqrt(min(self.q, 2**31) * min(waited, 2**31))
+        return waits * math.isqrt(2**32 * sum(counts[k:]) // (5 * counts[k])) // 65536
+
+    def end(self, f, clear, lost, episode, waited):
+        n = self.n
+        if f.rtt > 0:
+            self.judge(f.rtt)
+        self.flights = min(self.flights + 1, 450)
+        self.loss += n.scaled(n.number(int(lost)) - self.loss, self.flights + 62)
+        if lost:
+            self.episodes = [c - c // 32 for c in self.episodes]
+            self.episodes[self.episode_place(episode)[0]] += 65536
+            if clear:
+                self.refill(n.number(1))
+        if not clear:
+            self.hold = min(waited, self.p["rto_max_us"])
+
+    def judge(self, rtt):
+        n = self.n
+        for k, wait in enumerate(self.frozen or ()):
+            drawn = 65536 + log2(rtt) - log2(wait) if rtt > wait else 0
+            self.waits[k] += n.duration(wait) - n.scaled(self.waits[k], 1024)
+            self.misses[k] += n.scaled(n.number(drawn), 65536) - n.scaled(self.misses[k], 1024)
+        self.late[self.late_place(rtt)[0]] += 1
+        if sum(self.late) >= 1536:
+            self.late = [c // 2 for c in self.late]
+
+
+#: Name: reference, what differs from its defaults, variants beside what every policy is played on.
+POLICIES = {
+    "stock": (Stock, {}, ({"rto_min_us": 30_000, "probe_min_us": 2000}, {"rto_max_us": 700_000})),
+    "floor": (Stock, {"rto_min_us": 5000}, ()),
+    "linear": (Stock, {"linear": 6}, ({"linear": 2, "probe": 1},)),
+    "stock/no-probe": (Stock, {"probe": 1}, ()),
+    "priced": (
+        Priced,
+        {},
+        ({"price_us": 5000, "prior_loss": 0.05}, {"probe": 1, "budget": 2, "refill": 0.03}),
+    ),
+    "priced/spaced": (Priced, {"spacing": 1}, ({"price_us": 3000}, {"budget": 3}, {"probe": 1})),
+    "priced/quarter": (Priced, {"spacing": 2}, ({"price_us": 0, "prior_misses": 0}, {"rto_max_us": 300_000})),
+}

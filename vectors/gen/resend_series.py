@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Events for the resend policies: (kind, values). Timers fire when a series says, whatever was answered."""
+
+import random
+
+FIRST, LATER, UNCLEAR = range(3)
+
+
+def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
+    """One segment after the other; a lost one is sent again at twice the RTT, then by 3/2 more each time.
+    `late`: share of answers that come after the first resend. `fade`: every so many requests one of four
+    loses all until up to 8 s."""
+    dice = random.Random(seed)
+    now = 0
+    for k in range(count):
+        now += dice.randrange(1, 20 * rtt_us)
+        sent, rtt = now, rtt_us + dice.randrange(1 + rtt_us // 4)
+        yield "send", (now, 1)
+        gone = sum(dice.random() < 0.3 for _ in range(6)) + 1 if dice.random() < loss else 0
+        until = now + dice.randrange(8_000_000) if fade and k % fade == 0 and dice.random() < 0.25 else 0
+        wait, n, copies = 2 * rtt_us, 0, [now]
+        while n < gone or copies[-1] < until:
+            now += wait
+            yield "timer", (now, 1)
+            copies.append(now)
+            wait, n = wait * 3 // 2, n + 1
+        if n == 0 and dice.random() < late:
+            now += 2 * rtt_us
+            yield "timer", (now, 1)
+            rtt, n = 3 * rtt_us, 1
+            copies = [sent]
+        now = max(copies[-1] + rtt, now)
+        answers = (LATER if len(copies) > 1 else FIRST) if clear or n == 0 else UNCLEAR
+        yield "ack", (now, now - copies[-1] if answers < UNCLEAR else 0, 0, answers)
+
+
+def flights(seed, count, rtt_us, loss):
+    """Eight segments every half RTT, an ACK for each; now and then the last needs a resend of the timer."""
+    dice = random.Random(seed)
+    now, out, events = 10**12, 0, []
+    for _ in range(count):
+        now += rtt_us // 2 + dice.randrange(1 + rtt_us)
+        tail = dice.random() < loss
+        for k in range(8):
+            at = now + 200 * k
+            rtt = rtt_us + dice.randrange(1 + rtt_us // 8)
+            events.append((at, 1, "send", at))
+            if tail and k == 7:
+                events.append((at + 2 * rtt_us, 2, "timer", at))
+                events.append((at + 3 * rtt_us, 0, "ack", at + 2 * rtt_us))
+            else:
+                events.append((at + rtt, 0, "ack", at))
+    for at, _, kind, sent in sorted(events):
+        out += {"send": 1, "ack": -1, "timer": 0}[kind]
+        if kind == "ack":
+            yield kind, (at, at - sent, out, LATER if at - sent == rtt_us else FIRST)
+        else:
+            yield kind, (at, max(out, 1))
+
+
+def extremes(seed, count):
+    """What no host should report: time that falls, timers and ACKs of nothing, huge counts."""
+    dice = random.Random(seed)
+    times = (0, 1, -1, 50_000, 10**15, 10**15 + 1, -(2**62), 2**62, 2**63 - 1, -(2**63), 2**32, 2**32 + 1)
+    counts = (0, 1, 2, 1000, 2**31, 2**32 - 1)
+    for _ in range(count):
+        kind = dice.choice(("send", "timer", "timer", "ack"))
+        values = (dice.choice(times),)
+        values += (dice.choice(times),) if kind == "ack" else ()
+        values += (dice.choice(counts),)
+        yield kind, values + ((dice.choice((0, 1, 2, 3, 2**32 - 1)),) if kind == "ack" else ())
+
+
+SERIES = {
+    "thin": list(requests(1, 900, 30_000, 0.03)),
+    "unclear": list(requests(2, 500, 60_000, 0.05, clear=False)),
+    "fades": list(requests(3, 250, 20_000, 0.02, fade=5)),
+    "lan": list(requests(4, 300, 150, 0.02)),
+    "flights": list(flights(5, 40, 40_000, 0.2)),
+    "extremes": list(extremes(6, 300)),
+}
