@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`jacobson/freebsd-2.2` at a constant RTT of 0.75 ticks whose phase is anything: of the count less one, t - 1 is
-1 with a probability of 0.75 and else 0, so SRTT (in 1/32 tick) walks on a few whole numbers as a Markov chain.
+"""`jacobson/freebsd-2.2` at a constant RTT of 0.75 ticks, at any phase. The count less one, t - 1, is then 1
+with a probability of 0.75 and else 0, so SRTT (in 1/32 tick) walks on a few whole numbers as a Markov chain.
 Its stationary distribution gives each mean error exactly."""
 
 import random
@@ -73,7 +73,6 @@ def test_error_at_three_quarters_of_a_tick_is_the_stationary_one(name: str, frac
 
 def test_scored_against_the_count_the_cut_prediction_errs_by_more_than_a_tick() -> None:
     cut, kept = exact_errors(fraction=False), exact_errors(fraction=True)
-    print(cut, kept)
     assert cut["count"] > 1.5
     assert cut["count less one"] < 0.75
     assert kept["time"] < 0.2

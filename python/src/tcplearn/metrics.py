@@ -92,7 +92,7 @@ METRICS = (
     Metric(
         "mean_abs_error_count_ticks",
         (NS3,),
-        "where a clock's ticks are counted (timing `bsd-`): mean of |prediction - count|, which begins at one",
+        "where ticks are counted (timing `bsd-`): mean of |prediction - count|, which begins at one",
     ),
     Metric(
         "mean_abs_error_count_less_one_ticks",
