@@ -73,6 +73,7 @@ struct FlowRecord {
   TimeoutOracle oracle;
 
   Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
+  Moments count_error_us, passed_error_us;           // where ticks are counted: the count, and less one
   Moments first_error_us;                            // of the sample before which nothing was known
   Moments bias_us;                                   // prediction - sample
   Moments sample_us, raw_rtt_us, rto_us, cwnd_bytes;

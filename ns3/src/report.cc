@@ -33,6 +33,11 @@ Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
     put("mean_abs_error_unrounded_ms",
         f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
   }
+  if (f.count_error_us.count() > 0) {
+    put("mean_abs_error_count_ticks", f.count_error_us.mean() / tick_us);
+    put("mean_abs_error_count_less_one_ticks", f.passed_error_us.mean() / tick_us);
+    put("mean_abs_error_time_ticks", f.raw_error_us.mean() / tick_us);
+  }
   if (f.first_error_us.count() > 0) put("first_abs_error_ms", f.first_error_us.mean() / 1e3);
   if (f.at_send_error_us.count() > 0) put("at_send_error_ms", f.at_send_error_us.mean() / 1e3);
   if (f.sample_us.count() > 0) {

@@ -168,8 +168,14 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
     s.estimator.params.emplace_back(key, value.get<double>());
   s.estimator.arithmetic = e.at("arithmetic") == "fixed" ? TL_FIX : TL_F64;
   s.stock = s.estimator.name == "ns3";
-  s.sampling = j.at("sampling") == "one-per-rtt" ? TL_ONE_PER_RTT : TL_EVERY_ACK;
+  const auto sampling = j.at("sampling").get<std::string>();
+  s.sampling = sampling == "counted" ? TL_COUNTED : sampling == "one-per-rtt" ? TL_ONE_PER_RTT : TL_EVERY_ACK;
   s.quantum_us = j.at("quantum_us").get<std::int64_t>();
+  if (s.sampling == TL_COUNTED) {
+    const auto given = j.at("given").get<std::string>();
+    s.given = given == "count" ? Given::kCount : given == "less-one" ? Given::kCountLessOne : Given::kTime;
+    take(j, "seed", s.seed);
+  }
   s.cwnd_max_bytes = tcp.cwnd_max_bytes;
   s.keep_backoff = tcp.keep_backoff;
   s.backoff_max = ns3::Seconds(tcp.backoff_max_s);

@@ -76,6 +76,7 @@ void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings,
 void TcpSocket::record_as(std::uint32_t flow) {
   m_flow = flow;
   m_is_sender = true;
+  if (m_settings->sampling == TL_COUNTED) m_clock = SlowClock(m_settings->quantum_us, m_settings->seed, flow);
   m_txTrace.ConnectWithoutContext(ns3::MakeCallback(&TcpSocket::tag, this));
   if (m_recorder->flows[flow].beside) {
     if (const std::string& other = m_settings->beside_congestion_control; !other.empty())
@@ -214,6 +215,7 @@ double TcpSocket::standing_us() const {
 
 // In place of ns-3's history: it keeps what was in force at each sending, and SYNs are marked too.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
+  count_down();
   if (FlowRecord* f = flow(); f && size) {
     f->sent++;
     f->retransmitted += again;
@@ -259,9 +261,15 @@ void TcpSocket::take_sample(const Sent& sent) {
   m_tcb->m_lastRtt = raw;
   m_tcb->m_minRtt = std::min(raw, m_tcb->m_minRtt);
 
-  sample.rtt_us = tl_sampler_take(&m_sampler, &sample, m_settings->sampling, m_settings->quantum_us);
+  tl_sample by_clock = sample;
+  by_clock.time_us += m_clock.phase_us();
+  by_clock.sent_us += m_clock.phase_us();
+  const std::int64_t counted_us = sample.rtt_us =
+      tl_sampler_take(&m_sampler, &by_clock, m_settings->sampling, m_settings->quantum_us);
   if (sample.rtt_us == 0) return;
-  measure(sent, sample.rtt_us, raw_us);
+  if (m_settings->sampling == TL_COUNTED)
+    sample.rtt_us = m_clock.given_us(m_settings->given, counted_us, raw_us);
+  measure(sent, sample.rtt_us, counted_us, raw_us);
   if (m_settings->stock)
     m_rtt->Measurement(
         m_settings->quantum_us > 1 ? ns3::MicroSeconds(static_cast<std::uint64_t>(sample.rtt_us)) : raw);
@@ -271,7 +279,8 @@ void TcpSocket::take_sample(const Sent& sent) {
   m_backed_off = false;
 }
 
-void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us) {
+void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t counted_us,
+                        std::int64_t raw_us) {
   FlowRecord* f = flow();
   if (!f) return;
   const auto sample = static_cast<double>(sample_us);
@@ -292,6 +301,11 @@ void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t r
     f->error_us.add(std::fabs(prediction - sample));
     f->bias_us.add(prediction - sample);
     f->raw_error_us.add(std::fabs(prediction - static_cast<double>(raw_us)));
+    if (m_settings->sampling == TL_COUNTED) {
+      const auto counted = static_cast<double>(counted_us);
+      f->count_error_us.add(std::fabs(prediction - counted));
+      f->passed_error_us.add(std::fabs(prediction - (counted - static_cast<double>(m_settings->quantum_us))));
+    }
   }
   if (sent.prediction_us > 0) f->at_send_error_us.add(std::fabs(sent.prediction_us - sample));
 }
@@ -311,6 +325,15 @@ void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
   } else if (!m_settings->stock && !m_sent.empty() && estimator().timer() == TL_TIMER_FROM_HEAD) {
     rearm(std::max<Time>(m_rto.Get() - (Simulator::Now() - m_sent.front().at), ns3::MilliSeconds(1)));
   }
+  count_down();
+}
+
+// After each setting of the retransmission timer: it ends at a boundary, not a whole RTO later.
+void TcpSocket::count_down() {
+  if (m_settings->sampling != TL_COUNTED || !m_is_sender || m_state == SYN_SENT) return;
+  if (!m_retxEvent.IsRunning() || m_retxEvent == m_counting_down) return;
+  rearm(m_clock.countdown(Simulator::Now(), Simulator::GetDelayLeft(m_retxEvent)));
+  m_counting_down = m_retxEvent;
 }
 
 void TcpSocket::rearm(Time wait) {

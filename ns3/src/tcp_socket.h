@@ -24,6 +24,7 @@
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "rtt_estimator.h"
+#include "slow_clock.h"
 #include "startup.h"
 
 namespace tcplearn {
@@ -40,6 +41,8 @@ struct SocketSettings {
   ns3::Time stock_granularity = ns3::MilliSeconds(1), stock_min_rto = ns3::Seconds(1);
   tl_sampling sampling = TL_EVERY_ACK;
   std::int64_t quantum_us = 0;
+  Given given = Given::kCount;  // where ticks are counted (TL_COUNTED): timers run down on that clock then
+  std::uint32_t seed = 0;       // of the clocks' phases
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
   std::uint32_t cwnd_max_bytes = 0;       // 0: none
@@ -88,8 +91,9 @@ class TcpSocket : public ns3::TcpSocketBase {
   void tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
            ns3::Ptr<const ns3::TcpSocketBase>);
   void take_sample(const Sent& sent);
-  void measure(const Sent& sent, std::int64_t sample_us, std::int64_t raw_us);
+  void measure(const Sent& sent, std::int64_t sample_us, std::int64_t counted_us, std::int64_t raw_us);
   void rearm(ns3::Time wait);
+  void count_down();
   void judge_losses();
   void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
   SenderState sender_state() const;
@@ -101,6 +105,8 @@ class TcpSocket : public ns3::TcpSocketBase {
   std::uint32_t m_flow = 0;
   bool m_is_sender = false;
   tl_sampler m_sampler{};
+  SlowClock m_clock;
+  ns3::EventId m_counting_down;  // the retransmission timer that was last set to a boundary
   std::deque<Sent> m_sent;
   bool m_backed_off = false;
   std::int64_t m_raw_rtt_us = 0;  // of the ACK that is being taken; 0: it gave none

@@ -31,6 +31,7 @@ struct Setting {
   std::uint32_t lost_syns = 0;
   std::string rate = "3333333bps";  // times that are no whole microseconds
   double seconds = 300;
+  std::int64_t counted_us = 0;  // the tick of a slow clock
 };
 
 class FirstLost : public ErrorModel {
@@ -100,6 +101,10 @@ Run run(const Setting& s) {
   const auto settings = std::make_shared<tcplearn::SocketSettings>();
   settings->estimator = rfc6298(s.name);
   settings->keep_backoff = false;  // as ns-3
+  if (s.counted_us > 0) {
+    settings->sampling = TL_COUNTED;
+    settings->quantum_us = s.counted_us;
+  }
   const auto recorder = std::make_shared<tcplearn::Recorder>(Seconds(20));
   recorder->flows.resize(1);
   for (std::uint32_t i = 0; i < 2; ++i) {
@@ -155,9 +160,38 @@ void same_as_stock(const char* what, double loss, const std::string& rate) {
         line);
 }
 
+// A timeout doubles the RTO, and comes at a boundary of the clock: of n ticks up to one is over when it is
+// set.
+void timers_run_down_at_boundaries() {
+  const std::int64_t tick_us = 300000;
+  const Run r = run({true, "jacobson/freebsd-2.2", 0.10, 0, "3333333bps", 300, tick_us});
+  const std::int64_t phase_us = tcplearn::SlowClock(tick_us, 0, 0).phase_us();
+  std::size_t doubled = 0, off = 0;
+  for (std::size_t i = 1; i < r.rto.size(); ++i) {
+    if (r.rto[i].second != 2 * r.rto[i - 1].second) continue;
+    ++doubled;
+    off += (r.rto[i].first.GetNanoSeconds() + phase_us * 1000) % (tick_us * 1000) > 1000;
+  }
+  check(doubled > 10 && r.timeouts > 10 && off == 0, "counted ticks: " + std::to_string(doubled) +
+                                                         " timeouts, " + std::to_string(off) +
+                                                         " between boundaries");
+}
+
+void countdowns_are_of_whole_ticks() {
+  const tcplearn::SlowClock clock(500000, 3, 1);
+  const Time boundary = MicroSeconds(static_cast<std::uint64_t>(10 * 500000 - clock.phase_us()));
+  check(clock.countdown(boundary, MilliSeconds(1000)) == MilliSeconds(1000) &&
+            clock.countdown(boundary, MilliSeconds(1001)) == MilliSeconds(1500) &&
+            clock.countdown(boundary + MilliSeconds(200), MilliSeconds(1000)) == MilliSeconds(800) &&
+            clock.countdown(boundary, MilliSeconds(0)) == MilliSeconds(500),
+        "two ticks last between one and two of them");
+}
+
 }  // namespace
 
 int main() {
+  countdowns_are_of_whole_ticks();
+  timers_run_down_at_boundaries();
   same_as_stock("no loss", 0, "3333333bps");
   same_as_stock("1 % loss, times in whole us", 0.01, "4Mbps");
   same_as_stock("1 % loss", 0.01, "3333333bps");

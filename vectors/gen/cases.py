@@ -42,6 +42,7 @@ ESTIMATORS = {
     "jacobson": (d.Jacobson, f.Jacobson, JACOBSON, [
         ("flights wan", {"sampling": 1}),
         ("wan tiny", {"quantum_us": 10_000}),
+        ("flights falling", {"sampling": 2, "quantum_us": 20_000}),
         ("falling large", {"alpha": 0.5, "beta": 0.01, "k": 2.5}),
         ("wan", {"alpha": 0, "granularity_us": 100_000, "rto_initial_us": 3_000_000}),
     ]),
@@ -71,6 +72,7 @@ ESTIMATORS = {
         ("wan large", {"n": 10, "per_octave": 1, "rtt_min": 0.5, "rtt_max": 2000}),
         ("flights", {"sampling": 1, "tick_us": 5000}),
         ("extremes", {"quantum_us": 500_000}),
+        ("extremes flights", {"quantum_us": 500_000, "sampling": 2}),
         ("large", {"tick_us": 1_000_000_000, "scale": 1000}),
         ("wan", {"n": 1000, "per_octave": 256, "tick_us": 1000}),
         ("extremes large wan", {"loss": 3, "tick_us": 4000}),

@@ -15,7 +15,8 @@ class Sampler:
     """Which samples are timed, and on what clock."""
 
     def __init__(self, p):
-        self.one_per_rtt = p.get("sampling", 0) == 1
+        self.one_per_rtt = p.get("sampling", 0) != 0
+        self.counted = p.get("sampling", 0) == 2
         self.quantum_us = p.get("quantum_us", 0)
         self.next_sent_us = -math.inf
 
@@ -25,7 +26,10 @@ class Sampler:
             if s.sent_us < self.next_sent_us:
                 return None
             self.next_sent_us = s.time_us
-        if self.quantum_us > 1:
+        if self.quantum_us > 1 and self.counted:
+            ticks = s.time_us // self.quantum_us - (s.time_us - rtt) // self.quantum_us
+            rtt = (1 + ticks) * self.quantum_us
+        elif self.quantum_us > 1:
             rtt = -(-rtt // self.quantum_us) * self.quantum_us
         return rtt
 

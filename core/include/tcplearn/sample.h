@@ -25,7 +25,17 @@ TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)
 }
 
 /* Which samples an estimator sees, and on what clock. */
-enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1 };
+enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1, TL_COUNTED = 2 };
+
+/* What a TCP of 4.4BSD counts of an RTT that ends at time_us: one, and one more at each tick of a clock that
+ * runs on its own, at the whole multiples of tick_us (Stevens, TCP/IP Illustrated, volume 2, chapter 25). */
+TL_FN int64_t tl_counted_ticks(int64_t time_us, int64_t rtt_us, int64_t tick_us)
+{
+	uint64_t tick = (uint64_t)tick_us;
+	uint64_t since = time_us >= 0 ? (uint64_t)time_us % tick : tick - 1 - (uint64_t)(-1 - time_us) % tick;
+
+	return (uint64_t)rtt_us <= since ? 1 : 1 + (int64_t)(((uint64_t)rtt_us - since + tick - 1) / tick);
+}
 
 struct tl_sampler {
 	int64_t next_sent_us; /* a segment sent before this is not timed */
@@ -33,17 +43,20 @@ struct tl_sampler {
 
 /* Returns the RTT to use in microseconds, or 0 to skip this sample.
  * quantum_us > 1: a clock that counts whole ticks, at least one (a coarse timer of the 1990s).
- * TL_ONE_PER_RTT: the next segment timed is one sent after this ACK came. */
+ * TL_ONE_PER_RTT: the next segment timed is one sent after this ACK came.
+ * TL_COUNTED: the same, and the clock's ticks are counted; without a clock it is TL_ONE_PER_RTT. */
 TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, uint32_t sampling,
 			      int64_t quantum_us)
 {
 	int64_t rtt_us = tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
 
-	if (sampling == TL_ONE_PER_RTT) {
+	if (sampling != TL_EVERY_ACK) {
 		if (in->sent_us < s->next_sent_us)
 			return 0;
 		s->next_sent_us = in->time_us;
 	}
+	if (quantum_us > 1 && sampling == TL_COUNTED)
+		return tl_counted_ticks(in->time_us, rtt_us, quantum_us) * quantum_us;
 	if (quantum_us > 1) {
 		uint64_t q = (uint64_t)quantum_us;
 		rtt_us = (int64_t)(((uint64_t)rtt_us + q - 1) / q * q);

@@ -91,6 +91,21 @@ METRICS = (
         "mean of |prediction - RTT|, the RTT as it was before the clock rounded it to ticks",
     ),
     Metric(
+        "mean_abs_error_count_ticks",
+        (NS3,),
+        "where ticks are counted (timing `bsd-`): mean of |prediction - count|, which begins at one",
+    ),
+    Metric(
+        "mean_abs_error_count_less_one_ticks",
+        (NS3,),
+        "the same against the count less one, the number of ticks that passed",
+    ),
+    Metric(
+        "mean_abs_error_time_ticks",
+        (NS3,),
+        "the same against the RTT itself, not rounded",
+    ),
+    Metric(
         "first_abs_error_ms",
         (NS3,),
         "|prediction - sample| of a flow's first sample, which no other error counts",

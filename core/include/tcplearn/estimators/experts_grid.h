@@ -48,8 +48,8 @@ enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_min, 1000000, 0, 4294967296, "floor of the RTO: 2 ticks of 500 ms (section 2.1)") \
 	X(us, rto_max, 32000000, 1, 4294967296, "cap of the RTO: 64 ticks of 500 ms") \
-	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to; 0: none") \
-	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt", 1, "which ACKs are timed")
+	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to, or counted in; 0: none") \
+	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt|counted", 2, "which ACKs are timed")
 
 struct TL(experts_params) {
 	TL_EXPERTS_PARAMS(TL_FIELD)

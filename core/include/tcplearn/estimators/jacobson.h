@@ -10,8 +10,8 @@
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample (RFC 6298, 2.1)") \
 	X(us, rto_min, 0, 0, 4294967296, "floor of the RTO (RFC 6298, 2.4 asks for 1 s)") \
 	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO (RFC 6298, 2.5)") \
-	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to; 0: none") \
-	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt", 1, "which ACKs are timed")
+	X(us, quantum, 0, 0, 10000000, "clock tick that samples are rounded up to, or counted in; 0: none") \
+	X(choice, sampling, TL_EVERY_ACK, "every-ack|one-per-rtt|counted", 2, "which ACKs are timed")
 
 struct TL(jacobson_params) {
 	TL_JACOBSON_PARAMS(TL_FIELD)

@@ -4,6 +4,7 @@
 
 #include "last.h"
 #include "jacobson.h"
+#include "freebsd.h"
 #include "linux_tcp.h"
 #include "rfc9002.h"
 #include "eifel.h"
@@ -32,6 +33,8 @@ enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
 	  "TCP's standard formula (RFC 6298): a moving average of the RTT, SRTT, and of its deviation, " \
 	  "RTTVAR; the RTO " \
 	  "is SRTT + 4 RTTVAR. Here without the standard's floor of one second.") \
+	X(freebsd, "jacobson/freebsd-2.2", TL_FREEBSD_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
+	  "scaled integers on a clock of 500 ms, as TCPs of the 1990s", "") \
 	X(linux_tcp, "linux", TL_LINUX_TCP_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
 	  "Linux: floor of 200 ms on the variance", \
 	  "The timer of the Linux kernel: RFC 6298's averages with a deviation that falls slowly, and at " \
@@ -74,6 +77,8 @@ enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
 #define TL_PRESETS(X) \
 	X(jacobson, rfc6298, "jacobson/rfc6298", "RFC 6298 with its floor of 1 s") \
 	X(jacobson, nunes2014, "jacobson/nunes2014", "equations 1 to 3, 500 ms ticks: RTO in [1 s, 32 s]") \
+	X(freebsd, fraction, "jacobson/freebsd-2.2-fraction", \
+	  "the same; its RTT keeps the fraction of a tick") \
 	X(linux_tcp, floor_5ms, "linux/floor-5ms", "Linux with rto_min 5 ms, as in data centres") \
 	X(experts, fitted, "experts/fitted", "Algorithm 1 on a grid fitted to the path") \
 	X(linreg, magnitude, "linreg/magnitude", "baddam2018, the error's size in place of its sign") \

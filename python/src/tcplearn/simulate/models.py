@@ -29,9 +29,13 @@ def _rising(pair: list[Any]) -> list[Any]:
 
 
 def _timing(text: str) -> str:
-    if not re.fullmatch(r"(every-ack|one-per-rtt)(/[1-9][0-9]{0,4}ms)?", text):
+    clock = "[1-9][0-9]{0,4}ms"
+    if not re.fullmatch(
+        rf"(every-ack|one-per-rtt)(/{clock})?|one-per-rtt/bsd-{clock}(/less-one|/time)?", text
+    ):
         raise ValueError(
-            f"'{text[:40]}': give every-ack or one-per-rtt, and a clock or none: one-per-rtt/500ms"
+            f"'{text[:40]}': give every-ack or one-per-rtt, and a clock or none: one-per-rtt/500ms; "
+            "or one-per-rtt/bsd-500ms, /less-one or /time after it or nothing"
         )
     return text
 

@@ -77,11 +77,18 @@ def _document(run: Run) -> Json:
         tree["load"]["startup"] = {"name": startup.name, "params": startups.parameters(startup)}
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
-    sampling, _, quantum = run.timing.partition("/")
-    tree["sampling"], tree["quantum_us"] = sampling, int(quantum.removesuffix("ms") or 0) * 1000
+    tree.update(_timing(run.timing))
     tree["estimator"] = _estimator(run)
     tree["seed"] = run.seed
     return tree
+
+
+def _timing(text: str) -> Json:
+    sampling, clock, given = [*text.split("/"), "", ""][:3]
+    quantum_us = int(clock.removeprefix("bsd-").removesuffix("ms") or 0) * 1000
+    if clock.startswith("bsd-"):
+        return {"sampling": "counted", "quantum_us": quantum_us, "given": given or "count"}
+    return {"sampling": sampling, "quantum_us": quantum_us}
 
 
 def _estimator(run: Run) -> Json:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`jacobson/freebsd-2.2` in whole numbers, from docs/algorithms/freebsd.md: SRTT in 32nds and RTTVAR in 16ths
+of a tick, shifts written as floor divisions. Its answers are whole microseconds but for `fraction` = kept."""
+
+from fractions import Fraction
+
+from double_reference import Sampler, clamp
+
+
+class FreeBsd:
+    def __init__(self, p):
+        self.p, self.tick_us = p, p["tick_us"]
+        self.sampler = Sampler({"sampling": p["sampling"], "quantum_us": p["tick_us"]})
+        self.srtt_32nds = self.rttvar_16ths = self.count = None
+
+    def update(self, s):
+        rtt_us = self.sampler.take(s)
+        if rtt_us is None:
+            return
+        self.count, rest = divmod(rtt_us, self.tick_us)
+        assert rest == 0
+        if self.srtt_32nds is None:
+            self.srtt_32nds, self.rttvar_16ths = 32 * self.count, 8 * self.count
+            return
+        error_quarters = 4 * (self.count - 1) - self.srtt_32nds // 8
+        self.srtt_32nds = max(self.srtt_32nds + error_quarters, 1)
+        self.rttvar_16ths = max(self.rttvar_16ths + abs(error_quarters) - self.rttvar_16ths // 4, 1)
+
+    def query(self):
+        p = self.p
+        if self.count is None:
+            return 0, p["rto_initial_us"]
+        srtt_ticks = Fraction(self.srtt_32nds, 32) if p["fraction"] else self.srtt_32nds // 32
+        rtt_us = srtt_ticks * self.tick_us if srtt_ticks else 1
+        rto = (self.srtt_32nds // 8 + self.rttvar_16ths) // 4
+        rto = max(rto, self.count + p["above_rtt"], p["rto_min"])
+        return rtt_us, clamp(rto, 1, p["rto_max"]) * self.tick_us
+
+
+class FreeBsdFixed(FreeBsd):
+    def query(self):
+        rtt_us, rto_us = super().query()
+        return int(rtt_us * 256 + Fraction(1, 2)), rto_us * 256
+
+
+DEFAULTS = {
+    "tick_us": 500_000, "sampling": 2, "fraction": 0, "above_rtt": 2, "rto_min": 2, "rto_max": 128,
+    "rto_initial_us": 3_000_000,
+}  # fmt: skip
+
+CASES = {
+    "jacobson/freebsd-2.2": (FreeBsd, FreeBsdFixed, DEFAULTS, [
+        ("wan falling flights extremes", {"tick_us": 4000}),
+        ("sawtooth hour", {"sampling": 0, "tick_us": 10_000, "above_rtt": 0}),
+        ("large falling", {"tick_us": 10_000_000, "rto_max": 4}),
+        ("wan rising", {"tick_us": 1000, "sampling": 1, "rto_min": 64}),
+    ]),
+    "jacobson/freebsd-2.2-fraction": (FreeBsd, FreeBsdFixed, {**DEFAULTS, "fraction": 1}, [
+        ("wan sawtooth", {"tick_us": 1001}),
+    ]),
+}  # fmt: skip
