@@ -90,6 +90,28 @@ def check_rto_min_and_max_of_sysctl_and_socket():
         expect(most == 1_000_000, f"with tcp_rto_max_ms of 1000 an RTO of {most} us")
 
 
+def _window(s):
+    """TCP_INFO's threshold and congestion window."""
+    return struct.unpack_from("<II", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192), 8 + 4 * 17)
+
+
+def check_a_change_to_us_midway_leaves_the_windows():
+    load()
+    enter("c0")
+    serve(5130)
+    use("linux")
+    sysctl("net.tcplearn.startup", "linux")  # 10 segments, whatever the handshake
+    s = connect(5130, b"cubic")
+    s.sendall(b"x" * 100_000)
+    time.sleep(1)
+    before = _window(s)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-cubic")
+    s.sendall(b"x")
+    expect(before[1] > 10 and _window(s) == before, f"windows {before} became {_window(s)}")
+    expect(counters()["startups"] == 0, "a startup was decided")
+    s.close()
+
+
 def check_an_unprivileged_namespace_sets_nothing_of_ours():
     load()
     for name, value in (

@@ -13,7 +13,7 @@ from tcplearn.papers.tambuwal2018.lab_cells import Part, after_handshake_ms, rat
 Json = dict[str, Any]
 
 #: Those of the whole times.
-SHOWN = {STOCK: "#000000", **{name: COLOURS[name] for name in ("standard", "tsl/3-16", "tsl/3-1000")}}
+SHOWN = {STOCK: "#000000", **{name: COLOURS[name] for name in ("standard", "tsl", "tsl/3-16", "tsl/3-1000")}}
 
 
 def draw(parts: Sequence[Part]) -> Iterator[tuple[str, str, str]]:
@@ -63,8 +63,10 @@ def _gains(parts: Sequence[Part]) -> Any:
     y = alt.Y("startup:N", sort=startups, title=None)
     offset = alt.YOffset("size:N", sort=sizes)
     base = alt.Chart().encode(y=y, yOffset=offset, color=colour)
-    x = alt.X("ratio:Q", title="time after the handshake, over stock's").scale(type="log", nice=False)
-    bars = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q").scale(type="log"), x2="high:Q")
+    ends = [0.95 * min(row["low"] for row in rows), 1.05 * max(row["high"] for row in rows)]
+    scale = alt.Scale(type="log", domain=ends, nice=False)
+    x = alt.X("ratio:Q", title="time after the handshake, over stock's", scale=scale)
+    bars = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     points = base.mark_point(size=40, filled=True).encode(x=x)
     one = alt.Chart().mark_rule(color="#999", strokeDash=[3, 3]).encode(x=alt.datum(1))
     layers = alt.layer(one, bars, points, data=alt.InlineData(values=rows))
