@@ -65,6 +65,50 @@ def test_after_a_tenfold_step(factor: float) -> None:
     assert LEAST < rate < MOST
 
 
+@pytest.mark.parametrize("factor", [10, 0.1])
+def test_after_a_tenfold_step_it_waits_no_longer_than_the_first_form(factor: float) -> None:
+    window, waits = slice(1050, 1150), []
+    for name in ("conformal", "conformal/first"):
+        series = [stepped(s, factor, noise) for noise in ("gaussian", "lognormal") for s in range(200)]
+        over = [np.maximum(run(name, y, rto_min_us=1)[1] - y, 0)[window].mean() for y in series]
+        waits.append(float(np.mean(over)))
+    said(f"steps of {factor}, wait over the first form's", [waits[0] / waits[1]])
+    assert waits[0] < 1.2 * waits[1]
+
+
+def test_a_miss_is_seldom_followed_by_another() -> None:
+    """At the rate that jacobson happens to have, all families together."""
+    again = missed = 0
+    for y in (family(f, seed) for f in FAMILIES for seed in range(6)):
+        rate = float((y > run("jacobson", y)[1])[1:].mean())
+        if rate * len(y) >= 20 and rate <= 0.5:
+            m = misses(y, rate)
+            again, missed = again + int((m[1:] & m[:-1]).sum()), missed + int(m[:-1].sum())
+    said("missed again after a miss", [again / missed])
+    assert again <= 0.05 * missed
+
+
+@pytest.mark.parametrize("window", [10, 50])
+def test_at_send_keeps_the_rate_at_the_sending(window: int) -> None:
+    rates = []
+    for name, seed in itertools.product(FAMILIES, range(2)):
+        flow = flow_of(family(name, seed, 20_000), window)
+        engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
+        engine.feed(flow)
+        found = engine.finish(0)
+        assert found is not None
+        rates.append(found.metrics()[0]["misses"] / (len(flow["rtt_us"]) - 1) / 0.01)
+    said(f"at send, {window} a round trip: mean, least, most", (np.mean(rates), min(rates), max(rates)))
+    assert LEAST < np.mean(rates) < MOST
+    assert np.mean([LEAST <= r <= MOST for r in rates]) >= 0.95
+
+
+def test_with_one_segment_a_round_trip_at_send_is_at_ack() -> None:
+    y = family("stalls", 1)
+    one, other = (run(name, y) for name in ("conformal", "conformal/at-send"))
+    assert np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1])
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("factor", [2, 3, 5, 10, 30, 100])

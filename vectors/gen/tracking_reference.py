@@ -308,7 +308,9 @@ class Tracking:
         a, bank, first = self.a, self.bank, self.p["budget"] == 2
         change = abs(y - bank.last)
         upward = 5 if first else 2
-        b = self.budget + (a.half(upward * change if y > bank.last else change, 4) + change - abs(self.rtt - y))
+        b = self.budget + (
+            a.half(upward * change if y > bank.last else change, 4) + change - abs(self.rtt - y)
+        )
         if 2 <= bank.count <= 16:
             b += min(change, bank.scale)
         b = max(b, 0 * b)
