@@ -20,63 +20,18 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python" / "tests"))
 
+from ablation_variants import EXPERTS, FIRST, TIMERS, TRACKING, Params  # noqa: E402
+
 from families import FAMILIES, Rtts, family, flow_of, stepped  # noqa: E402
 from tcplearn import _native  # noqa: E402
 from tcplearn.traces import TraceError, open_trace  # noqa: E402
 
 SEEDS = range(6)
 ROWS = 2000
+FLIGHT_ROWS = 20_000  # fifty a round trip make 400 flights
 STEPS = 300  # of each noise, up and down
 EXPECTED = 20  # misses that a rate is judged by, at least
-PREDICTORS = (
-    "last", "EWMA 1/8", "EWMA 1/32", "median of 5", "slow hub", "step median", "drift", "half way", "ratio",
-    "map of 8", "map of 16", "affine",
-)  # fmt: skip
-DEFAULT = 3965
-OFF = 1
-
-Params = Mapping[str, float]
-Variant = tuple[str, str, Params]  # row, estimator, parameters
 Series = Mapping[str, Rtts]
-
-TRACKING: list[Variant] = [
-    ("**as it is**", "tracking", {}),
-    *(
-        (f"{'without' if DEFAULT >> k & 1 else 'with'} {name}", "tracking", {"predictors": DEFAULT ^ 1 << k})
-        for k, name in enumerate(PREDICTORS)
-    ),
-    ("last, drift, ratio, map of 16 only", "tracking", {"predictors": 1 + 64 + 256 + 1024}),
-    ("fixed share combines", "tracking", {"combiner": 1}),
-    ("no budget", "tracking", {"budget": OFF}),
-    ("no warm-up", "tracking", {"warm_up": OFF}),
-    ("no dead zone", "tracking", {"dead_zone": OFF}),
-    ("as first studied (`tracking/study`)", "tracking/study", {}),
-    ("`experts/fitted`", "experts/fitted", {}),
-]
-TIMERS: list[Variant] = [
-    ("**as it is**", "conformal", {}),
-    ("no integral", "conformal", {"integral": OFF}),
-    ("no treatment of steps", "conformal", {"steps": OFF}),
-    ("neither", "conformal", {"integral": OFF, "steps": OFF}),
-    ("over jacobson", "conformal", {"over": 1}),
-    ("over last", "conformal", {"over": 2}),
-]
-FITTED = "experts/fitted"
-EXPERTS: list[Variant] = [
-    ("`experts/fitted`", FITTED, {}),
-    ("variable share", FITTED, {"share": 1}),
-    ("mixing past", FITTED, {"share": 2}),
-    *(
-        (f"{label}{', ' + how if how else ''}", FITTED, {**params, "share": share})
-        for label, params in (
-            ("squared loss", {"loss": 1}),
-            ("absolute", {"loss": 3}),
-            ("linear, too low costs twice", {"loss": 2, "under": 2}),
-            ("pinball, 0.9", {"loss": 4, "quantile": 0.9}),
-        )
-        for share, how in enumerate(("", "variable share", "mixing past"))
-    ),
-]
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
@@ -119,7 +74,7 @@ class Predicted:
 
 
 def timed(series: Series, name: str, params: Params) -> Iterator[str]:
-    rates, waits, achieved = [], [], []
+    rates, waits, achieved, again = [], [], [], np.zeros(2)
     for y in series.values():
         n = len(y) - 1
         if n >= EXPECTED / 0.01 - 1:
@@ -129,59 +84,73 @@ def timed(series: Series, name: str, params: Params) -> Iterator[str]:
         if rate * n >= EXPECTED and rate <= 0.5:
             rto = run(name, y, {**params, "miss": rate})[1]
             waits.append(np.maximum(rto - y[1:], 0).mean() / np.maximum(rfc - y[1:], 0).mean())
-            achieved.append(float((y[1:] > rto).mean()) / rate)
+            missed = y[1:] > rto
+            achieved.append(float(missed.mean()) / rate)
+            again += ((missed[1:] & missed[:-1]).sum(), missed[:-1].sum())
     yield f"{min(rates):.2f}–{max(rates):.2f}" if rates else ""
     yield f"{sum(0.7 <= v <= 1.3 for v in rates)} of {len(rates)}"
     yield f"{mean(waits):.3f}" if waits else ""
     yield f"{np.mean(achieved):.2f}" if achieved else ""
+    yield f"{100 * again[0] / again[1]:.1f}" if again[1] else ""
 
 
-def after_steps(name: str, params: Params, factor: float) -> str:
-    """Samples 51 to 150 after the step, at 1 %."""
-    hits = [
-        y[1050:1150] > run(name, y, {**params, "rto_min_us": 1})[1][1049:1149]
-        for noise, seed in itertools.product(("gaussian", "lognormal"), range(STEPS))
-        for y in [stepped(seed, factor, noise)]
+@functools.cache
+def stepped_series(factor: float) -> list[Rtts]:
+    return [
+        stepped(s, factor, noise) for noise, s in itertools.product(("gaussian", "lognormal"), range(STEPS))
     ]
-    return f"{np.mean(hits) / 0.01:.2f}"
+
+
+def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
+    """Samples 51 to 150 after the step, at 1 %: the rate over it, and the excess wait."""
+    out = np.zeros(2)
+    for y in stepped_series(factor):
+        rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
+        out += (now > rto).mean() / 0.01, np.maximum(rto - now, 0).mean()
+    return float(out[0]) / 2 / STEPS, float(out[1]) / 2 / STEPS
 
 
 def rows_of_steps(factor: int, period: int) -> Iterator[str]:
     r, t = np.random.default_rng([factor, period]), np.arange(100 * period)
     y = 20_000 * (1 + 0.05 * np.abs(r.standard_normal(len(t)))) * np.where(t // period % 2, factor, 1)
     whole = np.round(y).astype(np.int64)
-    missed, t = (whole[1:] > run("conformal", whole, {})[1]) / 0.01, t[1:]
-    window, up = (t % period >= 50) & (t % period < 150) & (t > period), t // period % 2 == 1
-    yield from (f"{missed[k].mean():.2f}" for k in (t > 0, window & up, window & ~up))
+    window = (t % period >= 50) & (t % period < 150) & (t > period)
+    up = t // period % 2 == 1
+    for name in ("conformal", FIRST):
+        rto = run(name, whole, {})[1]
+        missed = (whole[1:] > rto) / 0.01
+        yield from (f"{missed[k[1:]].mean():.2f}" for k in (t > 0, window & up, window & ~up))
+        yield f"{np.maximum(rto - whole[1:], 0).mean() / 1000:.1f}"
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
     """% of samples: missed just before the sample, at the time of sending, spurious timeouts."""
-    out = []
-    for name, seed in itertools.product(FAMILIES, range(3)):
-        flow = flow_of(family(name, seed, 5000), window)
-        engine = _native.ReplayEngine([("conformal", "double", {"miss": miss}), ("jacobson", "double", {})])
+    names = ("conformal", "conformal/at-send", "jacobson")
+    out, kept = [], []
+    for family_name, seed in itertools.product(FAMILIES, range(3)):
+        flow = flow_of(family(family_name, seed, FLIGHT_ROWS), window)
+        engine = _native.ReplayEngine(
+            [(n, "double", {} if n == "jacobson" else {"miss": miss}) for n in names]
+        )
         engine.feed(flow)
         found = engine.finish(0)
         assert found is not None
-        ours, rfc = found.metrics()
+        ours, sends, rfc = found.metrics()
         rto = _native.Estimator("conformal", "double", {"miss": miss}).run(
             flow["rtt_us"], flow["time_us"], flow["sent_us"]
         )[1]
         n = len(flow["rtt_us"]) - 1
-        before = int((flow["rtt_us"] > rto)[1:].sum())
-        out.append(
-            [
-                100 * v / n
-                for v in (before, ours["misses"], ours["spurious_timeouts"], rfc["spurious_timeouts"])
-            ]
-        )
-    yield from (f"{v:.2f}" for v in np.mean(out, axis=0))
+        counts = [int((flow["rtt_us"] > rto)[1:].sum())]
+        counts += [m[k] for m in (ours, sends) for k in ("misses", "spurious_timeouts")]
+        out.append([100 * v / n for v in (*counts, rfc["misses"], rfc["spurious_timeouts"])])
+        kept.append(0.7 <= sends["misses"] / n / miss <= 1.3)
+    mean_of = [f"{v:.2f}" for v in np.mean(out, axis=0)]
+    yield from (*mean_of[:5], f"{sum(kept)} of {len(kept)}", *mean_of[5:])
 
 
 def at_send(window: int) -> Iterator[str]:
     """Errors at the time of sending over the better of jacobson's and last's."""
-    names = ("tracking", "tracking/study", "jacobson", "last")
+    names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([(e, "double", {}) for e in names])
@@ -230,37 +199,47 @@ def table(head: str, rows: Iterable[Iterable[str]]) -> str:
 def tables(series: Series, steps: bool) -> str:
     predicted = Predicted(series)
     head = "|full: mean|worst|50: mean|worst|100: mean|worst"
-    first, others = (
+    predictions, experts = (
         table(head, ([row, *predicted.row(name, params)] for row, name, params in variants))
         for variants in (TRACKING, EXPERTS)
     )
-    head = "|rate / 1 %|within 0.7–1.3|wait / jacobson's|its misses / jacobson's"
-    head += "|10 times up|10 times down" if steps else ""
+    head = "|rate / 1 %|within 0.7–1.3|wait / jacobson's|misses / jacobson's|missed again, %"
+    head += "|10 times up|wait|10 times down|wait" if steps else ""
+    first = {f: after_steps(FIRST, {}, f)[1] for f in (10, 0.1)} if steps else {}
 
     def timer(row: str, name: str, params: Params) -> list[str]:
-        after = [after_steps(name, params, f) for f in (10, 0.1)] if steps else []
+        after = []
+        for factor in first:
+            rate, wait = after_steps(name, params, factor)
+            after += [f"{rate:.2f}", f"{wait / first[factor]:.2f}"]
         return [row, *timed(series, name, params), *after]
 
-    what = f"\nLast, samples 51 to 150 after a tenfold step at 1 %, {2 * STEPS} steps." if steps else ""
+    what = (
+        f"\nLast, samples 51 to 150 after a tenfold step at 1 %, {2 * STEPS} steps: misses over the chosen "
+        f"rate, and the wait over `{FIRST}`'s."
+        if steps
+        else ""
+    )
     return f"""## Prediction
 
 Error over that of the better of `jacobson` and `last` on the same samples (geometric mean over
 {len(series)} series, and the worst series), over the whole series and with a fresh start every 50 and 100.
 
-{first}
+{predictions}
 
 ## Experts
 
 The alternatives that nunes2014 names, on the grid fitted to the path: the loss of step 2, and how step 4
 shares weight ([experts](algorithms/experts.md)). The same ratio.
 
-{others}
+{experts}
 
 ## Timer
 
 Misses at a chosen 1 %, over it: range over the series with {EXPECTED} or more to be expected. Then, with the
 rate that `jacobson` happens to have on each series, the excess wait (mean of RTO − sample where above 0) over
-`jacobson`'s, and the misses over `jacobson`'s.{what}
+`jacobson`'s, the misses over `jacobson`'s, and how often the sample after a miss is missed too (all series
+together).{what}
 
 {table(head, (timer(*v) for v in TIMERS))}
 """
@@ -270,16 +249,17 @@ def generated() -> str:
     series = {f"{name}/{seed}": family(name, seed, ROWS) for name in FAMILIES for seed in SEEDS}
     periods = itertools.product((2, 10), (300, 1000, 3000))
     rows = table(
-        "|each|all|after up|after down",
+        "|each|all|after up|after down|wait, ms|first: all|after up|after down|wait, ms",
         ([f"{f} times", f"{p} samples", *rows_of_steps(f, p)] for f, p in periods),
     )
     windows = itertools.product((0.01, 0.001), (1, 2, 5, 10, 50))
     waits = table(
-        "chosen|a round trip|before|at send|timeouts|jacobson's",
+        "chosen|a round trip|before|at send|timeouts|`at-send`: at send|timeouts|within 0.7–1.3|"
+        "`jacobson`: at send|timeouts",
         ([f"{m:.1%}", str(w), *timeouts(m, w)] for m, w in windows),
     )
     sends = table(
-        "a round trip|`tracking`: mean|worst|`tracking/study`: mean|worst",
+        "a round trip|`tracking`: mean|worst|`tracking/first`: mean|worst",
         ([str(w), *at_send(w)] for w in (1, 2, 10)),
     )
     disturbances = table(
@@ -311,16 +291,18 @@ and an average is the best that there is.
 ## Rows of steps
 
 `conformal` at 1 %, one series of 100 levels, up and down in turn: misses over the chosen rate, all, and in
-samples 51 to 150 after a step.
+samples 51 to 150 after a step, and the mean excess wait; the same of `conformal/first`.
 
 {rows}
 
 ## Misses and timeouts
 
 `conformal` in flows that always have data to send, with so many packets a round trip, on the same families
-(seeds 0 to 2, 5,000 packets, order kept). In % of samples: above the RTO just before the sample, which is
-what is promised; above the RTO at the time of sending; spurious timeouts of a timer that each ACK restarts;
-`jacobson`'s timeouts.
+(seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). In % of samples: above the RTO just before the sample,
+which is what is promised; above the RTO at the time of sending; spurious timeouts of a timer that each ACK
+restarts.
+`conformal/at-send` promises the second: its misses and timeouts, and on how many series the rate is within
+0.7 to 1.3 of the chosen one. Then `jacobson`'s.
 
 {waits}
 

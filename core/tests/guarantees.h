@@ -46,8 +46,8 @@ static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint32_
 		view.rtt = num_to_double_us(s.rtt);
 		CHECK(view.rtt >= 0, "predicts %g", view.rtt);
 	}
-	budget_share[budget == TL_BUDGET_FIRST] =
-		fmax(budget_share[budget == TL_BUDGET_FIRST], (loss - grants) / fmax(last_loss, 1));
+	budget_share[budget == TL_BUDGET_FIRST] = fmax(budget_share[budget == TL_BUDGET_FIRST],
+						       (loss - grants) / fmax(last_loss, 1));
 }
 
 /* The count, from what can be seen: excess is the sum of miss - alpha over counted samples, and stays within
@@ -89,8 +89,8 @@ static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t 
 	reach = log2(Y_MAX) + fmax(16 - log2(fmax(least_rtt, 0.5)), 0) + 0.25;
 	bound = p->at == TL_AT_ACK ? sqrt(25.6 * reach) + 4
 				   : sqrt(25.6 * (4 * reach - 9) * (double)window) + 2 * (double)window + 4;
-	CHECK(most <= bound, "bound, adversary %d, %g, %d a flight: %g above %g", kind, alpha, (int)window, most,
-	      bound);
+	CHECK(most <= bound, "bound, adversary %d, %g, %d a flight: %g above %g", kind, alpha, (int)window,
+	      most, bound);
 	count_share = fmax(count_share, most / bound);
 	if (p->at == TL_AT_ACK)
 		count_most = fmax(count_most, most);
@@ -138,7 +138,8 @@ static void TL(identity)(int kind, uint32_t over, double miss, uint32_t integral
 		CHECK(fabs(integrated - before) <= 7 * alpha / 32 + 1e-9 &&
 			      (integral == TL_ON || fabs(integrated) < 1e-6),
 		      "identity, adversary %d, %d: integral step %g", kind, (int)view.k, integrated - before);
-		CHECK(s.timer.scales.deferred >= 0 && s.timer.scales.deferred <= TL(level_of)(6, 1), "deferred");
+		CHECK(s.timer.scales.deferred >= 0 && s.timer.scales.deferred <= TL(level_of)(6, 1),
+		      "deferred");
 		CHECK(u >= -4 - 4 * alpha, "u is %g", u);
 		most = fmax(most, fabs(excess));
 	}

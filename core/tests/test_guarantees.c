@@ -96,7 +96,8 @@ static void check_budgets(void)
 		tl_budget_f64(kind, TL_COMBINER_FIXED_SHARE, PREDICTORS_ALL, TL_BUDGET_ON, 41);
 		tl_budget_fix(kind, TL_COMBINER_FIXED_SHARE, PREDICTORS_ALL, TL_BUDGET_ON, 41);
 	}
-	printf("budget: at most %.3f times the loss of last, with the starting grants taken off; as first released "
+	printf("budget: at most %.3f times the loss of last, with the starting grants taken off; as first "
+	       "released "
 	       "%.3f\n",
 	       budget_share[0], budget_share[1]);
 }
@@ -135,8 +136,8 @@ static void check_count(void)
 			check_count_of(kind, misses[m], TL_OVER_TRACKING, TL_AT_SEND, 50);
 		}
 	}
-	printf("conformal: |excess| at most %.1f, at most %.2f of its bound, of that in flights too\n", count_most,
-	       count_share);
+	printf("conformal: |excess| at most %.1f, at most %.2f of its bound, of that in flights too\n",
+	       count_most, count_share);
 }
 
 static void check_identity(void)
@@ -156,7 +157,8 @@ static void check_identity(void)
 			tl_identity_fix(kind, TL_OVER_LAST, misses[m], TL_ON, TL_OFF, 52);
 		}
 	}
-	printf("conformal/first: |excess| at most %.1f on the way and %.1f after %d samples, at most %.2f of its "
+	printf("conformal/first: |excess| at most %.1f on the way and %.1f after %d samples, at most %.2f of "
+	       "its "
 	       "bound\n",
 	       excess_most, excess_end, STEPS, excess_share);
 	for (kind = 0; kind < TIMER_ADVERSARIES; kind++) {

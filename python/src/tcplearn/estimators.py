@@ -47,6 +47,7 @@ ALL = (
     "linreg/magnitude",
     "tracking",
     "conformal",
+    "conformal/at-send",
 )
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from samples import ROOT
 from tcplearn.lab import run, scenario
 
-#: As first measured, before the module did more than to write the RTO.
-MOST = {"linux": 202, "tracking": 1369, "conformal": 1838}
+#: As first measured, before the module did more than to write the RTO; of the second forms, what they may
+#: cost.
+MOST = {"linux": 202, "tracking/first": 1369, "conformal/first": 1838, "tracking": 1700, "conformal": 2000}
 
 
-def test_an_ack_costs_no_more_than_when_first_measured(tmp_path: Path) -> None:
+def test_an_ack_costs_no_more_than_it_may(tmp_path: Path) -> None:
     chosen = scenario.load(ROOT / "linux" / "lab" / "scenarios" / "cost.toml")
     algorithms = chosen.algorithms.model_copy(update={"estimators": list(MOST)})
     rows = run.run(chosen.model_copy(update={"algorithms": algorithms}), run.Options(out=tmp_path)).rows

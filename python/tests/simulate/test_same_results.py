@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import tomllib
@@ -85,3 +86,14 @@ def test_the_key_of_an_earlier_identity_is_the_one_of_then(monkeypatch: pytest.M
     engine.earlier.cache_clear()
     run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
     assert "7e493ba51586e5b310f67fb2" in run_job.job(run, 1.0).earlier
+
+
+def test_a_run_of_a_changed_estimator_is_found_under_its_name_of_then() -> None:
+    run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
+
+    def keys(algorithm: str) -> tuple[str, ...]:
+        return run_job.job(dataclasses.replace(run, algorithm=algorithm), 1.0).earlier
+
+    assert keys("tracking") == keys("conformal") == keys("conformal/thousandth") == ()
+    assert len(keys("tracking/first")) == len(keys("jacobson")) == len(LISTED["earlier"])
+    assert set(keys("tracking/first")).isdisjoint(keys("conformal/first"))

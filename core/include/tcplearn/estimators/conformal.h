@@ -25,7 +25,8 @@ enum tl_at { TL_AT_ACK = 0, TL_AT_SEND = 1 };
 	X(choice, width, TL_WIDTH_QUANTILE, "quantile|scales", 1, \
 	  "from a histogram of what outlasted the prediction, or from the errors' scale as first released") \
 	X(choice, at, TL_AT_ACK, "ack|send", 1, \
-	  "when the chosen share holds: just before each sample, or at the sending too, updated once a flight") \
+	  "when the chosen share holds: just before each sample, or at the sending too, updated once a " \
+	  "flight") \
 	X(choice, count, TL_ON, "on|off", 1, "of quantile: the count of misses steers the width") \
 	X(choice, wary, TL_ON, "on|off", 1, "of quantile: wider for two samples after a miss") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample (RFC 6298, 2.1)") \
@@ -130,8 +131,8 @@ TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sampl
 	return s->inner.tracking.rtt;
 }
 
-TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
-				       num_t high)
+TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_sample *in, num_t y,
+				       num_t low, num_t high)
 {
 	struct TL(interval) *t = &s->timer.scales;
 
@@ -143,7 +144,8 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 
 /* Returns 1 where the RTO changes: at each sample, or once a flight, at the first that was sent under it. A
  * flight is judged by the RTO that it was sent under, by its largest error and by whether it was missed. */
-TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low, num_t high)
+TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
+				   num_t high)
 {
 	struct TL(tail) *t = &s->timer.quantile;
 	uint32_t at_send = s->params.at == TL_AT_SEND, counts = s->params.count == TL_ON, n, missed;

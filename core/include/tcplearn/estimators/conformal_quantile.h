@@ -139,7 +139,8 @@ TL_FN void TL(tail_halve)(struct TL(tail) *s)
 }
 
 /* Whether y outlasted the RTO; counts it, and its distance from p. */
-TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, num_t low, num_t high, uint32_t count)
+TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, num_t low, num_t high,
+			      uint32_t count)
 {
 	uint32_t missed = y > TL(clamp)(raw, low, high), k;
 
@@ -174,7 +175,8 @@ TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 	s->error_n = TL_STEP_LASTING / 2;
 	TL(tail_forget)(s);
 	/* what the step has missed says nothing of the width to come; sixteenfold is an outage */
-	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before && s->excess > TL(level_of)(0, 1))
+	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before &&
+	    s->excess > TL(level_of)(0, 1))
 		s->deferred = s->excess < TL(level_of)(3, 1) ? s->excess : TL(level_of)(3, 1);
 }
 
@@ -211,7 +213,8 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 }
 
 /* After y, error being its distance from p: how far errors go, which level there is, for how long to be wary. */
-TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary, uint32_t steps)
+TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary,
+			  uint32_t steps)
 {
 	num_t fine = num_fine(error), before = s->error_fine, clipped = TL(min)(fine, 4 * before);
 	num_t least = TL(max)(num_shr(num_fine(p), 16), num_least);

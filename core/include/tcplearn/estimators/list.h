@@ -89,6 +89,7 @@ enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
 	X(conformal, thousandth, "conformal/thousandth", "one sample in a thousand outlasts the RTO") \
 	X(conformal, over_jacobson, "conformal/over-jacobson", "the same timer over RFC 6298's SRTT") \
 	X(conformal, first, "conformal/first", "as first released: the width follows the errors' scale") \
-	X(conformal, at_send, "conformal/at-send", "one in a hundred at the sending too, for many segments out")
+	X(conformal, at_send, "conformal/at-send", \
+	  "one in a hundred at the sending too, for many segments out")
 
 #endif

@@ -27,7 +27,8 @@ enum tl_memory { TL_MEMORY_TWO = 0, TL_MEMORY_ONE = 1 };
 	  "cells of the drift: by the last two deviations, or by outliers, kept short of the hub") \
 	X(choice, memory, TL_MEMORY_TWO, "two|one", 1, \
 	  "regrets that forget 1/32 and 1/512 of themselves a sample, or 1/128") \
-	X(choice, correction, TL_ON, "on|off", 1, "of regret matching: one more prediction, the mixture corrected") \
+	X(choice, correction, TL_ON, "on|off", 1, \
+	  "of regret matching: one more prediction, the mixture corrected") \
 	X(choice, warm_up, TL_WARM_UP_MEDIAN, "median|first", 1, \
 	  "the first five samples: median of them, or the first") \
 	X(choice, dead_zone, TL_ON, "on|off", 1, "signs of differences below scale / 32 are 0") \
@@ -54,7 +55,7 @@ struct TL(tracking) {
 		} regret[2]; /* the second only with two memories */
 		TL(weight) weight[TL_PREDICTORS];
 	} by;
-	num_t base, corrected;   /* the mixture without the correction, and that one corrected */
+	num_t base, corrected; /* the mixture without the correction, and that one corrected */
 	ratio_t correction[3]; /* towards last, slow hub, map of 16 */
 	num_t rtt;             /* the mixture within the budget */
 	num_t budget;
@@ -232,10 +233,10 @@ TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback)
 	num_t sums[2], mean = num_from_us(0);
 
 	for (m = 0; m < memories; m++) {
-		s->by.regret[m].mixture =
-			memories == 2 ? TL(summed_mean)(s->by.regret[m].of, s->bank.x, TL_PREDICTORS, fallback,
-							&sums[m])
-				      : TL(positive_mean)(s->by.regret[m].of, s->bank.x, TL_PREDICTORS, fallback);
+		s->by.regret[m].mixture = memories == 2 ? TL(summed_mean)(s->by.regret[m].of, s->bank.x,
+									  TL_PREDICTORS, fallback, &sums[m])
+							: TL(positive_mean)(s->by.regret[m].of, s->bank.x,
+									    TL_PREDICTORS, fallback);
 		mean += s->by.regret[m].mixture;
 	}
 	s->base = memories == 2 ? num_shr(mean, 1) : mean;

@@ -44,7 +44,8 @@ TL_FN int64_t tl_positive_sum_fix(const int64_t *w, uint32_t n)
 }
 
 /* Mean of x by the positive ones of w, and their sum: they count with 20 bits of the sum. Range: |x| <= 2^41, n <= 16, each w below 2^58. */
-TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback, int64_t *sum)
+TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback,
+				 int64_t *sum)
 {
 	int64_t parts = 0, dot = 0;
 	uint32_t k, shift = 0;

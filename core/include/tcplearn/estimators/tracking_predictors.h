@@ -27,11 +27,11 @@ enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
 #endif
 
 struct TL(predictors) {
-	num_t x[TL_PREDICTORS]; /* what each says of the next sample */
-	num_t hub;              /* a level, clipped: 1/16; the slow one, of 1/64, is among x */
-	num_t scale;            /* mean clipped distance from the hub */
-	num_t ring[5];                             /* the last five samples */
-	num_t last, deviation;                     /* deviation: last - hub */
+	num_t x[TL_PREDICTORS];           /* what each says of the next sample */
+	num_t hub;                        /* a level, clipped: 1/16; the slow one, of 1/64, is among x */
+	num_t scale;                      /* mean clipped distance from the hub */
+	num_t ring[5];                    /* the last five samples */
+	num_t last, deviation;            /* deviation: last - hub */
 	num_t drift[16], drift_scale[16]; /* by the cell of 16; as first released, of outliers */
 	num_t offset[4];                  /* by the cell of outliers */
 	num_t map8[8], map16[16];         /* deviation to expect, by cell */
@@ -89,7 +89,8 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm
 	uint32_t i;
 
 	s->scale = TL(max)(num_shr(y, 3), num_least);
-	s->hub = s->x[TL_P_SLOW_HUB] = s->x[TL_P_STEP_MEDIAN] = s->x[TL_P_EWMA8] = s->x[TL_P_EWMA32] = s->x[TL_P_MEDIAN5] = s->last = y;
+	s->hub = s->x[TL_P_SLOW_HUB] = s->x[TL_P_STEP_MEDIAN] = s->x[TL_P_EWMA8] = s->x[TL_P_EWMA32] =
+		s->x[TL_P_MEDIAN5] = s->last = y;
 	s->deviation = num_from_us(0);
 	for (i = 0; i < TL_PREDICTORS; i++)
 		s->x[i] = y;
@@ -191,7 +192,7 @@ TL_FN void TL(predictors_track)(struct TL(predictors) *s, num_t y, num_t deviati
 	s->ring[s->samples % 5] = y;
 	s->x[TL_P_EWMA8] += num_shr(y - s->x[TL_P_EWMA8], 3);
 	s->x[TL_P_EWMA32] += s->warm_up == TL_WARM_UP_MEDIAN ? TL(mean_step)(y - s->x[TL_P_EWMA32], n, 5)
-						     : num_shr(y - s->x[TL_P_EWMA32], 5);
+							     : num_shr(y - s->x[TL_P_EWMA32], 5);
 	if (n <= 5 && s->warm_up == TL_WARM_UP_MEDIAN) {
 		TL(predictors_warm_up)(s, n);
 	} else {
@@ -220,8 +221,8 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s)
 
 	s->x[TL_P_LAST] = s->last;
 	/* as first released the drift goes on, but away from the hub never past it */
-	s->x[TL_P_DRIFT] = !s->drift_by_outlier           ? TL(max)(drifted, least)
-			   : g > dead                     ? TL(max)(drifted, hub)
+	s->x[TL_P_DRIFT] = !s->drift_by_outlier         ? TL(max)(drifted, least)
+			   : g > dead                   ? TL(max)(drifted, hub)
 			   : g < -dead || s->exact_ties ? TL(max)(TL(min)(drifted, hub), least)
 							: s->last;
 	s->x[TL_P_HALF] = hub + num_shr(g, 1);

@@ -84,7 +84,9 @@ def earlier() -> tuple[dict[str, Any], ...]:
     file = ROOT / "ns3" / "same-results.toml"
     if os.environ.get("TCPLEARN_NS3") or not file.exists():
         return ()
-    return tuple(tomllib.loads(file.read_text())["earlier"])
+    listed = tomllib.loads(file.read_text())
+    all_of_them = {key: listed[key] for key in ("names", "others") if key in listed}
+    return tuple({**all_of_them, **was} for was in listed["earlier"])
 
 
 def simulate(document: Json) -> Json:

@@ -44,7 +44,8 @@ def job(run: Run, cost: float) -> Job:
     key = _key(known, engine.identity())
     web = isinstance(run.scenario.load, Web)
     same = (was for was in engine.earlier() if was.get("web", True) or not web)
-    earlier = tuple(_key(_as_then(known, was), was["identity"]) for was in same)
+    then = ((_as_then(known, was), was["identity"]) for was in same)
+    earlier = tuple(_key(document, identity) for document, identity in then if document)
     return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
 
 
@@ -53,9 +54,13 @@ def _key(known: Json, identity: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def _as_then(known: Json, was: Mapping[str, str]) -> Json:
-    """The document as it was hashed at an earlier identity."""
+def _as_then(known: Json, was: Mapping[str, Any]) -> Json | None:
+    """The document as it was hashed at an earlier identity; None where its estimator was another one then."""
     estimator = dict(known["estimator"])
+    if estimator["name"] in was.get("others", ()):
+        return None
+    names: Mapping[str, str] = was.get("names", {})
+    estimator["name"] = names.get(estimator["name"], estimator["name"])
     estimator[was.get("arithmetic", "arithmetic")] = estimator.pop("arithmetic")
     return {**known, "estimator": estimator}
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `conformal` calculates with, in floats and in integers, from its page and arithmetic.md."""
+
+import math
+
+import fixed_reference as fix
+from double_reference import clamp
+
+
+def log2_near(x):
+    f, e = math.frexp(x)
+    f = 2 * f - 1
+    return e - 1 + f + 11 / 32 * f * (1 - f)
+
+
+def exp2_near(x):
+    whole = math.floor(x)
+    f = x - whole
+    return math.ldexp(1 + f - 11 / 32 * f * (1 - f), whole)
+
+
+class Double:
+    one = 1.0
+    least = 0.0
+    us = staticmethod(float)
+
+    @staticmethod
+    def fine(a):
+        return a
+
+    @staticmethod
+    def half(a, k):
+        return a / (1 << k)
+
+    @staticmethod
+    def div(a, n):
+        return a / n
+
+    @staticmethod
+    def rate(miss):
+        return miss
+
+    @staticmethod
+    def start(miss):
+        return log2_near(1.25 * math.log(2) * -log2_near(2 * min(miss, 0.2)))
+
+    @staticmethod
+    def product(a, b):
+        return a * b
+
+    @staticmethod
+    def width(u, slow, fast):
+        return exp2_near(u + (log2_near(slow) + log2_near(fast)) / 2)
+
+    level = staticmethod(log2_near)
+
+    @staticmethod
+    def power(x):
+        return exp2_near(min(max(x, -30), 40))
+
+    @staticmethod
+    def square(x):
+        return math.copysign(min(abs(x), 4096) ** 2, x)
+
+    @staticmethod
+    def share(need):
+        return need / (need + 0.5)
+
+    @staticmethod
+    def bin(x):
+        return math.floor(x * 4)
+
+    @staticmethod
+    def memory(miss):
+        return min(max(math.floor(64 / miss), 512), 32768)
+
+
+def parabola(f):
+    return 11 * f * (65536 - f) >> 21
+
+
+def log2_near_16(x):
+    """An integer to log2 with 16 fractional bits."""
+    e = x.bit_length() - 1
+    f = (x << 16 >> e) - 65536
+    return (e << 16) + f + parabola(f)
+
+
+def exp2_near_16(x):
+    whole, f = divmod(x, 65536)
+    m = 65536 + f - parabola(f)
+    if whole > 57:
+        return 1 << 58
+    if whole >= 16:
+        return m << whole - 16
+    return (m + (1 << 15 - whole)) >> 16 - whole if whole >= -1 else 0
+
+
+class Fixed:
+    one = 1 << 32
+    least = 8
+    us = staticmethod(fix.us)
+    div = staticmethod(fix.over)
+
+    @staticmethod
+    def fine(a):
+        return a << 16
+
+    @staticmethod
+    def half(a, k):
+        return fix.over(a, 1 << k)
+
+    @staticmethod
+    def rate(miss):
+        return fix.ratio(miss) // 16 * 64
+
+    @staticmethod
+    def start(miss):
+        bits = (31 << 16) - log2_near_16(clamp(miss, 1, 858993459))
+        return log2_near_16(bits * 56783 >> 16) - (16 << 16) << 16
+
+    @staticmethod
+    def product(a, b):
+        return fix.over(a * fix.over(b, 1 << 16), 1 << 16)
+
+    @staticmethod
+    def width(u, slow, fast):
+        level = (u >> 16) + (log2_near_16(slow) + log2_near_16(fast) >> 1)
+        return fix.over(exp2_near_16(level), 1 << 16)
+
+    @staticmethod
+    def level(x):
+        return log2_near_16(x) - (24 << 16) << 16
+
+    @staticmethod
+    def power(x):
+        return fix.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
+
+    @staticmethod
+    def square(x):
+        """Of 16 fractional bits, magnitudes cut."""
+        m = min(abs(x) >> 16, 1 << 28)
+        return m * m if x >= 0 else -m * m
+
+    @staticmethod
+    def share(need):
+        need >>= 15
+        return (need << 32) // (need + 65536)
+
+    @staticmethod
+    def bin(x):
+        return x * 4 >> 32
+
+    @staticmethod
+    def memory(miss):
+        return min(max((64 << 32) // miss, 512), 32768)

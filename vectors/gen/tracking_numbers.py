@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `tracking` calculates with, in floats and in integers, from its page and arithmetic.md."""
+
+import fixed_reference as fix
+from double_reference import bounded, clamp, e_to_minus
+
+COUNT = 12
+
+
+class Double:
+    least = 0.0
+    us = staticmethod(float)
+    ratio = staticmethod(float)
+    bounded = staticmethod(bounded)
+
+    @staticmethod
+    def half(a, k):
+        """a / 2^k."""
+        return a / (1 << k)
+
+    @staticmethod
+    def div(a, n):
+        return a / n
+
+    @staticmethod
+    def times(a, r):
+        return a * r
+
+    @staticmethod
+    def mean(w, x):
+        return sum(v * y for v, y in zip(w, x, strict=True)) / sum(w)
+
+    @staticmethod
+    def shrink(a, k):
+        """a / 2^k, where integers may cut."""
+        return a / (1 << k)
+
+    summed_mean = mean
+
+    @staticmethod
+    def blend(a, b, part, rest):
+        """From a towards b by part / (part + rest)."""
+        return a + (b - a) * (part / (part + rest))
+
+    @staticmethod
+    def step(c, error, distance, s):
+        return clamp(c + error / s * (distance / s) / 32, -1, 1)
+
+    # fixed share
+    equal = 1 / COUNT
+
+    @staticmethod
+    def loss(error, scale):
+        return error / scale
+
+    @staticmethod
+    def decay(w, loss, eta):
+        return w * e_to_minus(loss * eta)
+
+    @staticmethod
+    def share(w, alpha):
+        total = sum(w)
+        if total <= 1e-290:
+            return None
+        keep, part = (1 - alpha) / total, alpha / len(w)
+        return [v * keep + part for v in w]
+
+
+class Fixed:
+    least = 8
+    us = staticmethod(fix.us)
+    ratio = staticmethod(fix.ratio)
+    div = staticmethod(fix.over)
+    times = staticmethod(fix.times)
+
+    @staticmethod
+    def bounded(rto, p):
+        low, high = fix.us(max(p["rto_min_us"], 1)), fix.us(p["rto_max_us"])
+        return min(max(rto, low), high)
+
+    @staticmethod
+    def half(a, k):
+        return fix.over(a, 1 << k)
+
+    @staticmethod
+    def mean(w, x):
+        """Only the 18 leading bits of the largest weight count."""
+        shift = max(0, max(w).bit_length() - 18)
+        w = [v >> shift for v in w]
+        return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
+
+    @staticmethod
+    def shrink(a, k):
+        return a >> k
+
+    @staticmethod
+    def summed_mean(w, x):
+        """20 bits of the sum count."""
+        shift = max(0, sum(w).bit_length() - 20)
+        w = [v >> shift for v in w]
+        return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
+
+    @staticmethod
+    def blend(a, b, part, rest):
+        shift = max(0, (part + rest).bit_length() - 33)
+        return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
+
+    @staticmethod
+    def step(c, error, distance, s):
+        """To the 15 leading bits of the scale."""
+        shift = max(0, s.bit_length() - 15)
+        product = (error >> shift) * (distance >> shift)
+        return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)
+
+    equal = fix.over(fix.ONE, COUNT)
+
+    @staticmethod
+    def loss(error, scale):
+        return fix.over(error << 20, scale) << 4
+
+    @staticmethod
+    def decay(w, loss, eta):
+        return fix.over(w * fix.decay(loss, eta), fix.ONE)
+
+    @staticmethod
+    def share(w, alpha):
+        total = sum(w)
+        if total == 0:
+            return None
+        keep, part = (fix.ONE - alpha) * fix.ONE // total, alpha // len(w)
+        return [fix.over(v * keep, fix.ONE) + part for v in w]
