@@ -33,6 +33,9 @@ STATED = {
     "RTT below 50 ms": ("rtt_ms", "50"),
 }
 
+#: Connections with a SYN-ACK loss that a cell is to have.
+ENOUGH = 2000
+
 
 def page(
     levels: Sequence[Cell],
@@ -62,6 +65,7 @@ def page(
         "connections. A response is a connection's first object in round trips of its path without queues; "
         "the handshake counts as one, the server's own time not at all. Topped up: DelayBox drops the first "
         "SYN-ACK of single connections, marked so, where the load alone loses too few.",
+        _counts(levels, counts),
         notes.strip(),
         "## The startup with feedback",
         "Gains of the mean response in RTTs over the standard, intervals of 90 %; runs alike: those whose "
@@ -143,6 +147,20 @@ def _responses(cells: Sequence[Cell]) -> str:
         )
     head = ("load", "variant", "startup", "seeds", "connections (topped up)", "unresolved", "mean, RTTs")
     return table_of((*head, "over the standard's", "median", "90 %", "99 %"), rows)
+
+
+def _counts(cells: Sequence[Cell], counts: tuple[int, int]) -> str:
+    """Whether there are enough connections in each cell, and each of them came to an end."""
+    least = min(len(cell.lost) for cell in cells)
+    few = sum(len(cell.lost) < ENOUGH for cell in cells)
+    open_ = sum(run.unresolved for cell in cells if cell.level < 0.95 for run in cell.runs.values())
+    unfinished = (
+        f"**Unfinished: {counts[1] - counts[0]} runs are missing.** " if counts[0] < counts[1] else ""
+    )
+    return (
+        f"{unfinished}Connections with a SYN-ACK loss in a cell: {least} or more; {few} of {len(cells)} "
+        f"cells have fewer than {ENOUGH:,}. Unresolved at 40 and 90 % load: {open_}."
+    )
 
 
 def _by_rtt(cells: Sequence[Cell]) -> str:
