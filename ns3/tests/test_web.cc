@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "check.h"
+#include "ns3/simulator.h"
 #include "scenario.h"
 #include "web_draw.h"
+#include "web_load.h"
 #include "web_run.h"
 
 namespace {
@@ -122,10 +124,11 @@ void vectors(const std::string& folder, const std::string& name, const std::stri
 }
 
 // The seed: one by which every request that is looked at fits into a segment.
-json document(const std::string& startup, double syn_ack_loss) {
+json document(const std::string& startup, double syn_ack_loss, double loss = 0) {
   return json::parse(R"({"seed": 4, "duration_s": 1000, "tick_s": 0.5, "cwnd_bin_s": 20,
     "topology": {"kind": "delaybox", "pairs": 2, "edge_mbps": 1000, "rate_mbps": 10, "delay_ms": 3,
-      "queue_packets": 1000, "server_mbps": [1, 20], "loss": [0, 0], "syn_ack_loss": )" +
+      "queue_packets": 1000, "server_mbps": [1, 20], "loss": [)" +
+                     std::to_string(loss) + ", " + std::to_string(loss) + R"(], "syn_ack_loss": )" +
                      std::to_string(syn_ack_loss) + R"(},
     "load": {"kind": "web", "flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, "level": 0.05,
       "connections": 150, "warmup_s": 1, "drain_s": 100, "persistent": true, "response_max_bytes": 50000,
@@ -139,12 +142,17 @@ json document(const std::string& startup, double syn_ack_loss) {
     "estimator": {"name": "jacobson", "params": {"rto_min_us": 200000}, "arithmetic": "double", "command": ""}})");
 }
 
-std::vector<json> run(const std::string& startup, double syn_ack_loss) {
+tcplearn::Scenario scenario(const json& of) {
   const std::string file = "test_web_run.json";
-  std::ofstream(file) << document(startup, syn_ack_loss);
-  std::ostringstream out;
-  tcplearn::run_web(tcplearn::read_scenario(file), out);
+  std::ofstream(file) << of;
+  tcplearn::Scenario out = tcplearn::read_scenario(file);
   std::remove(file.c_str());
+  return out;
+}
+
+std::vector<json> run(const std::string& startup, double syn_ack_loss) {
+  std::ostringstream out;
+  tcplearn::run_web(scenario(document(startup, syn_ack_loss)), out);
   std::vector<json> lines;
   std::istringstream in(out.str());
   for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
@@ -177,6 +185,20 @@ void steps(const std::string& startup, double of_two_segments, double of_three_s
         startup + ": each connection is resolved");
 }
 
+// A server that has closed takes a FIN in silence: where its ACK was lost, the client's must come to an end.
+void fins_end() {
+  const tcplearn::Scenario lossy = scenario(document("standard", 0, 0.2));
+  tcplearn::set_tcp_defaults(lossy.tcp);
+  const tcplearn::WebLoad load(lossy, [](const tcplearn::WebRecord&) {});
+  ns3::Simulator::Stop(ns3::Seconds(lossy.duration_s));
+  ns3::Simulator::Run();
+  std::uint64_t up = 0;
+  for (const auto& second : load.cloud().up.seconds()) up += second.arrived;
+  const double each = static_cast<double>(up) / static_cast<double>(load.begun());
+  check(each > 5 && each < 25, "packets towards the servers of each connection: " + std::to_string(each));
+  ns3::Simulator::Destroy();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -191,6 +213,7 @@ int main(int argc, char** argv) {
   steps("tsl/3-16", 2, 2);
   steps("tsl/1-1000", 3, 3);
   steps("linux", 2, 2);
+  fins_end();
   std::printf("%d failures\n", failures);
   return failures != 0;
 }

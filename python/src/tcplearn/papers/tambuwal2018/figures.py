@@ -16,6 +16,7 @@ Json = dict[str, Any]
 
 SCATTERED = (STANDARD, "tsl/3-16")
 POINTS = 400  # of a scatter's panel
+LOST, LATE = "SYN-ACK lost", "nothing lost, RTT above the timer"
 SPACED = {"labelSeparation": 8}  # of a logarithmic axis' numbers
 #: The generator's quantities in words.
 DRAWN = {
@@ -68,8 +69,7 @@ def _of_connections(cells: Sequence[Cell]) -> Iterator[tuple[str, str, Any]]:
     )
     yield (
         "figure-05-by-rtt.svg",
-        "Figure 5, left: response times by RTT, the initial timer left out; late: nothing was lost, the RTT "
-        "outlasted the server's timer",
+        "Figure 5, left: response times by RTT, the initial timer left out",
         _scatter(_by_rtt(pair), "RTT of the path, ms", "s", log_x=True),
     )
     yield (
@@ -155,7 +155,7 @@ def _by_rtt(cells: Sequence[Cell]) -> list[Json]:
     for cell in cells:
         late = [k for run in cell.runs.values() for k in run.spurious][:POINTS]
         rows += [
-            {"level": level_of(cell), "e": cell.startup, "x": k.path_rtt_ms, "y": k.data_s, "late": 1}
+            {"level": level_of(cell), "e": cell.startup, "x": k.path_rtt_ms, "y": k.data_s, "what": LATE}
             for k in late
         ]
     return rows
@@ -164,14 +164,16 @@ def _by_rtt(cells: Sequence[Cell]) -> list[Json]:
 def _scatter(rows: Sequence[Json], x: str, y: str = "RTTs", *, log_x: bool = False) -> Any:
     import altair as alt
 
+    kinds = [LOST, LATE] if any("what" in row for row in rows) else [LOST]
+    legend = alt.Legend(orient="top", title=None, labelLimit=300) if len(kinds) > 1 else None
     points = (
-        alt.Chart(alt.InlineData(values=[{"late": 0, **row} for row in rows]))
+        alt.Chart(alt.InlineData(values=[{"what": LOST, **row} for row in rows]))
         .mark_point(size=12, opacity=0.6)
         .encode(
             x=alt.X("x:Q", title=x, axis=SPACED).scale(type="log" if log_x else "linear", nice=not log_x),
             y=alt.Y("y:Q", title=y, axis=SPACED).scale(type="log"),
             color=_colour([row["e"] for row in rows]),
-            shape=alt.Shape("late:N", legend=None).scale(domain=[0, 1], range=["circle", "cross"]),
+            shape=alt.Shape("what:N", legend=legend).scale(domain=kinds, range=["circle", "triangle-up"]),
         )
     )
     return _facet(points)

@@ -11,15 +11,18 @@ from pathlib import Path
 from tcplearn.output.markdown import table_of
 from tcplearn.papers.tambuwal2018 import compare
 from tcplearn.papers.tambuwal2018.cells import (
+    CONFIDENCE,
     STANDARD,
     Cell,
     Cost,
     Difference,
+    Run,
     base_of,
     mean_rtts,
     mean_whole_ms,
     paired,
     quantile,
+    relative,
 )
 from tcplearn.papers.tambuwal2018.figures import quantile_rows
 
@@ -29,6 +32,9 @@ STATED = {
     "objects below one segment": ("response_bytes", "1460"),
     "RTT below 50 ms": ("rtt_ms", "50"),
 }
+
+#: Connections with a SYN-ACK loss that a cell is to have.
+ENOUGH = 2000
 
 
 def page(
@@ -44,38 +50,51 @@ def page(
 ) -> str:
     rows = list(compare.compared(levels, _printed_values(folder)))
     commits = ", ".join(sorted({run.commit for cell in levels for run in cell.runs.values()}))
+
+    def pictures(*names: str) -> str:
+        return "\n\n".join(
+            f"**{title}**\n\n![{title}](figures/{name})" for name, title in drawn if name.startswith(names)
+        )
+
     parts = [
         "# Startup after a lost SYN-ACK: ours beside the paper's",
         f"Made by `{command}`; do not edit.",
         f"{counts[0]} of {counts[1]} runs of profile `{profile}` (`tcplearn simulate "
-        f"papers/tambuwal2018/*.toml`), made at {commits}. Intervals are of 95 %, over the seeds, of "
-        "differences in pairs: a seed gives every startup the same connections. A response is a connection's "
-        "first object in round trips of its path without queues; the handshake counts as one, the server's "
-        "own time not at all. Topped up: DelayBox drops the first SYN-ACK of single connections, marked so, "
-        "because the load alone loses few.",
+        f"papers/tambuwal2018/{{levels,mixes}}.toml`), made at {commits}. Intervals are of 95 % where "
+        "nothing else is said, over the seeds, of differences in pairs: a seed gives every startup the same "
+        "connections. A response is a connection's first object in round trips of its path without queues; "
+        "the handshake counts as one, the server's own time not at all. Topped up: DelayBox drops the first "
+        "SYN-ACK of single connections, marked so, where the load alone loses too few.",
+        _counts(levels, counts),
         notes.strip(),
-        "## Connections that lost a SYN-ACK",
-        _responses(levels),
-        "## Above 50 ms and above 1 s",
-        "Mean response in RTTs where the path's RTT is above 50 ms; and of connections whose RTT alone "
-        "outlasted the server's first timer, so that the SYN-ACK was sent again for nothing.",
-        _by_rtt(levels),
-        "## The whole time, the initial timer included",
-        _whole(levels),
+        "## The startup with feedback",
+        "Gains of the mean response in RTTs over the standard, intervals of 90 %; runs alike: those whose "
+        "connections with a SYN-ACK loss took the same times to the last digit under both.",
+        compare.feedback(levels),
         "## Tables 2 and 3 and Figure 7: sign and rank",
         "Table 2: the bottleneck's loss share, % above the standard's; Table 3: its throughput, % below; "
         "Figure 7: the mean response, % above. A sign is open where the interval holds zero. Rank 1 is the "
         "least harm; Figure 7's text ranks some only.",
         compare.summary(rows),
         compare.table(rows),
-        "## The startup with feedback",
-        "Gains of the mean response in RTTs over the standard, intervals of 90 %; runs alike: those whose "
-        "connections with a SYN-ACK loss took the same time to the last digit under both.",
-        compare.feedback(levels),
+        pictures("figure-07", "figure-08", "figure-11"),
+        "## Connections that lost a SYN-ACK",
+        _responses(levels),
+        pictures("figure-04"),
+        "## Above 50 ms and above 1 s",
+        "Mean response in RTTs where the path's RTT is above 50 ms; and of connections whose RTT alone "
+        "outlasted the server's first timer, so that the SYN-ACK was sent again for nothing.",
+        _by_rtt(levels),
+        pictures("figure-05"),
+        "## The whole time, the initial timer included",
+        _whole(levels),
+        pictures("whole"),
         "## The link",
         _link(levels),
+        pictures("figure-09", "figure-10"),
         "## Mixes at 40 % load",
         _mixes(mixes),
+        pictures("figure-12"),
         "## What else the text prints",
         _printed(folder),
         "## The generator",
@@ -86,9 +105,8 @@ def page(
         "hand prints a quantile. What its text does say of its connections:",
         _shares(folder),
         _generator(folder),
+        pictures("generator"),
         _costs(costs),
-        "## Figures",
-        *(f"**{title}**\n\n![{title}](figures/{name})" for name, title in drawn),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -129,6 +147,20 @@ def _responses(cells: Sequence[Cell]) -> str:
         )
     head = ("load", "variant", "startup", "seeds", "connections (topped up)", "unresolved", "mean, RTTs")
     return table_of((*head, "over the standard's", "median", "90 %", "99 %"), rows)
+
+
+def _counts(cells: Sequence[Cell], counts: tuple[int, int]) -> str:
+    """Whether there are enough connections in each cell, and each of them came to an end."""
+    least = min(len(cell.lost) for cell in cells)
+    few = sum(len(cell.lost) < ENOUGH for cell in cells)
+    open_ = sum(run.unresolved for cell in cells if cell.level < 0.95 for run in cell.runs.values())
+    unfinished = (
+        f"**Unfinished: {counts[1] - counts[0]} runs are missing.** " if counts[0] < counts[1] else ""
+    )
+    return (
+        f"{unfinished}Connections with a SYN-ACK loss in a cell: {least} or more; {few} of {len(cells)} "
+        f"cells have fewer than {ENOUGH:,}. Unresolved at 40 and 90 % load: {open_}."
+    )
 
 
 def _by_rtt(cells: Sequence[Cell]) -> str:
@@ -197,16 +229,22 @@ def _link(cells: Sequence[Cell]) -> str:
 
 
 def _mixes(cells: Sequence[Cell]) -> str:
+    """Of connections that lost a SYN-ACK, and how the others of either kind fare as its share grows."""
     rows = []
     for cell in cells:
-        kinds = {
-            kind: [c.rtts for c in cell.lost if c.startup == kind]
-            for kind in (cell.startup.partition(":")[0], STANDARD)
-        }
-        means = [_number(statistics.fmean(v) if v else None) for v in kinds.values()]
-        rows.append([f"`{cell.startup}`", f"{100 * cell.share:.0f} %", str(len(cell.lost)), *means])
+        name = cell.startup.partition(":")[0]
+        own = ([c.rtts for c in cell.lost if c.startup == kind] for kind in (name, STANDARD))
+        means = [_number(statistics.fmean(v) if v else None) for v in own]
+        none = next((c for c in cells if c.startup == cell.startup and c.share == 0), None)
+        change = relative(cell, none, _of_standard, CONFIDENCE) if none and 0 < cell.share < 1 else None
+        of = [str(len(cell.lost)), *means, _difference(change)]
+        rows.append([f"`{cell.startup}`", f"{100 * cell.share:.0f} %", *of])
     head = ("startup", "its share", "connections that lost a SYN-ACK", "its RTTs", "the standard's RTTs")
-    return table_of(head, rows) if rows else ""
+    return table_of((*head, "all of the standard's, % above share 0"), rows) if rows else ""
+
+
+def _of_standard(run: Run) -> float:
+    return run.metrics["mean_response_standard_rtts"]
 
 
 def _published(folder: Path) -> list[dict[str, str]]:
@@ -265,7 +303,7 @@ def _costs(costs: Sequence[Cost]) -> str:
         for c in costs
     ]
     title = "## What a run costs by its size"
-    made = "`tcplearn simulate papers/tambuwal2018/levels.toml --profile cost --jobs 1`; 40 % load, the standard:"
+    made = "`tcplearn simulate papers/tambuwal2018/levels.toml --profile cost -j 1`; 40 % load, the standard:"
     head = ("connections", "data segments", "CPU, s", "ms a data segment", "ms a connection", "peak MiB")
     return "\n\n".join((title, made, table_of(head, rows)))
 
