@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tcplearn import _native, losses
@@ -46,7 +47,8 @@ def test_a_table_and_both_arithmetics(capsys: pytest.CaptureFixture[str]) -> Non
     "more, message",
     [
         (["--report", "x.html"], "--loss gives a table"),
-        (["--format", "parquet", "-o", "x"], "--loss gives a table"),
+        (["--pictures", "x"], "--loss gives a table"),
+        (["--truth", "missing.csv"], "no such file"),
         (["--suite", "."], "--loss needs captures"),
     ],
 )
@@ -63,3 +65,62 @@ def test_only_a_capture_has_the_acks(tmp_path: Path, capsys: pytest.CaptureFixtu
     path.write_text("time_us,rtt_us\n1000,500\n2000,600\n")
     assert main(["replay", "--loss", str(path)]) == 2
     assert "only a capture has the ACKs" in capsys.readouterr().err
+
+
+def test_parquet_has_the_rows_of_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "--loss", str(CAPTURE), "-q", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    file = tmp_path / "losses.parquet"
+    assert main(["replay", "--loss", str(CAPTURE), "-q", "--format", "parquet", "-o", str(file)]) == 0
+    there = pl.read_parquet(file).to_dicts()
+    assert [row["congestion_probability"] for row in there] == [row["congestion_probability"] for row in rows]
+    assert {"flow", "time_us", "version", *losses.features()} <= set(there[0])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_answers_are_held_against_a_table_of_truth(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", "--loss", str(CAPTURE), "-q", "--format", "json"]) == 0
+    rows = [row for row in json.loads(capsys.readouterr().out) if row["classifier"] == "veno"]
+    assert {row["cause"] for row in rows} == set(losses.CAUSES)
+    # Veno's own answers as the truth, a little off in time, but for one
+    left_out = next(k for k, row in enumerate(rows) if row["cause"] == losses.CONGESTION)
+    known = [row for k, row in enumerate(rows) if k != left_out]
+    table = pl.DataFrame(
+        [{"flow": r["flow"], "time_us": r["time_us"] + 900, "truth": r["cause"]} for r in known]
+    )
+    file = tmp_path / f"truth.{kind}"
+    table.write_csv(file) if kind == "csv" else table.write_parquet(file)
+    command = ["replay", "--loss", str(CAPTURE), "-q", "--truth", str(file)]
+    assert main([*command, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    truths = [r["truth"] for r in found if r["classifier"] == "veno"]
+    assert truths == [None if k == left_out else row["cause"] for k, row in enumerate(rows)]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "19 with a known cause" in shown
+    veno = next(line for line in shown.splitlines() if line.split()[:1] == ["veno"])
+    assert veno.split()[-3:] == ["1.000", "1.000", "1.000"]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("time_us\n1\n", "no column truth"),
+        ("time_us,truth\n1,queue\n", "congestion or random"),
+        ("time_us,truth\n1.5,random\n", "not whole microseconds"),
+        ("time_us,truth\n,random\n1,random\n", "not whole microseconds"),
+        ("", "no table of causes"),
+    ],
+)
+def test_a_bad_table_of_truth(
+    content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text(content)
+    assert main(["replay", "--loss", str(CAPTURE), "--truth", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert main(["replay", str(CAPTURE), "--truth", str(file)]) == 2
+    assert "add --loss" in capsys.readouterr().err

@@ -47,6 +47,37 @@ def test_a_model_its_card_and_its_pictures(
         assert f"loss_tried-{picture}.svg" in card
 
 
+def test_a_card_has_slices_and_what_each_choice_matters(tmp_path: Path) -> None:
+    paths = [
+        {
+            "topology.queue": "codel" if k % 2 else "droptail",
+            "topology.rate_mbps": 2.0 + k,
+            "topology.rtt_ms": 60.0,
+        }
+        for k in range(12)
+    ]
+    about = pl.DataFrame(
+        {"scenario": [f"s{k}" for k in range(12)], "parameters": [json.dumps(path) for path in paths]}
+    )
+    file = tmp_path / "losses.parquet"
+    table(rows=20).join(about, on="scenario", how="left").write_parquet(file)
+    command = ["train", "loss", str(file), "-o", str(tmp_path), "--name", "tried", *SMALL, "--vary"]
+    assert main(command) == 0
+    card = (tmp_path / "loss_tried.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in card.splitlines() if "|" in line]
+    scenarios = {row[0]: row[1] for row in rows}
+    assert scenarios["queue: codel"] == scenarios["queue: droptail"] == "6"
+    assert scenarios["BDP, packets: 10 to 50"] == "8" and scenarios["BDP, packets: 50 to 200"] == "4"
+    for choice in ("as chosen", "no scaling", "4 hidden units", "50% of the scenarios"):
+        assert any(name.startswith(choice) for name in scenarios)
+
+
+def test_parameters_that_cannot_be_read_say_nothing(losses_file: Path, tmp_path: Path) -> None:
+    file = tmp_path / "losses.parquet"
+    table(rows=5).with_columns(parameters=pl.lit("[1")).write_parquet(file)
+    assert all(about == {} for about in dataset.read([file]).about)
+
+
 def test_csv_gives_the_same(losses_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "losses.csv"
     pl.read_parquet(losses_file).write_csv(path)

@@ -49,6 +49,15 @@ def test_finished_runs_are_not_repeated(fake_engine: Path, sweep: Path, simulate
     assert len(simulated(fake_engine)) == 2 * RUNS
 
 
+def test_seeds_count_from_the_first(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
+    first = simulate(sweep, "--profile", "t")
+    assert {r["seed"] for r in first} == set(range(1, 11))
+    sweep.write_text(SWEEP + "first_seed = 9\n")
+    later = simulate(sweep, "--profile", "t")
+    assert {r["seed"] for r in later} == set(range(9, 19))
+    assert {r["run"] for r in first if r["seed"] > 8} == {r["run"] for r in later if r["seed"] < 11}
+
+
 def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
     first = {r["run"] for r in simulate(sweep, "--profile", "t")}
     sweep.write_text(SWEEP.replace("[profiles.t]\n", "[profiles.t]\nscenario.topology.delay_ms = 21.0\n"))

@@ -76,6 +76,14 @@ def replay(
         bool,
         typer.Option("--loss", help="Instead: the cause of each fast retransmit, by each classifier."),
     ] = False,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of --loss: CSV or Parquet of who dropped the packets: time_us, truth, flow.",
+            show_default=False,
+        ),
+    ] = None,
     report: o.Report = None,
     pictures: o.Pictures = None,
     live: Annotated[
@@ -143,7 +151,10 @@ def replay(
 
         if suite or not files:
             raise UserError("--loss needs captures: name them as FILE..., without --suite")
-        return causes(files, out, o.checked_sender(sender), arithmetic.value, flow, everything=all)
+        checked = o.checked_sender(sender)
+        return causes(files, out, checked, arithmetic.value, flow, truth, everything=all)
+    if truth:
+        raise UserError("--truth is what --loss is held against; add --loss")
     if suite is None:
         if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
             raise UserError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tcplearn import losses
-from tcplearn.learn import scores
+from tcplearn.learn import scores, slices
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.trials import Outcome
 from tcplearn.output.markdown import markdown as markdown_of
@@ -86,6 +86,7 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
             "tells the cause):\n"
         )
         yield markdown_of(table(both))
+    yield from _slices(ours, ceiling)
     yield from _thresholds(ours)
     yield f"![calibration]({stem}-calibration.svg)\n"
     yield from _importances(result)
@@ -127,6 +128,27 @@ def _chosen(result: Result) -> Iterator[str]:
         ],
     )
     yield ""
+
+
+def _slices(ours: Outcome, ceiling: Outcome) -> Iterator[str]:
+    rows = []
+    for (label, part), (_, best) in zip(slices.parts(ours), slices.parts(ceiling), strict=True):
+        low, high = part.interval
+        congested = part.data.congested
+        rows.append(
+            [
+                label,
+                str(part.data.count),
+                f"{congested.mean():.2f}",
+                f"{part.balanced_accuracy:.3f} ({low:.3f} to {high:.3f})",
+                *(f"{scores.recall(congested, part.called, cause):.3f}" for cause in (1, 0)),
+                f"{best.balanced_accuracy:.3f}",
+            ]
+        )
+    if rows:
+        yield "Where it is strong and weak, on the same scores:\n"
+        head = ["slice", "scenarios", "share of congestion", f"balanced accuracy, {scores.INTERVAL} %"]
+        yield table_of([*head, "congestion", "random", "boosting"], rows, [True] + [False] * 6) + "\n"
 
 
 def _thresholds(ours: Outcome) -> Iterator[str]:

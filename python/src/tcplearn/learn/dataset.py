@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ class Dataset:
     scenarios: tuple[str, ...]
     read: int = 0  # rows in the files
     spurious: int = 0  # of these, recoveries without any loss
+    about: tuple[Mapping[str, Any], ...] = ()  # of each scenario, where the file has `parameters`
 
     def __len__(self) -> int:
         return len(self.congested)
@@ -65,7 +67,7 @@ def read(paths: Sequence[Path]) -> Dataset:
     """Raises UserError, one line, for what is no such data."""
     names = losses.features()
     frames = [_frame(path, names) for path in paths]
-    every = pl.concat([f.select("scenario", "truth", "spurious", *names) for f in frames])
+    every = pl.concat([f.select("scenario", "truth", "spurious", "parameters", *names) for f in frames])
     kept = every.filter(~pl.col("spurious"))
     scenarios = tuple(kept["scenario"].unique(maintain_order=True))
     numbers = {name: k for k, name in enumerate(scenarios)}
@@ -77,6 +79,7 @@ def read(paths: Sequence[Path]) -> Dataset:
         scenarios=scenarios,
         read=len(every),
         spurious=len(every) - len(kept),
+        about=_about(kept, scenarios),
     )
     where = " ".join(printable(path) for path in paths)
     if len(data) == 0:
@@ -86,6 +89,19 @@ def read(paths: Sequence[Path]) -> Dataset:
     if data.congested.min() == data.congested.max():
         raise UserError(f"{where}: every loss has the same cause; nothing can be learned")
     return data
+
+
+def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+    """What a simulation says of its scenario; anything else is no reason to refuse the rows."""
+    first = dict(frame.unique("scenario", keep="first").select("scenario", "parameters").iter_rows())
+    out = []
+    for scenario in scenarios:
+        try:
+            found = json.loads(first[scenario] or "{}")
+        except ValueError:
+            found = {}
+        out.append(found if isinstance(found, dict) else {})
+    return tuple(out)
 
 
 def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
@@ -116,5 +132,6 @@ def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
         pl.col("scenario").cast(pl.String),
         pl.col("truth").cast(pl.String),
         *(pl.col(name).cast(pl.Float64) for name in names),
+        parameters=pl.col("parameters").cast(pl.String) if "parameters" in frame.columns else pl.lit(""),
         spurious=pl.sum_horizontal(_DROPS) == 0 if set(_DROPS) <= set(frame.columns) else pl.lit(False),
     )

@@ -30,6 +30,7 @@ class Choices:
     rate: float = 0.003
     batch: int = 256
     seed: int = 1
+    scaled: bool = True  # to z-scores
 
 
 def sklearn(module: str) -> Any:
@@ -62,7 +63,7 @@ def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Mo
     written with the sigmoids of the paper: tanh a = 2 s(2 a) - 1."""
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
-    mean, gain = _scales(x)
+    mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
     z = scores(x, mean, gain)
     trained = [_network(z, congested, choices, choices.seed + k) for k in range(choices.starts)]
     hidden = [2 * n.coefs_[0].T for n in trained], [2 * n.intercepts_[0] for n in trained]

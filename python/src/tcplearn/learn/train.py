@@ -17,6 +17,8 @@ from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 from tcplearn.output.files import make_directory, write_atomically
 
+#: Of the scenarios in training, to show what more data give.
+SHARES = (0.25, 0.5)
 Say = Callable[[float, str], None]
 
 
@@ -97,6 +99,10 @@ def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, O
     for label, choices in variants(base, data.features):
         steps.next(label)
         out.append((label, trials.try_out(label, trials.ours(choices), data, folds)))
+    for share in SHARES:
+        label = f"{share:.0%} of the scenarios to train on"
+        steps.next(label)
+        out.append((label, trials.try_out(label, trials.of_some(base, share), data, folds)))
     return out
 
 
@@ -108,6 +114,7 @@ def variants(base: Choices, features: Sequence[str]) -> list[tuple[str, Choices]
         *((f"penalty {p:g}", replace(base, penalty=p)) for p in (0.001, 1.0)),
         *((f"{n} epochs", replace(base, epochs=n)) for n in (10, 80)),
         *((f"learning rate {r:g}", replace(base, rate=r)) for r in (0.001, 0.01)),
+        ("no scaling, clipped at ±5", replace(base, scaled=False)),
         ("inputs: every feature", replace(base, inputs=tuple(features))),
         ("inputs: the paper's two", replace(base, inputs=perceptron.PAPER)),
         (
@@ -120,7 +127,11 @@ def variants(base: Choices, features: Sequence[str]) -> list[tuple[str, Choices]
 class _Steps:
     def __init__(self, say: Say | None, options: Options) -> None:
         self.say, self.done = say, 0
-        self.count = 6 + (options.events > 0) + (14 if options.vary else 0)
+        self.count = (
+            6
+            + (options.events > 0)
+            + (len(variants(options.choices, ())) + len(SHARES) if options.vary else 0)
+        )
 
     def next(self, what: str) -> None:
         if self.say:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tcplearn.learn import perceptron, scores
 from tcplearn.learn.dataset import Dataset, Floats, Ints
@@ -55,7 +56,10 @@ class Outcome:
 
     def of_both_causes(self) -> Outcome:
         """On the scenarios alone that have both causes."""
-        keep = np.isin(self.data.group, self.data.both_causes().group)
+        return self.of(np.isin(self.data.group, self.data.both_causes().group))
+
+    def of(self, keep: NDArray[np.bool_]) -> Outcome:
+        """On some of the rows."""
         return Outcome(self.name, self.data.rows(keep), self.score[keep], self.called[keep], self.calibrated)
 
 
@@ -130,6 +134,17 @@ def ours(choices: Choices) -> Learner:
     def learn(data: Dataset) -> Scorer:
         model = perceptron.fit(data.columns(choices.inputs), data.congested, choices)
         return lambda rows: perceptron.probability(model, rows.columns(choices.inputs))
+
+    return learn
+
+
+def of_some(choices: Choices, share: float) -> Learner:
+    """Trained on a share of the scenarios."""
+
+    def learn(data: Dataset) -> Scorer:
+        there = np.unique(data.group)
+        some = np.random.default_rng(choices.seed).permutation(there)[: max(2, round(share * len(there)))]
+        return ours(choices)(data.rows(np.isin(data.group, some)))
 
     return learn
 

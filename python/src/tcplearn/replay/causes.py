@@ -15,9 +15,11 @@ from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
 from tcplearn.output.table import Cell, Column, Table, headed, text
+from tcplearn.replay import truths
+from tcplearn.replay.truths import Truths
 from tcplearn.traces import TraceOptions, open_trace
 
-DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive")
+DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
 #: Fast retransmits that a table shows, unless all are wanted.
 SHOWN = 40
 #: Of the rows' features, those that a table has room for.
@@ -38,10 +40,13 @@ class Retransmit:
     flight_segments: int
     features: Mapping[str, float]
     answers: Mapping[str, tuple[float, str]]
+    truth: str | None = None  # where a table has it
 
-    def records(self) -> list[Record]:
+    def records(self, *, with_truth: bool) -> list[Record]:
         """One a classifier."""
-        where = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
+        where: Record = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
+        if with_truth:
+            where["truth"] = self.truth
         return [
             {**where, "classifier": name, "cause": cause, "congestion_probability": probability}
             | {"flight_segments": self.flight_segments, **self.features}
@@ -54,15 +59,21 @@ class Causes:
     classifiers: tuple[str, ...]
     found: list[Retransmit] = field(default_factory=list)
     timeouts: int = 0
+    truths: Truths | None = None
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=provenance.made_by)
 
 
 def run(
-    paths: Sequence[Path], sender: str, arithmetic: str, flow: str, progress: Progress | None = None
+    paths: Sequence[Path],
+    sender: str,
+    arithmetic: str,
+    flow: str,
+    truth: Path | None = None,
+    progress: Progress | None = None,
 ) -> Causes:
-    """Raises UserError, and TraceError for what cannot be read."""
-    out = Causes(DEFAULTS)
+    """truth: a table of who dropped the packets. Raises UserError, and TraceError for what cannot be read."""
+    out = Causes(DEFAULTS, truths=truths.read(truth) if truth else None)
     for path in paths:
         source = printable(path)
         trace = open_trace(path, options=TraceOptions(sender, events=True))
@@ -106,14 +117,16 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
         answers[classifier] = [(p, losses.CAUSES[c]) for p, c in zip(said[0].tolist(), said[1], strict=True)]
         features = said[2].reshape(len(fast), -1)
     for k, row in enumerate(fast.tolist()):
+        time_us = int(events["time_us"][row])
         out.found.append(
             Retransmit(
                 source,
                 name,
-                int(events["time_us"][row]),
+                time_us,
                 int(events["flight_segments"][row]),
                 dict(zip(losses.features(), features[k].tolist(), strict=True)),
                 {classifier: said[k] for classifier, said in answers.items()},
+                out.truths.of(name, time_us) if out.truths else None,
             )
         )
 
@@ -121,9 +134,12 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 def summary(causes: Causes) -> Table:
     """How often each classifier said what."""
     retransmits = counted(len(causes.found), "fast retransmit")
+    known = [found for found in causes.found if found.truth is not None]
+    judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
+    cause_known = f", {len(known):,} with a known cause" if causes.truths else ""
     out = Table(
-        headed("classifier", "congestion", "random", "mean P"),
-        title=f"{retransmits}, {counted(causes.timeouts, 'timeout')}",
+        headed("classifier", "congestion", "random", "mean P", *judged),
+        title=f"{retransmits}, {counted(causes.timeouts, 'timeout')}{cause_known}",
         legend="P: of congestion. A capture has no cwnd and no ssthresh: what was in flight is taken for the "
         "one, half of it at the recovery before for the other.",
     )
@@ -133,8 +149,19 @@ def summary(causes: Causes) -> Table:
         mean = sum(p for p, _ in said) / len(said) if said else None
         shown = Cell("" if mean is None else f"{mean:.3f}", mean)
         counts = [Cell(f"{n:,}", n) for n in (congestion, len(said) - congestion)]
-        out.rows.append([text(name), *counts, shown])
+        row = [text(name), *counts, shown]
+        if causes.truths:
+            row += _judged([(found.truth or "", found.answers[name][1]) for found in known])
+        out.rows.append(row)
     return out
+
+
+def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
+    """The recalls, and their mean where both causes are there."""
+    both = truths.recalls(pairs)
+    there = [value for value in both if value is not None]
+    balanced = sum(there) / 2 if len(there) == 2 else None
+    return [Cell("" if v is None else f"{v:.3f}", v) for v in (*both, balanced)]
 
 
 def table(causes: Causes, everything: bool) -> Table:
@@ -145,6 +172,7 @@ def table(causes: Causes, everything: bool) -> Table:
         Column("in\nflight"),
         *map(Column, TABLED.values()),
     ]
+    columns += [Column("truth", words=True)] * (causes.truths is not None)
     columns += [Column(name, words=True) for name in causes.classifiers]
     shown = causes.found if everything else causes.found[:SHOWN]
     more = len(causes.found) - len(shown)
@@ -152,6 +180,8 @@ def table(causes: Causes, everything: bool) -> Table:
     for found in shown:
         cells = [text(found.flow), Cell(f"{found.time_us / 1e6:.3f}"), Cell(f"{found.flight_segments:,}")]
         cells += [Cell(f"{found.features[name]:.2f}") for name in TABLED]
+        if causes.truths:
+            cells.append(text(found.truth or ""))
         cells += [Cell(f"{cause} {p:.2f}") for p, cause in found.answers.values()]
         out.rows.append(cells)
     return out

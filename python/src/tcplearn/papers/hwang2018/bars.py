@@ -12,10 +12,10 @@ from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_conditio
 
 #: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
 KINDS = (
-    ("newreno", "oracle", ("ml-hwang2018", "ml-wide", "ml-adaptive")),
-    ("cubic", "cubic-oracle", ("cubic-wide", "cubic-adaptive")),
+    ("newreno", "oracle", ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history")),
+    ("cubic", "cubic-oracle", ("cubic-wide", "cubic-adaptive", "cubic-history")),
 )
-JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive")
+JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history")
 
 
 @dataclass(frozen=True)

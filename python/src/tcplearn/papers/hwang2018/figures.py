@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, mean, of, ratio
 
 Json = dict[str, Any]
 
-PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-adaptive", "oracle")
-OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-wide", "cubic-oracle", "bbr", "oracle")
+PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
+OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-history", "cubic-oracle", "bbr", "oracle")
 THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "oracle")
 OVER_TIME = ("newreno", "veno-5", "ml-hwang2018")
 #: Figure 6 is drawn of the first run's last stretch.
@@ -23,11 +25,13 @@ _COLOURS = {
     "ml-hwang2018": "#0077bb",
     "ml-wide": "#009988",
     "ml-adaptive": "#66ccee",
+    "ml-history": "#ee7733",
     "oracle": "#111111",
     "westwood": "#999933",
     "vegas": "#aa4499",
     "cubic": "#cc6677",
     "cubic-wide": "#117733",
+    "cubic-history": "#117733",
     "cubic-adaptive": "#44aa99",
     "cubic-oracle": "#888888",
     "bbr": "#332288",
@@ -37,23 +41,24 @@ NAMED = {name: _COLOURS[sender] for sender, name in SENDERS.items() if sender in
 _WIDTH, _HEIGHT = 420, 260
 
 
-def draw(found: Sequence[Point], confidence: float) -> Iterator[tuple[str, str, str]]:
+def draw(found: Sequence[Point], folder: Path, confidence: float) -> Iterator[tuple[str, str, str]]:
     """File, title and SVG of each figure that there are runs for."""
     import vl_convert
 
-    for file, title, spec in _specs(found, confidence):
+    for file, title, spec in _specs(found, folder, confidence):
         if spec is not None:
             yield file, title, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 
-def _specs(found: Sequence[Point], confidence: float) -> Iterator[tuple[str, str, Json | None]]:
+def _specs(found: Sequence[Point], folder: Path, confidence: float) -> Iterator[tuple[str, str, Json | None]]:
     for file, senders, who in (
         ("figure-05.svg", PAPERS, "NewReno's kind"),
         ("figure-05-others.svg", OTHERS, "what else there is"),
     ):
         title = f"Figure 5: goodput against the loss rate, {who}"
         rows = _by_condition(found, "5", senders, "loss_rate", confidence)
-        yield file, title, lines(rows, title, "loss rate", "goodput, Mbit/s")
+        points = _printed(found, folder, senders, confidence)
+        yield file, title, lines(rows, title, "loss rate", "goodput, Mbit/s", printed=points)
     title = "Figure 6: cwnd over time at a loss rate of 0.01"
     yield "figure-06.svg", title, _over_time(found, title)
     title = "Figure 7: goodput against the RTT at a loss rate of 0.01"
@@ -64,6 +69,20 @@ def _specs(found: Sequence[Point], confidence: float) -> Iterator[tuple[str, str
     title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
     rows = _by_condition(found, "9", (*THREE, "bbr"), "udp_share", confidence, loss_rate=1e-2)
     yield "figure-09.svg", title, lines(rows, title, "UDP's share of 5 Mbit/s", "goodput, Mbit/s")
+
+
+def _printed(found: Sequence[Point], folder: Path, senders: Collection[str], confidence: float) -> list[Json]:
+    """The shares of the lossless goodput that the paper's text prints, of ours without loss."""
+    with (folder / "published.csv").open(newline="") as file:
+        printed = [row for row in csv.DictReader(file) if row["metric"] == "goodput_to_lossless"]
+    out = []
+    for row in printed:
+        lossless = mean(of(found, "5", row["sender"], loss_rate=0.0), "goodput_mbps", confidence)
+        if row["sender"] in senders and lossless:
+            x = float(row["condition"].partition("=")[2])
+            y = float(row["value"]) * lossless.value
+            out.append({"x": f"{x:g}", "sender": SENDERS[row["sender"]], "y": y})
+    return out
 
 
 def row(x: Any, name: str, value: Estimate) -> Json:
@@ -110,9 +129,14 @@ def colour(senders: Collection[str], named: Mapping[str, str]) -> Any:
 
 
 def lines(
-    rows: Sequence[Json], title: str, x_title: str, y_title: str, named: Mapping[str, str] = NAMED
+    rows: Sequence[Json],
+    title: str,
+    x_title: str,
+    y_title: str,
+    named: Mapping[str, str] = NAMED,
+    printed: Sequence[Json] = (),
 ) -> Json | None:
-    """A line a sender, with intervals: rows of `row`."""
+    """A line a sender, with intervals: rows of `row`. printed: the paper's, as diamonds."""
     import altair as alt
 
     if not rows:
@@ -124,7 +148,14 @@ def lines(
     )
     lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=y_title).scale(zero=True))
     bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    return titled(alt.layer(bars, lines), title)
+    if not printed:
+        return titled(alt.layer(bars, lines), title)
+    theirs = (
+        alt.Chart(alt.InlineData(values=list(printed)))
+        .mark_point(shape="diamond", size=110, strokeWidth=2)
+        .encode(x=alt.X("x:N", sort=order), y="y:Q", color=by_sender)
+    )
+    return titled(alt.layer(bars, lines, theirs), f"{title}; diamonds: the paper's text")
 
 
 def _over_time(found: Sequence[Point], title: str) -> Json | None:

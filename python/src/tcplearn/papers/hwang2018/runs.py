@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tcplearn.jobs import Kept
-from tcplearn.simulate import sweep
+from tcplearn.simulate import engine, sweep
 from tcplearn.simulate.interval import mean_interval, ratio_interval
 
 #: Scenario files of the figures, and what lies beyond them.
@@ -27,12 +28,14 @@ SENDERS = {
     "ml-hwang2018": "ML-TCP, the paper's",
     "ml-wide": "ML-TCP, wide",
     "ml-adaptive": "ML-TCP, adaptive",
+    "ml-history": "ML-TCP, history",
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
     "vegas": "Vegas",
     "cubic": "CUBIC",
     "cubic-wide": "CUBIC, wide",
     "cubic-adaptive": "CUBIC, adaptive",
+    "cubic-history": "CUBIC, history",
     "cubic-oracle": "CUBIC with oracle",
     "bbr": "BBR",
 }
@@ -61,9 +64,10 @@ class Point:
         return {key.rpartition(".")[2]: value for key, value in self.at.items()}
 
 
-def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
-    """The runs on disk, and how many there should be."""
+def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], list[Source], int]:
+    """The runs on disk, what made them, and how many there should be."""
     found = sweep.stored([folder / f"{name}.toml" for name in FILES], profile, kept)
+    made_by = _identities(found)
     out = []
     for run, result in found.finished():
         series = result["run"]["cwnd_over_time"]
@@ -80,7 +84,25 @@ def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
                 result["commit"],
             )
         )
-    return out, len(found.runs)
+    counts = Counter(made_by.get(result["key"], "") for _, result in found.finished())
+    return out, [Source(identity, runs) for identity, runs in counts.most_common()], len(found.runs)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What runs were made by: a hash of the sources of core and host, as in ns3/same-results.toml."""
+
+    identity: str
+    runs: int
+
+
+def _identities(found: sweep.Sweep) -> dict[str, str]:
+    """By the key that a result is kept under."""
+    out: dict[str, str] = {}
+    names = [engine.identity(), *(was["identity"] for was in engine.earlier())]
+    for job in found.jobs:
+        out |= dict(zip((job.key, *job.earlier), names, strict=True))
+    return out
 
 
 def of(found: Iterable[Point], scenario: str, sender: str = "", **at: Any) -> list[Point]:

@@ -18,15 +18,19 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     if not all(file.exists() for file in files):
         return None
     kept = RunStore(request.kept)
-    found, planned = runs.points(folder, profile, kept)
+    found, made_by, planned = runs.points(folder, profile, kept)
     if not found:
         raise simulated.no_runs(profile, files)
     confidence = scenario.load(files[0]).confidence
-    drawn = list(figures.draw(found, confidence))
+    drawn = list(figures.draw(found, folder, confidence))
     simulated.write_figures(request.out, ((name, svg) for name, _, svg in drawn))
     titles = [(name, title) for name, title, _ in drawn]
-    trained = training.accuracies(folder, profile, kept)
+    events = training.events_of(folder, profile, kept)
+    trained = [] if events is None else training.accuracies(events)
+    by_rate = [] if events is None else training.by_loss_rate(events)
     notes = request.notes(simulated.PAGE)
-    about = simulated_page.About(request.command, profile, planned, confidence, notes, titles, trained)
+    about = simulated_page.About(
+        request.command, profile, planned, made_by, confidence, notes, titles, trained, by_rate
+    )
     text = simulated_page.page(found, folder, about)
     return simulated.write_page(request, text, runs=len(found), planned=planned, figures=len(drawn))

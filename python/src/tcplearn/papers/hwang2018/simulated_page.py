@@ -15,6 +15,7 @@ from tcplearn.papers.hwang2018.runs import (
     Confusion,
     Estimate,
     Point,
+    Source,
     accuracy,
     by_condition,
     confusion,
@@ -22,11 +23,21 @@ from tcplearn.papers.hwang2018.runs import (
     of,
     ratio,
 )
-from tcplearn.papers.hwang2018.training import EVENTS, TESTS, TIMES, Trained
+from tcplearn.papers.hwang2018.training import EVENTS, TESTS, TIMES, AtRate, Trained
 
 RATES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 #: Of tables 1 and 2; ours beside them.
-DECIDED = ("veno-5", "veno-10", "veno-15", "veno-20", "veno-25", "ml-hwang2018", "ml-wide", "ml-adaptive")
+DECIDED = (
+    "veno-5",
+    "veno-10",
+    "veno-15",
+    "veno-20",
+    "veno-25",
+    "ml-hwang2018",
+    "ml-wide",
+    "ml-adaptive",
+    "ml-history",
+)
 
 
 @dataclass(frozen=True)
@@ -34,21 +45,24 @@ class About:
     command: str
     profile: str
     planned: int
+    made_by: Sequence[Source]
     confidence: float
     notes: str
     drawn: Sequence[tuple[str, str]]  # file and title
     trained: Sequence[Trained]
+    by_rate: Sequence[AtRate]
 
 
 def page(found: Sequence[Point], folder: Path, about: About) -> str:
-    commits = ", ".join(sorted({p.commit for p in found}))
+    sources = ", ".join(f"{s.runs} by {s.identity or 'others'}" for s in about.made_by)
     c = about.confidence
     parts = [
         "# ML-TCP in ns-3: ours beside the paper's",
         f"Made by `{about.command}`; do not edit.",
         f"{len(found)} of {about.planned} runs of profile `{about.profile}` (`tcplearn simulate "
         "papers/hwang2018/figure-*.toml papers/hwang2018/harm.toml papers/hwang2018/training.toml --profile "
-        f"{about.profile}`), made at {commits}. Intervals are of {c:.0%}, over the seeds; ratios are "
+        f"{about.profile}`), made by engines whose runs are the same to the byte (their identities, "
+        f"`ns3/same-results.toml`: {sources}). Intervals are of {c:.0%}, over the seeds; ratios are "
         'geometric means of pairs of one seed. "Wide" is trained on 500 other networks '
         '(`papers/hwang2018/wide.toml`), "the paper\'s" on its own network with its own two inputs; the '
         "oracle is told by the simulator who dropped the packet.",
@@ -60,6 +74,9 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         f"tested on {TESTS} others, {TIMES} times over; the middle 95 %. Rows of the same runs are on both "
         "sides, as in the paper.",
         _trained(about.trained),
+        f"The same on events of each loss rate of Tables 1 and 2: trained on {EVENTS} with as many of each "
+        f"cause, tested on {TESTS} others of that rate, or on all where there are fewer:",
+        _by_rate(about.by_rate),
         "## Tables 1 and 2: what was called what",
         "Counts over all seeds, a cell as random called random / random called congestion / congestion "
         "called random / congestion called congestion; the paper's below ours. Veno's are its rule's at its "
@@ -98,6 +115,14 @@ def _trained(trained: Sequence[Trained]) -> str:
     rows.append(["the paper's", "225", "not stated", "0.97", "0.96", "not stated"])
     head = ("events", "how many", "share of random", "accuracy in training", "in the test", "balanced")
     return table_of(head, rows)
+
+
+def _by_rate(by_rate: Sequence[AtRate]) -> str:
+    rows = [
+        [f"{r.loss_rate:g}", str(r.events), f"{r.random_share:.2f}", _shown(r.test, 3), _shown(r.balanced, 3)]
+        for r in by_rate
+    ]
+    return table_of(("loss rate", "events", "share of random", "accuracy in the test", "balanced"), rows)
 
 
 def _cell(c: Confusion) -> str:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Who dropped the packets of a capture, from a table beside it: what answers are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tcplearn import losses
+from tcplearn.errors import UserError, printable
+
+#: A fast retransmit is that of the table's row which is nearest in time, at most so far away.
+NEAR_US = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """By flow, in order of time; "" where the table names none."""
+
+    times_us: dict[str, list[int]]
+    causes: dict[str, list[str]]
+
+    def of(self, flow: str, time_us: int) -> str | None:
+        for name in (flow, ""):
+            times = self.times_us.get(name)
+            if not times:
+                continue
+            k = int(np.searchsorted(times, time_us))
+            best = min((i for i in (k - 1, k) if 0 <= i < len(times)), key=lambda i: abs(times[i] - time_us))
+            if abs(times[best] - time_us) <= NEAR_US:
+                return self.causes[name][best]
+        return None
+
+
+def read(path: Path) -> Truths:
+    """CSV or Parquet with columns time_us, truth and, where there are several, flow. Raises UserError."""
+    import polars as pl
+
+    where = printable(path)
+    try:
+        csv = path.suffix.lower() == ".csv"
+        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
+    except FileNotFoundError:
+        raise UserError(f"{where}: no such file; check the path") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UserError(f"{where}: no table of causes: {printable(error)[:200]}") from error
+    for column in ("time_us", "truth"):
+        if column not in frame.columns:
+            raise UserError(f"{where}: no column {column}; a row is a fast retransmit: time_us, truth")
+    if not frame["time_us"].dtype.is_integer() or frame["time_us"].null_count():
+        raise UserError(f"{where}: time_us is not whole microseconds in every row")
+    other = [v for v in frame["truth"].cast(pl.String).unique() if v not in losses.CAUSES]
+    if other:
+        raise UserError(f"{where}: truth is {printable(other[0])}; it has to be congestion or random")
+    flows = frame["flow"].cast(pl.String).fill_null("") if "flow" in frame.columns else pl.Series([""])
+    frame = frame.select("time_us", "truth").with_columns(flow=flows if len(flows) > 1 else pl.lit(flows[0]))
+    out = Truths({}, {})
+    for (flow,), rows in frame.sort("time_us").group_by("flow", maintain_order=True):
+        out.times_us[str(flow)] = rows["time_us"].to_list()
+        out.causes[str(flow)] = rows["truth"].to_list()
+    return out
+
+
+def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
+    """Of (truth, called): the share of each true cause, congestion first, that was called so."""
+    found = []
+    for cause in (losses.CONGESTION, losses.RANDOM):
+        of_cause = [called == truth for truth, called in pairs if truth == cause]
+        found.append(sum(of_cause) / len(of_cause) if of_cause else None)
+    return found[0], found[1]
