@@ -9,7 +9,7 @@
 int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us);
 int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us)
 {
-	tl_first_rto_model(p->doubtful, m);
+	tl_first_rto_shipped(p->doubtful, m);
 	tl_first_rto_place_init(p);
 	tl_first_rto_report(p, rtt_us, 0);
 	tl_first_rto_doubt(p, 1);

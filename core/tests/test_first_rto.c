@@ -29,7 +29,7 @@ static void replay(const char *folder)
 			tl_first_rto_doubt(&places[v[0]], v[2]);
 			continue;
 		}
-		tl_first_rto_model((uint32_t)v[3], &m);
+		tl_first_rto_shipped((uint32_t)v[3], &m);
 		us = tl_first_rto_us(&m, &places[v[0]], &places[v[1]], (int32_t)v[4], v[2]);
 		CHECK(us == v[5], "%s gives %lld", line, (long long)us);
 		queries++;

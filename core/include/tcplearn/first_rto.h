@@ -33,6 +33,23 @@ struct tl_first_rto_place {
 	uint32_t doubtful;        /* the last handshake was resent */
 };
 
+TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, int64_t last_q16,
+			    int64_t high_q16, int64_t hop_us)
+{
+	l->constant_us = constant_us;
+	l->last_q16 = last_q16;
+	l->high_q16 = high_q16;
+	l->hop_us = hop_us;
+	l->there = 1;
+}
+
+/* A line that does not apply. */
+TL_FN void tl_first_rto_leave(struct tl_first_rto_line *l)
+{
+	tl_first_rto_set(l, 0, 0, 0, 0);
+	l->there = 0;
+}
+
 TL_FN void tl_first_rto_place_init(struct tl_first_rto_place *p)
 {
 	p->last_us = p->high_us = p->time_us = 0;
