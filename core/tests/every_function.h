@@ -9,10 +9,11 @@
 int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us);
 int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us)
 {
-	tl_first_rto_model(p->doubtful, m);
+	tl_first_rto_shipped(p->doubts, m);
 	tl_first_rto_place_init(p);
 	tl_first_rto_report(p, rtt_us, 0);
 	tl_first_rto_doubt(p, 1);
+	tl_first_rto_resent(p, rtt_us, 1000, 1);
 	return tl_first_rto_us(m, p, p, TL_FIRST_RTO_HOPS_UNKNOWN, 2);
 }
 

@@ -29,7 +29,7 @@ static void replay(const char *folder)
 			tl_first_rto_doubt(&places[v[0]], v[2]);
 			continue;
 		}
-		tl_first_rto_model((uint32_t)v[3], &m);
+		tl_first_rto_shipped((uint32_t)v[3], &m);
 		us = tl_first_rto_us(&m, &places[v[0]], &places[v[1]], (int32_t)v[4], v[2]);
 		CHECK(us == v[5], "%s gives %lld", line, (long long)us);
 		queries++;
@@ -48,7 +48,7 @@ static void any_line(uint64_t *seed, struct tl_first_rto_line *l)
 	l->there = (uint32_t)random_below(seed, 2);
 }
 
-/* Whatever the model and the history: within floor and cap, and the cap while a place is in doubt. */
+/* Whatever the model and the history: within floor and cap, and longer while a place is in doubt. */
 static void wrong_models(void)
 {
 	uint64_t seed = 7;
@@ -58,7 +58,8 @@ static void wrong_models(void)
 		struct tl_first_rto_model m;
 		struct tl_first_rto_place place, prefix;
 		const int64_t now_us = random_below(&seed, (int64_t)1 << 60);
-		int64_t us;
+		int64_t us, after_us;
+		int j;
 
 		any_line(&seed, &m.place);
 		any_line(&seed, &m.prefix);
@@ -73,12 +74,19 @@ static void wrong_models(void)
 		tl_first_rto_report(&prefix, (int64_t)random_next(&seed), now_us - random_below(&seed, 1000));
 		us = tl_first_rto_us(&m, &place, &prefix, (int32_t)random_next(&seed), now_us);
 		CHECK(m.floor_us <= us && us <= m.cap_us, "%lld is out of its bounds", (long long)us);
-		tl_first_rto_doubt(&place, now_us);
-		us = tl_first_rto_us(&m, &place, &prefix, 3, now_us);
-		CHECK(us == m.cap_us, "in doubt: %lld", (long long)us);
+		tl_first_rto_resent(&place, us + 1, us, now_us);
+		after_us = tl_first_rto_us(&m, &place, &prefix, TL_FIRST_RTO_HOPS_UNKNOWN, now_us);
+		CHECK(place.doubts == 1 && m.floor_us <= after_us && after_us <= m.cap_us, "in doubt: %lld",
+		      (long long)after_us);
+		for (j = 0; j < 6; j++)
+			tl_first_rto_resent(&place, 0, us, now_us);
+		after_us = tl_first_rto_us(&m, &place, &prefix, TL_FIRST_RTO_HOPS_UNKNOWN, now_us);
+		CHECK(after_us == m.cap_us, "in doubt again and again: %lld", (long long)after_us);
+		tl_first_rto_resent(&place, us, us, now_us);
+		CHECK(place.doubts == 0 && place.last_us == us, "a lost packet is no doubt");
 		tl_first_rto_report(&place, 1000, now_us);
 		us = tl_first_rto_us(&m, &place, &prefix, 3, now_us);
-		CHECK(place.doubtful == 0 && us <= m.cap_us, "an RTT ends the doubt");
+		CHECK(place.doubts == 0 && us <= m.cap_us, "an RTT ends the doubt");
 	}
 }
 

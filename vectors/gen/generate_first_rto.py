@@ -22,15 +22,15 @@ LONGEST_US = 2**32
 class Place:
     def __init__(self):
         self.last = self.high = self.seen = 0
-        self.doubtful = False
+        self.doubts = 0
 
     def report(self, rtt, now):
         rtt = max(1, min(rtt, LONGEST_US))
         self.high = max(rtt, self.high - (self.high - rtt) // 8)
-        self.last, self.seen, self.doubtful = rtt, now, False
+        self.last, self.seen, self.doubts = rtt, now, 0
 
     def doubt(self, now):
-        self.seen, self.doubtful = now, True
+        self.seen, self.doubts = now, min(5, self.doubts + 1)
 
 
 def first_rto(model, place, prefix, hops, now):
@@ -42,8 +42,6 @@ def first_rto(model, place, prefix, hops, now):
         return int(terms["constant_us"]) + weighted.numerator // weighted.denominator
 
     steps = model["steps"]
-    if place.doubtful and fresh(place):
-        return model["cap_us"]
     rto = int(steps["nothing"]["constant_us"]) if steps["nothing"] else model["cap_us"]
     if steps["place"] and place.last and fresh(place):
         rto = line(steps["place"], place)
@@ -52,7 +50,8 @@ def first_rto(model, place, prefix, hops, now):
     elif steps["hops"] and hops >= 0:
         terms = steps["hops"]
         rto = min(rto, int(terms["constant_us"]) + int(terms["hop_us"]) * min(hops, 255))
-    return max(model["floor_us"], min(rto, model["cap_us"]))
+    rto = max(model["floor_us"], min(rto, model["cap_us"]))
+    return min(rto * 4**place.doubts if fresh(place) else rto, model["cap_us"])
 
 
 def lines():

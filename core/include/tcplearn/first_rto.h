@@ -3,8 +3,8 @@
  * second for all. Integers only; weights have 16 fractional bits.
  *
  * What makes a wrong model harmless: the RTO is at most cap_us, so a handshake packet that was lost is never sent
- * again later than without a model; each resend doubles it as ever; and after a handshake whose packets were sent
- * again, whose RTT is not known (Karn's rule), the place has the cap until there is an RTT again. */
+ * again later than without a model; each resend doubles it as ever; and with each handshake whose packets were sent
+ * again, perhaps for nothing, the place's is four times as long, until there is an RTT again. */
 #ifndef TCPLEARN_FIRST_RTO_H
 #define TCPLEARN_FIRST_RTO_H
 
@@ -13,6 +13,8 @@
 #define TL_FIRST_RTO_WEIGHT_MAX ((int64_t)64 << 16)
 #define TL_FIRST_RTO_US_MAX 60000000
 #define TL_FIRST_RTO_HOPS_UNKNOWN (-1)
+/* 4^5: from a millisecond to a second */
+#define TL_FIRST_RTO_DOUBTS_MAX 5
 
 /* constant_us + last the last RTT + high the high one + hop_us a hop */
 struct tl_first_rto_line {
@@ -30,13 +32,30 @@ struct tl_first_rto_model {
 struct tl_first_rto_place {
 	int64_t last_us, high_us; /* 0: none yet */
 	int64_t time_us;          /* of the last */
-	uint32_t doubtful;        /* the last handshake was resent */
+	uint32_t doubts;          /* of the last handshakes, those resent: perhaps for nothing */
 };
+
+TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, int64_t last_q16,
+			    int64_t high_q16, int64_t hop_us)
+{
+	l->constant_us = constant_us;
+	l->last_q16 = last_q16;
+	l->high_q16 = high_q16;
+	l->hop_us = hop_us;
+	l->there = 1;
+}
+
+/* A line that does not apply. */
+TL_FN void tl_first_rto_leave(struct tl_first_rto_line *l)
+{
+	tl_first_rto_set(l, 0, 0, 0, 0);
+	l->there = 0;
+}
 
 TL_FN void tl_first_rto_place_init(struct tl_first_rto_place *p)
 {
 	p->last_us = p->high_us = p->time_us = 0;
-	p->doubtful = 0;
+	p->doubts = 0;
 }
 
 /* An RTT that is no segment's sent twice. The high one rises at once and falls by an eighth, as the RTT that Linux
@@ -47,14 +66,14 @@ TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int
 	p->high_us = rtt_us >= p->high_us ? rtt_us : p->high_us - ((p->high_us - rtt_us) >> 3);
 	p->last_us = rtt_us;
 	p->time_us = time_us;
-	p->doubtful = 0;
+	p->doubts = 0;
 }
 
 /* A handshake whose packets were sent again: whether for nothing is not known. */
 TL_FN void tl_first_rto_doubt(struct tl_first_rto_place *p, int64_t time_us)
 {
 	p->time_us = time_us;
-	p->doubtful = 1;
+	p->doubts += p->doubts < TL_FIRST_RTO_DOUBTS_MAX;
 }
 
 TL_FN int tl_first_rto_is_known(const struct tl_first_rto_model *m, const struct tl_first_rto_place *p,
@@ -76,10 +95,9 @@ TL_FN int64_t tl_first_rto_line_us(const struct tl_first_rto_line *l, const stru
 TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct tl_first_rto_place *place,
 			      const struct tl_first_rto_place *prefix, int32_t hops, int64_t time_us)
 {
+	const uint32_t doubts = time_us - place->time_us <= m->max_age_us ? place->doubts : 0;
 	int64_t us = m->nothing.there ? m->nothing.constant_us : m->cap_us;
 
-	if (place->doubtful && time_us - place->time_us <= m->max_age_us)
-		return m->cap_us;
 	if (m->place.there && tl_first_rto_is_known(m, place, time_us)) {
 		us = tl_first_rto_line_us(&m->place, place, hops);
 	} else if (m->prefix.there && tl_first_rto_is_known(m, prefix, time_us)) {
@@ -89,7 +107,18 @@ TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct t
 
 		us = by_hops < us ? by_hops : us; /* hops never say that a place is slower than the slowest */
 	}
-	return tl_clamp_us(us, m->floor_us, m->cap_us);
+	us = tl_clamp_us(us, m->floor_us, m->cap_us);
+	return tl_clamp_us(us << 2 * doubts, m->floor_us, m->cap_us);
+}
+
+/* A handshake whose packets were sent again: its RTT by timestamps (RFC 7323), 0 where there are none, and the first
+ * RTO it had. An RTT below it is one: what was sent again was lost. */
+TL_FN void tl_first_rto_resent(struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us, int64_t time_us)
+{
+	if (rtt_us > 0 && rtt_us <= rto_us)
+		tl_first_rto_report(p, rtt_us, time_us);
+	else
+		tl_first_rto_doubt(p, time_us);
 }
 
 #endif

@@ -35,6 +35,8 @@ class Place:
     filtered: bool = False
     vanishes_after: int | None = None  # packets that reach it
     ipv6: bool = False
+    handshake_loss: float = 0.0  # of each SYN and each SYN-ACK, beside `loss`
+    clean_syns: int = 0  # of the first so many none is lost so
     jitter: float = 0.0  # mean of what is added to the RTT, as a share of it
 
 
@@ -133,9 +135,15 @@ class Network:
 
     def syns(self) -> list[tuple[float, str]]:
         """Ends the paths; (when, to whom) of each SYN."""
+        return [(when, to) for when, to, _ in self.handshakes()["seen"]]
+
+    def handshakes(self) -> dict[str, list[Any]]:
+        """Ends the paths; (when, to whom, port) of each SYN `seen`, (to whom, port) of each SYN or SYN-ACK
+        `dropped`."""
         assert self._relay and self._relay.stdout
         self._relay.terminate()
-        return [(when, to) for when, to in json.loads(self._relay.stdout.readline())]
+        found: dict[str, list[Any]] = json.loads(self._relay.stdout.readline())
+        return found
 
     def __exit__(self, *_: object) -> None:
         if self._relay:

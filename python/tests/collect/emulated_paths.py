@@ -61,13 +61,33 @@ class Way:
         self.out, self._draw = out, draw
         self._least_s = place["rtt_ms"] / 2000
         self.loss = 1.0 if place["filtered"] else place["loss"] / 2
+        self._handshake_loss, self._clean = place["handshake_loss"], place["clean_syns"]
+        self.dropped: list[tuple[str, int]] = []
         self._jitter_s = self._least_s * place["jitter"]
         self.left = place["vanishes_after"] if there else None
 
     def delay_s(self) -> float:
         return self._least_s + (self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0)
 
+    def _loses_handshake(self, packet: bytes) -> bool:
+        """A SYN or SYN-ACK of IPv4: to or from which address and port of the one that measures."""
+        if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
+            return False
+        tcp = packet[(packet[0] & 15) * 4 :]
+        if not tcp[13] & _SYN:
+            return False
+        self._clean -= 1
+        if self._clean >= 0 or self._draw.random() >= self._handshake_loss:
+            return False
+        answer = tcp[13] & _SYN_ACK == _SYN_ACK
+        host = packet[12:16] if answer else packet[16:20]
+        port = tcp[2:4] if answer else tcp[0:2]
+        self.dropped.append((socket.inet_ntop(socket.AF_INET, host), int.from_bytes(port, "big")))
+        return True
+
     def passes(self, packet: bytes) -> bool:
+        if self._handshake_loss and self._loses_handshake(packet):
+            return False
         if self.left is not None and packet[0] >> 4 == 4:  # not the kernel's own messages of IPv6
             self.left -= 1
             if self.left < 0:
@@ -79,7 +99,7 @@ class Relay:
     def __init__(self, spec: dict[str, Any]) -> None:
         self.ways: dict[int, Way] = {}
         self.listeners = []
-        self.seen: list[tuple[float, str]] = []
+        self.seen: list[tuple[float, str, int]] = []
         self._queue: list[tuple[float, int, int, bytes]] = []
         self._count = 0
         draw = random.Random(spec["seed"])
@@ -132,7 +152,7 @@ class Relay:
         else:
             return
         if tcp[13] & _SYN_ACK == _SYN:
-            self.seen.append((now_s, to))
+            self.seen.append((now_s, to, int.from_bytes(tcp[0:2], "big")))
 
 
 def main() -> None:
@@ -144,7 +164,8 @@ def main() -> None:
     try:
         relay.run()
     finally:
-        print(json.dumps(relay.seen), flush=True)
+        dropped = [drop for way in relay.ways.values() for drop in way.dropped]
+        print(json.dumps({"seen": relay.seen, "dropped": dropped}), flush=True)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,15 @@ def fixed(value: float, bits: int) -> int:
     return round(math.ldexp(value, bits))
 
 
-class _Reader:
-    def __init__(self, where: str, document: object) -> None:
+class Reader:
+    """Of a document that has these keys."""
+
+    def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
         if not isinstance(document, dict):
             raise self.error("not a model: an object is needed")
         self.document: dict[str, Any] = document
-        missing = [key for key in _KEYS if key not in document]
+        missing = [key for key in keys if key not in document]
         if missing:
             raise self.error(f"not a model: {', '.join(missing)} missing")
 
@@ -79,7 +81,7 @@ class _Reader:
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
     """A model from what a JSON file holds; UserError with one line where it is none."""
-    reader = _Reader(where, document)
+    reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
         raise reader.error("name has to be an identifier")

@@ -19,7 +19,8 @@ _TOP = """\
 
 #include "first_rto.h"
 """
-_TERMS = {"constant_us": "constant_us", "last": "last_q16", "high": "high_q16", "hop_us": "hop_us"}
+#: In the order of tl_first_rto_set().
+_TERMS = ("constant_us", "last", "high", "hop_us")
 
 
 def header(models: Sequence[Model]) -> str:
@@ -35,23 +36,24 @@ def header(models: Sequence[Model]) -> str:
         + f"\nenum tl_first_rto_choice {{ {enum} }};\n"
         + f"#define TL_FIRST_RTO_MODEL_COUNT {len(models)}\n"
         + "".join(map(_function, models))
-        + "\nTL_FN void tl_first_rto_model(uint32_t model, struct tl_first_rto_model *out)\n{\n"
+        + "\nTL_FN void tl_first_rto_shipped(uint32_t model, struct tl_first_rto_model *out)\n{\n"
         + f"{choose}\n\telse\n\t\ttl_first_rto_{models[0].name}(out);\n}}\n\n#endif\n"
     )
 
 
 def _function(model: Model) -> str:
-    lines = [line for step in STEPS for line in _line(step, model.steps[step])]
+    lines = [_line(step, model.steps[step]) for step in STEPS]
     lines += [f"out->{name} = {getattr(model, name)};" for name in ("floor_us", "cap_us", "max_age_us")]
     body = "".join(f"\t{line}\n" for line in lines)
     return f"\nTL_FN void tl_first_rto_{model.name}(struct tl_first_rto_model *out)\n{{\n{body}}}\n"
 
 
-def _line(step: str, terms: Mapping[str, float] | None) -> list[str]:
-    given = terms or {}
-    out = []
-    for term, field in _TERMS.items():
-        value = given.get(term, 0.0)
-        integer = round(value) if term.endswith("_us") else fixed(value, WEIGHT_BITS)
-        out.append(f"out->{step}.{field} = {integer};")
-    return [*out, f"out->{step}.there = {int(terms is not None)};"]
+def _line(step: str, terms: Mapping[str, float] | None) -> str:
+    if terms is None:
+        return f"tl_first_rto_leave(&out->{step});"
+    values = (terms.get(term, 0.0) for term in _TERMS)
+    integers = [
+        round(value) if term.endswith("_us") else fixed(value, WEIGHT_BITS)
+        for term, value in zip(_TERMS, values, strict=True)
+    ]
+    return f"tl_first_rto_set(&out->{step}, {', '.join(map(str, integers))});"

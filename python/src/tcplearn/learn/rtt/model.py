@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import UserError, printable
-from tcplearn.learn.model import rounded
+from tcplearn.learn.model import Reader, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
@@ -52,20 +52,8 @@ def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-class _Reader:
-    def __init__(self, where: str, document: object) -> None:
-        self.where = where
-        if not isinstance(document, dict):
-            raise self.error("not a model: an object is needed")
-        self.document: dict[str, Any] = document
-        missing = [key for key in _KEYS if key not in document]
-        if missing:
-            raise self.error(f"not a model: {', '.join(missing)} missing")
-
-    def error(self, what: str) -> UserError:
-        return UserError(f"{printable(self.where)}: {what}")
-
-    def number(self, what: str, value: object, least: float, most: float) -> float:
+class _Reader(Reader):
+    def within(self, what: str, value: object, least: float, most: float) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         if not (math.isfinite(value) and least <= value <= most):
@@ -79,16 +67,16 @@ class _Reader:
         if not isinstance(value, dict) or set(value) != set(STEPS[name]):
             raise self.error(f"{name} needs {' and '.join(STEPS[name])}")
         return step(
-            name, {t: self.number(f"{name}.{t}", value[t], 0, most) for t, most in STEPS[name].items()}
+            name, {t: self.within(f"{name}.{t}", value[t], 0, most) for t, most in STEPS[name].items()}
         )
 
     def time(self, name: str, least: int, most: int) -> int:
-        return round(self.number(name, self.document[name], least, most))
+        return round(self.within(name, self.document[name], least, most))
 
 
 def from_document(document: object, where: str) -> Model:
     """A model from what a JSON file holds; UserError with one line where it is none."""
-    reader = _Reader(where, document)
+    reader = _Reader(where, document, _KEYS)
     name = reader.document["name"]
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
         raise reader.error("name has to be an identifier")
