@@ -11,7 +11,7 @@ from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
 #: Point labels are moved by so many pixels.
-_RIGHT, _UP = 8, -8
+_RIGHT, _UP, _DOWN = 8, -8, 12
 
 
 def write(summaries: Sequence[Summary], folder: Path) -> Path:
@@ -37,7 +37,7 @@ def chart(summaries: Sequence[Summary]) -> Any:
     ):
         rows = [
             {
-                "policy": s.policy,
+                "label": s.policy.removeprefix("rto_min "),
                 "x": s.figures[NEEDLESS],
                 "y": s.figures[key],
                 "floor": floors.get(s.policy),
@@ -46,7 +46,7 @@ def chart(summaries: Sequence[Summary]) -> Any:
             for s in summaries
         ]
         base = alt.Chart(alt.InlineData(values=rows)).encode(
-            x=alt.X("x:Q", title="needless resends in 1,000 requests").scale(zero=True),
+            x=alt.X("x:Q", title="needless resends in 1,000 requests (curve: rto_min)").scale(zero=True),
             y=alt.Y("y:Q", title=title).scale(zero=False, padding=24),
         )
         curve = base.transform_filter("datum.floor != null").mark_line(color="#6b6b6b")
@@ -59,12 +59,14 @@ def chart(summaries: Sequence[Summary]) -> Any:
             ),
         )
         points = base.mark_point(size=60, filled=True, opacity=1).encode(color=colour)
-        words = base.mark_text(align="left", dx=_RIGHT, dy=_UP, fontSize=10).encode(
-            text=alt.Text("policy:N"), color=colour
-        )
-        panels.append(
-            alt.layer(curve.encode(order="floor:Q"), points, words).properties(width=420, height=420)
-        )
+        words = [
+            base.transform_filter("datum.floor == null" if above else "datum.floor != null")
+            .mark_text(align="left", dx=_RIGHT, dy=_UP if above else _DOWN, fontSize=10)
+            .encode(text="label:N", color=colour)
+            for above in (True, False)
+        ]
+        lines = curve.encode(order="floor:Q")
+        panels.append(alt.layer(lines, points, *words).properties(width=420, height=420))
     return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
 
 
