@@ -30,6 +30,10 @@ static inline int tl_allowed(const struct tl_param *table, size_t count, size_t 
 		return ratio_to_double(TL(wrap_get_##id)(params, (uint32_t)index)); \
 	} \
 	static size_t TL(state_bytes_##id)(const void *params) { return TL(wrap_state_bytes_##id)(params); }
+/* What the entries of a registry have in common, as most kinds order it. */
+#define TL_COMMON_FIELDS(id, defaults_fn) \
+	table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)), defaults_fn, TL(set_##id), TL(get_##id), \
+	TL(state_bytes_##id), TL(wrap_init_##id)
 
 /* kind_count(), kind_at() and kind_find() over TABLE_f64 and TABLE_fix. */
 #define TL_LOOK_UP(kind, type, table) \

@@ -35,9 +35,7 @@
 
 #define TL_ENTRY(id, label, brief, glossary, defaults_fn) \
 	{ label, brief, glossary, (int)tl_origin_of_##id == TL_LEARNED, TL_ARITHMETIC, (enum tl_timer)tl_timer_of_##id, \
-	  table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)), defaults_fn, \
-	  TL(set_##id), TL(get_##id), TL(state_bytes_##id), TL(wrap_init_##id), TL(wrap_update_##id), \
-	  TL(query_##id), TL(run_##id) },
+	  TL_COMMON_FIELDS(id, defaults_fn), TL(wrap_update_##id), TL(query_##id), TL(run_##id) },
 #define TL_ESTIMATOR_ENTRY(id, label, list, state, timer, origin, summary, about) \
 	TL_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
 #define TL_PRESET_ENTRY(id, preset, label, summary) \

@@ -17,9 +17,8 @@ TL_STARTUP_POLICIES(TL_TABLE)
 TL_STARTUP_POLICIES(TL_STARTUP_LIBRARY)
 
 #define TL_STARTUP_ENTRY(id, label, brief, glossary, defaults_fn) \
-	{ label, brief, glossary, table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)), defaults_fn, \
-	  TL(set_##id), TL(get_##id), TL(state_bytes_##id), TL(wrap_init_##id), TL(wrap_report_##id), \
-	  TL(wrap_decide_##id), TL(wrap_note_##id) },
+	{ label, brief, glossary, TL_COMMON_FIELDS(id, defaults_fn), TL(wrap_report_##id), TL(wrap_decide_##id), \
+	  TL(wrap_note_##id) },
 #define TL_STARTUP_POLICY_ENTRY(id, label, list, history, summary, about) \
 	TL_STARTUP_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
 #define TL_STARTUP_PRESET_ENTRY(id, preset, label, summary) \

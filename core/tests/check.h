@@ -63,39 +63,14 @@ static inline FILE *open_vectors(const char *folder, const char *kind, const cha
 #define CANARY 0xa5
 #define FENCE 64
 
-struct subject {
-	const struct tl_estimator *e;
-	int64_t params[TL_PARAMS_BYTES_MAX / 8];
-	unsigned char *state;
-	size_t bytes;
-};
-
-static inline void subject_defaults(struct subject *s, const struct tl_estimator *e)
+/* The place of a key, count where there is none. */
+static inline size_t param_place(const struct tl_param *params, size_t count, const char *key)
 {
-	memset(s, 0, sizeof(*s));
-	s->e = e;
-	e->defaults(s->params);
-}
+	size_t i = 0;
 
-/* Key as in the table; for replays, where an unknown key is a broken file. */
-static inline int subject_set(struct subject *s, const char *key, double value)
-{
-	size_t i;
-
-	for (i = 0; i < s->e->param_count; i++)
-		if (strcmp(s->e->params[i].key, key) == 0)
-			return s->e->set(s->params, i, value);
-	return -1;
-}
-
-static inline double subject_get(const struct subject *s, const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < s->e->param_count; i++)
-		if (strcmp(s->e->params[i].key, key) == 0)
-			return s->e->get(s->params, i);
-	return NAN;
+	while (i < count && strcmp(params[i].key, key) != 0)
+		i++;
+	return i;
 }
 
 /* Memory of so many bytes with a fence behind; and its end, which looks at the fence. */
@@ -118,18 +93,43 @@ static inline void fenced_free(const char *name, unsigned char *memory, size_t b
 	free(memory);
 }
 
-static inline void subject_start(struct subject *s)
-{
-	s->bytes = s->e->state_bytes(s->params);
-	s->state = fenced(s->bytes);
-	s->e->init(s->state, s->params);
-}
+/* An algorithm of some kind with its parameters and its memory, fenced: KIND_defaults(), KIND_set() and KIND_get() by key
+ * as in the table (for replays, where an unknown one is a broken file: -1, and NAN), KIND_start(), KIND_stop(). */
+#define FENCED(kind, type, of) \
+	struct kind { \
+		const struct type *of; \
+		int64_t params[TL_PARAMS_BYTES_MAX / 8]; \
+		unsigned char *state; \
+		size_t bytes; \
+	}; \
+	static inline void kind##_defaults(struct kind *s, const struct type *algorithm) \
+	{ \
+		memset(s, 0, sizeof(*s)); \
+		s->of = algorithm; \
+		algorithm->defaults(s->params); \
+	} \
+	static inline int kind##_set(struct kind *s, const char *key, double value) \
+	{ \
+		return s->of->set(s->params, param_place(s->of->params, s->of->param_count, key), value); \
+	} \
+	static inline double kind##_get(const struct kind *s, const char *key) \
+	{ \
+		const size_t i = param_place(s->of->params, s->of->param_count, key); \
+		return i < s->of->param_count ? s->of->get(s->params, i) : NAN; \
+	} \
+	static inline void kind##_start(struct kind *s) \
+	{ \
+		s->bytes = s->of->state_bytes(s->params); \
+		s->state = fenced(s->bytes); \
+		s->of->init(s->state, s->params); \
+	} \
+	static inline void kind##_stop(struct kind *s) \
+	{ \
+		fenced_free(s->of->name, s->state, s->bytes); \
+		s->state = NULL; \
+	}
 
-static inline void subject_stop(struct subject *s)
-{
-	fenced_free(s->e->name, s->state, s->bytes);
-	s->state = NULL;
-}
+FENCED(subject, tl_estimator, e)
 
 static inline struct tl_prediction subject_query(const struct subject *s)
 {

@@ -32,6 +32,20 @@ static double param_value(const struct tl_param *p, uint32_t bits)
 	return p->low + (p->high - p->low) * (bits & 1 ? unit : unit * unit * unit * unit);
 }
 
+/* Some parameters of one algorithm. */
+static void fuzz_set(struct bytes *b, const struct tl_param *table, size_t size,
+		     int (*set)(void *params, size_t index, double value), void *params)
+{
+	uint64_t count = take(b, 1) % 8;
+
+	for (; count > 0; count--) {
+		size_t k = (size_t)take(b, 1) % size;
+		double value = param_value(&table[k], (uint32_t)take(b, 4));
+
+		CHECK(set(params, k, value) == 0, "%s refuses %g", table[k].key, value);
+	}
+}
+
 /* Equal parameters in both arithmetics, to what 30 fractional bits hold. */
 static void fuzz_params(struct bytes *b, struct subject *fix, struct subject *f64)
 {
@@ -125,33 +139,6 @@ static void fuzz_loss_event(struct bytes *b, struct classifier *s, int64_t *now_
 	s->c->change(s->state, &at, (enum tl_loss_change)(what / 2 % 4), d.cause);
 }
 
-static void fuzz_loss(struct bytes *b, size_t index)
-{
-	const struct bytes start = *b;
-	int arithmetic;
-
-	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
-		const struct tl_loss_classifier *c = tl_loss_at(index, arithmetic ? TL_FIX : TL_F64);
-		struct classifier s;
-		int64_t now_us = 0;
-		uint64_t count;
-
-		*b = start;
-		classifier_defaults(&s, c);
-		for (count = take(b, 1) % 8; count > 0; count--) {
-			size_t k = (size_t)take(b, 1) % c->param_count;
-			double value = param_value(&c->params[k], (uint32_t)take(b, 4));
-			CHECK(c->set(s.params, k, value) == 0, "%s refuses %g", c->params[k].key, value);
-		}
-		classifier_start(&s);
-		while (b->left > 0)
-			fuzz_loss_event(b, &s, &now_us);
-		classifier_stop(&s);
-	}
-	if (failures)
-		abort();
-}
-
 /* A byte of what, then: a sending or a timer 3 bytes later, or an ACK with an RTT of 4; or any 8-byte times. */
 static void fuzz_resend_event(struct bytes *b, struct resender *s, int64_t *now_us)
 {
@@ -170,32 +157,30 @@ static void fuzz_resend_event(struct bytes *b, struct resender *s, int64_t *now_
 			     (uint32_t)what / 4 % 4);
 }
 
-static void fuzz_resend(struct bytes *b, size_t index)
-{
-	const struct bytes start = *b;
-	int arithmetic;
-
-	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
-		const struct tl_resend_policy *p = tl_resend_at(index, arithmetic ? TL_FIX : TL_F64);
-		struct resender s;
-		int64_t now_us = 0;
-		uint64_t count;
-
-		*b = start;
-		resender_defaults(&s, p);
-		for (count = take(b, 1) % 8; count > 0; count--) {
-			size_t k = (size_t)take(b, 1) % p->param_count;
-			double value = param_value(&p->params[k], (uint32_t)take(b, 4));
-			CHECK(p->set(s.params, k, value) == 0, "%s refuses %g", p->params[k].key, value);
-		}
-		resender_start(&s);
-		while (b->left > 0)
-			fuzz_resend_event(b, &s, &now_us);
-		resender_stop(&s);
+/* fuzz_loss() and fuzz_resend(): parameters, then events, in both arithmetics */
+#define FUZZ(of, subject, algorithm, at) \
+	static void fuzz_##of(struct bytes *b, size_t index) \
+	{ \
+		const struct bytes start = *b; \
+		int arithmetic; \
+		for (arithmetic = 0; arithmetic < 2; arithmetic++) { \
+			const struct algorithm *a = at(index, arithmetic ? TL_FIX : TL_F64); \
+			struct subject s; \
+			int64_t now_us = 0; \
+			*b = start; \
+			subject##_defaults(&s, a); \
+			fuzz_set(b, a->params, a->param_count, a->set, s.params); \
+			subject##_start(&s); \
+			while (b->left > 0) \
+				fuzz_##of##_event(b, &s, &now_us); \
+			subject##_stop(&s); \
+		} \
+		if (failures) \
+			abort(); \
 	}
-	if (failures)
-		abort();
-}
+
+FUZZ(loss, classifier, tl_loss_classifier, tl_loss_at)
+FUZZ(resend, resender, tl_resend_policy, tl_resend_at)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

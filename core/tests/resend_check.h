@@ -5,49 +5,7 @@
 
 #include "check.h"
 
-struct resender {
-	const struct tl_resend_policy *p;
-	int64_t params[TL_PARAMS_BYTES_MAX / 8];
-	unsigned char *state;
-	size_t bytes;
-};
-
-static inline void resender_defaults(struct resender *s, const struct tl_resend_policy *p)
-{
-	memset(s, 0, sizeof(*s));
-	s->p = p;
-	p->defaults(s->params);
-}
-
-static inline int resender_set(struct resender *s, const char *key, double value)
-{
-	size_t i = 0;
-
-	while (i < s->p->param_count && strcmp(s->p->params[i].key, key) != 0)
-		i++;
-	return s->p->set(s->params, i, value);
-}
-
-static inline double resender_get(const struct resender *s, const char *key)
-{
-	size_t i = 0;
-
-	while (i < s->p->param_count && strcmp(s->p->params[i].key, key) != 0)
-		i++;
-	return i < s->p->param_count ? s->p->get(s->params, i) : NAN;
-}
-
-static inline void resender_start(struct resender *s)
-{
-	s->bytes = s->p->state_bytes(s->params);
-	s->state = fenced(s->bytes);
-	s->p->init(s->state, s->params);
-}
-
-static inline void resender_stop(struct resender *s)
-{
-	fenced_free(s->p->name, s->state, s->bytes);
-}
+FENCED(resender, tl_resend_policy, p)
 
 /* The policy's wait with what holds for every one. */
 static inline struct tl_resend_wait resender_checked(const struct resender *s, struct tl_resend_wait w,

@@ -69,6 +69,13 @@ TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const cha
 		uint32_t i = 0; \
 		list(TL_GET) return ratio_from_whole(0); \
 	}
+/* tl_wrap_state_bytes_ID where a state is one struct */
+#define TL_WRAP_STATE_BYTES(id) \
+	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
+	{ \
+		(void)params; \
+		return (uint32_t)sizeof(struct TL(id)); \
+	}
 /* tl_wrap_defaults_ID_PRESET */
 #define TL_WRAP_PRESET(id, preset) \
 	TL_FN void TL(wrap_defaults_##id##_##preset)(void *params) \

@@ -46,6 +46,17 @@ nb::list describe_params(const Algorithm* a) {
   return out;
 }
 
+// What every kind of algorithm is listed with.
+template <typename Algorithm>
+nb::dict describe(const Algorithm* a) {
+  nb::dict d;
+  d["name"] = a->name;
+  d["summary"] = a->summary;
+  d["about"] = a->about;
+  d["params"] = describe_params(a);
+  return d;
+}
+
 // Its defaults but for what is given. Throws std::invalid_argument where a key or a value is not allowed.
 template <typename Algorithm>
 std::vector<std::uint64_t> params_of(const Algorithm* a, const char* kind,
@@ -76,6 +87,7 @@ void bind_columns(nb::module_& m);
 void bind_core(nb::module_& m);
 void bind_loss(nb::module_& m);
 void bind_replay(nb::module_& m);
+void bind_resend(nb::module_& m);
 void bind_startup(nb::module_& m);
 
 }  // namespace tcplearn

@@ -19,13 +19,9 @@ nb::list estimators() {
   nb::list out;
   for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
     const tl_estimator* e = tl_estimator_at(i, TL_F64);
-    nb::dict d;
-    d["name"] = e->name;
-    d["summary"] = e->summary;
-    d["about"] = e->about;
+    nb::dict d = describe(e);
     d["learned"] = e->learned != 0;
     d["timer_from_head"] = e->timer == TL_TIMER_FROM_HEAD;
-    d["params"] = describe_params(e);
     out.append(d);
   }
   return out;

@@ -18,12 +18,8 @@ nb::list loss_classifiers() {
   nb::list out;
   for (std::size_t i = 0; i < tl_loss_count(); ++i) {
     const tl_loss_classifier* c = tl_loss_at(i, TL_F64);
-    nb::dict d;
-    d["name"] = c->name;
-    d["summary"] = c->summary;
-    d["about"] = c->about;
+    nb::dict d = describe(c);
     d["learned"] = c->learned != 0;
-    d["params"] = describe_params(c);
     out.append(d);
   }
   return out;

@@ -11,15 +11,7 @@ namespace {
 
 nb::list startup_policies() {
   nb::list out;
-  for (std::size_t i = 0; i < tl_startup_count(); ++i) {
-    const tl_startup_policy* p = tl_startup_at(i);
-    nb::dict d;
-    d["name"] = p->name;
-    d["summary"] = p->summary;
-    d["about"] = p->about;
-    d["params"] = describe_params(p);
-    out.append(d);
-  }
+  for (std::size_t i = 0; i < tl_startup_count(); ++i) out.append(describe(tl_startup_at(i)));
   return out;
 }
 

@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
   tcplearn::bind_core(m);
   tcplearn::bind_loss(m);
   tcplearn::bind_replay(m);
+  tcplearn::bind_resend(m);
   tcplearn::bind_startup(m);
   tcplearn::bind_capture(m);
 }

@@ -85,6 +85,37 @@ class LossClassifier:
     def judge(self, rows: _Floats) -> _Floats:
         """P(congestion) of each row of features, in the order of loss_features()."""
 
+def resend_policies() -> list[dict[str, Any]]: ...
+
+class ResendPolicy:
+    """One of the core's resend policies with a connection's state. Each event gives the wait to the timer
+    (0: none) and whether what is then sent is a probe. Raises ValueError for what it does not know."""
+
+    def __init__(self, name: str, arithmetic: str = "double", params: Mapping[str, float] = ...) -> None: ...
+    def send(self, time_us: int, out_segments: int = 1) -> tuple[int, bool]: ...
+    def timer(self, time_us: int, out_segments: int = 1) -> tuple[int, bool]:
+        """The wait has passed, and the oldest segment was sent again."""
+    def ack(self, time_us: int, rtt_us: int, out_segments: int = 0, answers: int = 0) -> tuple[int, bool]:
+        """answers: 0 the first sending, 1 a later one, 2 not known; rtt_us 0: no sample."""
+    def requests(
+        self,
+        time_us: _Ints,
+        rtt_us: _Ints,
+        wanted_us: _Ints,
+        fade_begin_us: _Ints,
+        fade_end_us: _Ints,
+        in_fade: float,
+        anywhere: float,
+        in_queue: float,
+        queue_us: int,
+        seed: int,
+        clear: bool = True,
+    ) -> dict[str, _Ints]:
+        """Requests of one segment over recorded RTTs, from a fresh state: start_us, response_us, resends,
+        needless, answered."""
+    @property
+    def state_bytes(self) -> int: ...
+
 def startup_policies() -> list[dict[str, Any]]: ...
 
 class StartupPolicy:

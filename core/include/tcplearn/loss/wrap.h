@@ -25,11 +25,7 @@ TL_LOSS_CLASSIFIERS(TL_LOSS_FACTS)
 	{ \
 		TL(loss_path_observe)(&((struct TL(id) *)state)->path, in); \
 	} \
-	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
-	{ \
-		(void)params; \
-		return (uint32_t)sizeof(struct TL(id)); \
-	} \
+	TL_WRAP_STATE_BYTES(id) \
 	TL_FN void TL(wrap_features_##id)(const void *state, const struct tl_loss_moment *at, ratio_t *f) \
 	{ \
 		TL(loss_features)(&((const struct TL(id) *)state)->path, at, f); \

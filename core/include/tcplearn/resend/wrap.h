@@ -15,11 +15,7 @@ TL_RESEND_POLICIES(TL_RESEND_FACTS)
 
 #define TL_WRAP_RESEND(id, label, list, learned, summary, about) \
 	TL_WRAP_PARAMS(id, list) \
-	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
-	{ \
-		(void)params; \
-		return (uint32_t)sizeof(struct TL(id)); \
-	} \
+	TL_WRAP_STATE_BYTES(id) \
 	TL_FN void TL(wrap_init_##id)(void *state, const void *params) \
 	{ \
 		struct TL(id) *s = (struct TL(id) *)state; \

@@ -22,11 +22,7 @@ TL_FN uint32_t TL(startup_at_least_one)(uint32_t window)
 
 #define TL_WRAP_STARTUP(id, label, list, history, summary, about) \
 	TL_WRAP_PARAMS(id, list) \
-	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
-	{ \
-		(void)params; \
-		return (uint32_t)sizeof(struct TL(id)); \
-	} \
+	TL_WRAP_STATE_BYTES(id) \
 	TL_FN void TL(wrap_init_##id)(void *state, const void *params) \
 	{ \
 		struct TL(id) *s = (struct TL(id) *)state; \

@@ -84,6 +84,29 @@ def replay(
             show_default=False,
         ),
     ] = None,
+    resend: Annotated[
+        bool,
+        typer.Option(
+            "--resend", help="Instead: response times of thin requests over these RTTs, by resend policy."
+        ),
+    ] = False,
+    losses: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Of --resend: processes of losses (none, iid1, fade_long...).",
+            show_default=False,
+        ),
+    ] = "",
+    requests: Annotated[
+        int, typer.Option(metavar="N", min=1000, max=10_000_000, help="Of --resend: requests of a cell.")
+    ] = 12_000,
+    timestamps: Annotated[
+        bool,
+        typer.Option(
+            "--timestamps/--no-timestamps", help="Of --resend: whether ACKs say which sending they answer."
+        ),
+    ] = True,
     report: o.Report = None,
     pictures: o.Pictures = None,
     live: Annotated[
@@ -155,6 +178,12 @@ def replay(
         return causes(files, out, checked, arithmetic.value, flow, truth, everything=all)
     if truth:
         raise UserError("--truth is what --loss is held against; add --loss")
+    if resend:
+        from tcplearn.cli.resends import resends
+
+        if suite or not files:
+            raise UserError("--resend needs traces: name them as FILE..., without --suite")
+        return resends(files, out, losses, requests, seed or 0, arithmetic.value, clear=timestamps)
     if suite is None:
         if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
             raise UserError(

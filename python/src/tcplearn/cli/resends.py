@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn replay --resend`: thin requests over a trace's RTTs, by each resend policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say
+from tcplearn.cli.options import FormatName
+from tcplearn.errors import UserError
+
+
+def resends(
+    files: list[Path], out: Outputs, losses: str, requests: int, seed: int, arithmetic: str, *, clear: bool
+) -> Work:
+    def work(command: str) -> None:
+        if out.report or out.format is FormatName.parquet:
+            raise UserError("--resend gives a table, JSON, CSV or a picture; leave --report and Parquet out")
+        for path in files:
+            check_readable(path)
+        out.check(files)
+
+        from tcplearn.output import terminal
+        from tcplearn.replay import resend_paths, resends
+
+        processes = resend_paths.processes(losses)
+        with progress_bar(out.quiet) as progress:
+            result = resends.run(files, processes, requests, seed, clear, arithmetic, progress)
+        for warning in result.warnings:
+            say(f"warning: {warning}")
+        result.made_by["command"] = command
+        if out.pictures:
+            from tcplearn.report import resend_chart
+
+            resend_chart.write(resends.summaries(result), out.pictures)
+
+        def document(console: Any) -> Any:
+            return terminal.titled(resends.table(result), console)
+
+        out.write(document, lambda: (), result.made_by, wide=[run.record() for run in result.runs])
+
+    return work

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What each resend policy would have done for thin requests over recorded RTTs, in an open loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcplearn import _native, provenance
+from tcplearn.errors import UserError, printable
+from tcplearn.output.numbers import counted
+from tcplearn.output.rows import Record as Row
+from tcplearn.output.table import Cell, Table, headed, milliseconds, ratio, text
+from tcplearn.replay import resend_paths as paths
+
+#: The best of these in hindsight, by cell and figure, is what an administrator could have set.
+FLOORS_MS = (1, 5, 10, 20, 50, 100)
+STOCK = "stock"
+Policy = tuple[str, Mapping[str, float]]
+_STATIC: dict[str, Policy] = {
+    **{f"rto_min {ms} ms": ("stock", {"rto_min_us": 1000.0 * ms}) for ms in FLOORS_MS},
+    STOCK: ("stock", {}),
+}
+POLICIES: dict[str, Policy] = {
+    **_STATIC,
+    "linear": ("linear", {}),
+    "linear, 5 ms": ("linear", {"rto_min_us": 5000.0}),
+    "priced": ("priced", {}),
+    "priced/quarter": ("priced/quarter", {}),
+    "priced/spaced, 30 ms": ("priced/spaced", {"price_us": 30_000.0}),
+    "priced/spaced": ("priced/spaced", {}),
+    "priced/spaced, 300 ms": ("priced/spaced", {"price_us": 300_000.0}),
+}
+#: Requests at the beginning that are not counted.
+WARM_UP = 100
+#: A floor may have so many more needless resends in 1,000 than the policy that it is compared with.
+SLACK = 0.5
+TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
+NEEDLESS = "needless_resends_permille"
+_REPEATS = (0, 1)  # floors are chosen on the last, all are judged on the first
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A policy over a path and a process of losses."""
+
+    source: str
+    flow: str
+    losses: str
+    policy: str
+    figures: Mapping[str, float]
+
+    def record(self) -> Row:
+        where = {"source": self.source, "flow": self.flow, "losses": self.losses, "policy": self.policy}
+        return where | dict(self.figures)
+
+
+@dataclass(slots=True)
+class Resends:
+    runs: list[Run] = field(default_factory=list)
+    paths: int = 0
+    requests: int = 0
+    warnings: list[str] = field(default_factory=list)
+    made_by: dict[str, str] = field(default_factory=provenance.made_by)
+
+
+def figures(found: Mapping[str, Any]) -> dict[str, float]:
+    """Of the requests after the warm-up."""
+    response = np.sort(found["response_us"][WARM_UP:]) / 1000
+    needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
+    p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()
+    return {
+        "requests": float(len(response)),
+        "median_response_ms": p50,
+        TIMES[0]: p99,
+        TIMES[1]: p999,
+        TIMES[2]: float(response[-max(len(response) // 50, 1) :].mean()),
+        "longest_response_ms": float(response[-1]),
+        NEEDLESS: 1000 * float(needless.mean()),
+        "resends_permille": 1000 * float(resends.mean()),
+        "lost_permille": 1000 * float((found["answered"][WARM_UP:] > 0).mean()),
+    }
+
+
+def run_cell(
+    record: paths.Record, process: str, policy: Policy, requests: int, seed: int, clear: bool, arithmetic: str
+) -> dict[str, float]:
+    wanted_us = paths.wanted(requests, seed)
+    process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
+    found = _native.ResendPolicy(policy[0], arithmetic, policy[1]).requests(
+        record.time_us,
+        record.rtt_us,
+        wanted_us,
+        process_us.fade_begin_us,
+        process_us.fade_end_us,
+        process_us.in_fade,
+        process_us.anywhere,
+        process_us.in_queue,
+        process_us.queue_us,
+        seed,
+        clear,
+    )
+    return figures(found)
+
+
+def run(
+    files: Sequence[Path],
+    processes: Sequence[str],
+    requests: int,
+    seed: int,
+    clear: bool,
+    arithmetic: str,
+    progress: Progress | None = None,
+) -> Resends:
+    """Raises UserError, and TraceError for what cannot be read."""
+    out = Resends(requests=requests)
+    for k, path in enumerate(files):
+        before = out.paths
+        for record in paths.records(path):
+            out.paths += 1
+            for process in processes:
+                out.runs += _compared(record, process, requests, seed, clear, arithmetic)
+        if out.paths == before:
+            least = f"{paths.LEAST_SAMPLES} samples"
+            out.warnings.append(f"{printable(path)}: no flow with {least}; it is left out")
+        if progress:
+            progress((k + 1) / len(files), path.name)
+    if not out.runs:
+        raise UserError(f"--resend: no flow has {paths.LEAST_SAMPLES} samples")
+    return out
+
+
+def _compared(
+    record: paths.Record, process: str, requests: int, seed: int, clear: bool, arithmetic: str
+) -> list[Run]:
+    """All policies in one cell, each beside stock and beside the best floor in hindsight."""
+
+    def cell(policy: Policy, repeat: int) -> dict[str, float]:
+        return run_cell(record, process, policy, requests, seed + repeat, clear, arithmetic)
+
+    judged = {label: cell(policy, _REPEATS[0]) for label, policy in POLICIES.items()}
+    chosen_on = {label: cell(policy, _REPEATS[1]) for label, policy in _STATIC.items()}
+    out = []
+    for label, own in judged.items():
+        beside: dict[str, float] = {}
+        for key in TIMES:
+            allowed = [
+                floor
+                for floor in _STATIC
+                if floor == STOCK or chosen_on[floor][NEEDLESS] <= own[NEEDLESS] + SLACK
+            ]
+            best = min(allowed, key=lambda floor: chosen_on[floor][key])
+            stem = key.removesuffix("_ms")
+            beside[f"{stem}_stock_ratio"] = own[key] / judged[STOCK][key]
+            beside[f"{stem}_floor_ratio"] = own[key] / judged[best][key]
+        out.append(Run(record.source, record.flow, process, label, own | beside))
+    return out
+
+
+def mean(values: Sequence[float]) -> float:
+    """Geometric."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A policy over all cells: geometric means, and the mean of needless resends in 1,000."""
+
+    policy: str
+    figures: Mapping[str, float]
+
+
+def summaries(result: Resends) -> list[Summary]:
+    out = []
+    for policy in POLICIES:
+        rows = [run.figures for run in result.runs if run.policy == policy]
+        ratios = [key for key in rows[0] if key.endswith("_ratio")]
+        means = {key: mean([row[key] for row in rows]) for key in (*TIMES, *ratios)}
+        out.append(Summary(policy, means | {NEEDLESS: sum(row[NEEDLESS] for row in rows) / len(rows)}))
+    return out
+
+
+def table(result: Resends) -> Table:
+    cells = counted(len(result.runs) // len(POLICIES), "cell")
+    heads = ["policy", "p99,\nms", "\np99.9", "slowest\n2 %, ms", "needless\nin 1,000"]
+    heads += ["× stock\np99", "\np99.9", "\nslowest", "× floor\np99", "\np99.9", "\nslowest"]
+    out = Table(
+        headed(*heads),
+        title=f"Thin requests: {counted(result.paths, 'path')}, {cells} of {result.requests:,} requests",
+        legend="Geometric means over cells (a path and a process of losses); needless: mean. × floor: beside "
+        "the best rto_min in hindsight, chosen on another seed among those with no more needless resends.",
+    )
+    for row in summaries(result):
+        f = row.figures
+        line = [text(row.policy), *(milliseconds(f[key]) for key in TIMES)]
+        line.append(Cell(f"{f[NEEDLESS]:.1f}", f[NEEDLESS]))
+        for beside in ("stock", "floor"):
+            line += [ratio(f[f"{key.removesuffix('_ms')}_{beside}_ratio"]) for key in TIMES]
+        out.rows.append(line)
+    return out

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Needless resends against p99: what an administrator can set as a curve, the other policies as points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tcplearn.output import files
+from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
+
+#: Point labels are moved by so many pixels.
+_RIGHT, _UP, _DOWN = 8, -8, 12
+
+
+def write(summaries: Sequence[Summary], folder: Path) -> Path:
+    """resends.svg in the folder."""
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(chart(summaries), allowed_base_urls=[])
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "resends.svg"
+    files.write_atomically(path, svg)
+    return path
+
+
+def chart(summaries: Sequence[Summary]) -> Any:
+    """Vega-Lite's specification."""
+    import altair as alt
+
+    floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
+    panels = []
+    for key, title in (
+        ("p99_response_stock_ratio", "p99, × stock"),
+        ("p999_response_stock_ratio", "p99.9, × stock"),
+    ):
+        rows = [
+            {
+                "label": s.policy.removeprefix("rto_min "),
+                "x": s.figures[NEEDLESS],
+                "y": s.figures[key],
+                "floor": floors.get(s.policy),
+                "kind": _kind(s.policy),
+            }
+            for s in summaries
+        ]
+        base = alt.Chart(alt.InlineData(values=rows)).encode(
+            x=alt.X("x:Q", title="needless resends in 1,000 requests (curve: rto_min)").scale(zero=True),
+            y=alt.Y("y:Q", title=title).scale(zero=False, padding=24),
+        )
+        curve = base.transform_filter("datum.floor != null").mark_line(color="#6b6b6b")
+        colour = alt.Color(
+            "kind:N",
+            title=None,
+            legend=alt.Legend(orient="top", symbolSize=120),
+            scale=alt.Scale(
+                domain=["rto_min, doubled", "linear", "priced"], range=["#6b6b6b", "#d55e00", "#0072b2"]
+            ),
+        )
+        points = base.mark_point(size=60, filled=True, opacity=1).encode(color=colour)
+        words = [
+            base.transform_filter("datum.floor == null" if above else "datum.floor != null")
+            .mark_text(align="left", dx=_RIGHT, dy=_UP if above else _DOWN, fontSize=10)
+            .encode(text="label:N", color=colour)
+            for above in (True, False)
+        ]
+        lines = curve.encode(order="floor:Q")
+        panels.append(alt.layer(lines, points, *words).properties(width=420, height=420))
+    return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
+
+
+def _kind(policy: str) -> str:
+    return next((kind for kind in ("linear", "priced") if policy.startswith(kind)), "rto_min, doubled")
