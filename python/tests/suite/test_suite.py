@@ -218,7 +218,7 @@ def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.Captu
     assert main(["replay", "--suite", str(traces)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("No timer compared would have served this traffic better than Linux's.\n")
-    assert "fires needlessly too often: 16 times, where 3 would do." in out
+    assert "fires needlessly too often: 14 times, where 3 would do." in out
     assert (
         out.count("-----\n") == 1 and "Chosen miss rates" not in out and "\nNext: --report suite.html" in out
     )

@@ -93,7 +93,8 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 		else
 			other -= TL(level_over)(need - TL(level_of)(s->above, 1), here * TL_BINS_AN_OCTAVE);
 		/* half a miss of the flight's size is worth as much as the Laplace tail */
-		need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
+		if (s->flight_q8 != 256)
+			need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
 		width += TL(level_mul)(TL(level_share)(need), other - width);
 	}
 	if (s->stage >= TL_STEP_EARLY && s->early_fine > 3 * s->error_before_fine) {
@@ -109,7 +110,7 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	TL(level) width = TL(tail_width)(s), most = TL(level_of)(3, 1);
 	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), 10);
 
-	push = TL(level_over)(push, s->flight_q8);
+	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
 	if (s->flight_q8 > 256 && push > most) /* a flight that is missed is many misses at once */
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
