@@ -2,15 +2,19 @@
 """The features of a loss and the classifiers, from docs/algorithms/loss.md: once with floats, once with
 integers (durations in 2^-8 us, ratios with 30 fractional bits)."""
 
-import json
-import math
-from pathlib import Path
-
-from fixed_reference import ONE, over, times, two_to_minus
+from fixed_reference import ONE
 from loss_numbers import Float
+from loss_perceptron import (
+    log_odds_float,
+    log_odds_whole,
+    logistic_float,
+    logistic_whole,
+    model,
+    perceptron_float,
+    perceptron_whole,
+)
 from loss_series import BEGUN, CONGESTION, RANDOM, TIMEOUT, UNDONE
 
-MODELS = Path(__file__).resolve().parents[2] / "core" / "models"
 RTT_MAX_US, COUNT_MAX = 1 << 32, 1 << 20
 
 
@@ -187,63 +191,6 @@ BOUNDS = {
     "past_log_packets": (0, 32),
 }  # fmt: skip
 FEATURES = list(BOUNDS)
-
-
-def model(number):
-    return json.loads((MODELS / f"loss_{('wide', 'hwang2018')[number]}.json").read_text())
-
-
-def logistic_float(x):
-    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
-
-
-def perceptron_float(net, features):
-    """Before the last sigmoid."""
-    z = [
-        min(max((features[name] - mean) * gain, -5), 5)
-        for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
-    ]
-    units = [
-        logistic_float(bias + math.fsum(w * x for w, x in zip(weights, z, strict=True)))
-        for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True)
-    ]
-    return net["output_bias"] + math.fsum(w * h for w, h in zip(net["output"], units, strict=True))
-
-
-def logistic_whole(x):
-    """Of 48 fractional bits, with 30."""
-    y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
-    e = two_to_minus(y)
-    p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
-    return ONE - p if x < 0 else p
-
-
-def perceptron_whole(net, features):
-    """Before the last sigmoid. Units and weights have 24 fractional bits, sums 48."""
-
-    def weight(x):
-        assert x * 2**24 == int(x * 2**24)
-        return int(x * 2**24)
-
-    z = [
-        over(min(max(times(features[name] - round(mean * ONE), round(gain * ONE)), -5 * ONE), 5 * ONE), 64)
-        for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
-    ]
-    units = []
-    for weights, bias in zip(net["hidden"], net["hidden_bias"], strict=True):
-        total = (weight(bias) << 24) + sum(weight(w) * x for w, x in zip(weights, z, strict=True))
-        units.append(over(logistic_whole(total), 64))
-    return (weight(net["output_bias"]) << 24) + sum(
-        weight(w) * h for w, h in zip(net["output"], units, strict=True)
-    )
-
-
-def log_odds_float(net, features):
-    return min(max(perceptron_float(net, features), -32), 32)
-
-
-def log_odds_whole(net, features):
-    return min(max(over(perceptron_whole(net, features), 1 << 18), -32 * ONE), 32 * ONE)
 
 
 class Classifier:

@@ -21,7 +21,6 @@ struct TL(loss_history) {
 	struct TL(loss_path) path;
 	struct TL(loss_history_params) params;
 	ratio_t past; /* mean log odds of the losses so far, and of one with even odds before them */
-	ratio_t features[TL_LOSS_FEATURE_COUNT]; /* of the last loss: too many for BPF's stack */
 	uint32_t losses;
 };
 
@@ -29,12 +28,23 @@ TL_FN void TL(loss_history_defaults)(struct TL(loss_history_params) *p) { TL_LOS
 
 TL_FN void TL(loss_history_start)(struct TL(loss_history) *s)
 {
-	uint32_t i;
-
 	s->past = ratio_from_whole(0);
 	s->losses = 0;
-	for (i = 0; i < TL_LOSS_FEATURE_COUNT; i++)
-		s->features[i] = ratio_from_whole(0);
+}
+
+/* In frames of their own: the features take half of BPF's stack. */
+TL_FN_APART void TL(loss_history_features)(const struct TL(loss_path) *path, const struct tl_loss_moment *at,
+					   ratio_t *f)
+{
+	TL(loss_features)(path, at, f);
+}
+
+TL_FN_APART ratio_t TL(loss_history_odds)(const struct TL(loss_history) *s, const struct tl_loss_moment *at)
+{
+	ratio_t f[TL_LOSS_FEATURE_COUNT];
+
+	TL(loss_history_features)(&s->path, at, f);
+	return TL(mlp_log_odds)(s->params.model, f);
 }
 
 /* A timeout has no duplicate ACKs to judge by. */
@@ -48,8 +58,7 @@ TL_FN void TL(loss_history_learn)(struct TL(loss_history) *s, const struct tl_lo
 	(void)cause;
 	if (change != TL_LOSS_BEGUN || s->path.rtts == 0)
 		return;
-	TL(loss_features)(&s->path, at, s->features);
-	odds = TL(mlp_log_odds)(s->params.model, s->features);
+	odds = TL(loss_history_odds)(s, at);
 	odds = odds > most ? most : odds < -most ? -most : odds;
 	s->past += num_div_count(odds - s->past, n < s->params.memory ? n : s->params.memory);
 	s->losses = n - 1;

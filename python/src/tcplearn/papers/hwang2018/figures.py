@@ -13,7 +13,7 @@ from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, mean, of, r
 Json = dict[str, Any]
 
 PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
-OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-history", "cubic-oracle", "bbr", "oracle")
+OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-wide", "cubic-oracle", "bbr", "oracle")
 THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "oracle")
 OVER_TIME = ("newreno", "veno-5", "ml-hwang2018")
 #: Figure 6 is drawn of the first run's last stretch.

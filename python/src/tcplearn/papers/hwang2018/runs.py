@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tcplearn.jobs import Kept
-from tcplearn.simulate import engine, sweep
+from tcplearn.simulate import sweep
 from tcplearn.simulate.interval import mean_interval, ratio_interval
 
 #: Scenario files of the figures, and what lies beyond them.
@@ -64,10 +63,9 @@ class Point:
         return {key.rpartition(".")[2]: value for key, value in self.at.items()}
 
 
-def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], list[Source], int]:
-    """The runs on disk, what made them, and how many there should be."""
+def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
+    """The runs on disk, and how many there should be."""
     found = sweep.stored([folder / f"{name}.toml" for name in FILES], profile, kept)
-    made_by = _identities(found)
     out = []
     for run, result in found.finished():
         series = result["run"]["cwnd_over_time"]
@@ -84,25 +82,7 @@ def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], list[So
                 result["commit"],
             )
         )
-    counts = Counter(made_by.get(result["key"], "") for _, result in found.finished())
-    return out, [Source(identity, runs) for identity, runs in counts.most_common()], len(found.runs)
-
-
-@dataclass(frozen=True)
-class Source:
-    """What runs were made by: a hash of the sources of core and host, as in ns3/same-results.toml."""
-
-    identity: str
-    runs: int
-
-
-def _identities(found: sweep.Sweep) -> dict[str, str]:
-    """By the key that a result is kept under."""
-    out: dict[str, str] = {}
-    names = [engine.identity(), *(was["identity"] for was in engine.earlier())]
-    for job in found.jobs:
-        out |= dict(zip((job.key, *job.earlier), names, strict=True))
-    return out
+    return out, len(found.runs)
 
 
 def of(found: Iterable[Point], scenario: str, sender: str = "", **at: Any) -> list[Point]:

@@ -18,7 +18,7 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     if not all(file.exists() for file in files):
         return None
     kept = RunStore(request.kept)
-    found, made_by, planned = runs.points(folder, profile, kept)
+    found, planned = runs.points(folder, profile, kept)
     if not found:
         raise simulated.no_runs(profile, files)
     confidence = scenario.load(files[0]).confidence
@@ -30,7 +30,7 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     by_rate = [] if events is None else training.by_loss_rate(events)
     notes = request.notes(simulated.PAGE)
     about = simulated_page.About(
-        request.command, profile, planned, made_by, confidence, notes, titles, trained, by_rate
+        request.command, profile, planned, confidence, notes, titles, trained, by_rate
     )
     text = simulated_page.page(found, folder, about)
     return simulated.write_page(request, text, runs=len(found), planned=planned, figures=len(drawn))

@@ -15,7 +15,6 @@ from tcplearn.papers.hwang2018.runs import (
     Confusion,
     Estimate,
     Point,
-    Source,
     accuracy,
     by_condition,
     confusion,
@@ -24,6 +23,7 @@ from tcplearn.papers.hwang2018.runs import (
     ratio,
 )
 from tcplearn.papers.hwang2018.training import EVENTS, TESTS, TIMES, AtRate, Trained
+from tcplearn.simulate import engine
 
 RATES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 #: Of tables 1 and 2; ours beside them.
@@ -45,7 +45,6 @@ class About:
     command: str
     profile: str
     planned: int
-    made_by: Sequence[Source]
     confidence: float
     notes: str
     drawn: Sequence[tuple[str, str]]  # file and title
@@ -54,18 +53,17 @@ class About:
 
 
 def page(found: Sequence[Point], folder: Path, about: About) -> str:
-    sources = ", ".join(f"{s.runs} by {s.identity or 'others'}" for s in about.made_by)
     c = about.confidence
     parts = [
         "# ML-TCP in ns-3: ours beside the paper's",
         f"Made by `{about.command}`; do not edit.",
         f"{len(found)} of {about.planned} runs of profile `{about.profile}` (`tcplearn simulate "
         "papers/hwang2018/figure-*.toml papers/hwang2018/harm.toml papers/hwang2018/training.toml --profile "
-        f"{about.profile}`), made by engines whose runs are the same to the byte (their identities, "
-        f"`ns3/same-results.toml`: {sources}). Intervals are of {c:.0%}, over the seeds; ratios are "
-        'geometric means of pairs of one seed. "Wide" is trained on 500 other networks '
-        '(`papers/hwang2018/wide.toml`), "the paper\'s" on its own network with its own two inputs; the '
-        "oracle is told by the simulator who dropped the packet.",
+        f"{about.profile}`), of the engine {engine.identity()} or of earlier ones whose runs are the same to "
+        f"the byte (`ns3/same-results.toml`). Intervals are of {c:.0%}, over the seeds; ratios are geometric "
+        'means of pairs of one seed. "Wide" is trained on 500 other networks (`papers/hwang2018/wide.toml`), '
+        '"history" weighs its answer with those to earlier losses, "the paper\'s" is trained on its own '
+        "network with its own two inputs; the oracle knows from the simulator who dropped the packet.",
         "## The bars",
         bars.table(found, c),
         about.notes.strip(),
@@ -236,7 +234,7 @@ def _harm(found: Sequence[Point], c: float) -> Iterator[str]:
 
 def _alone(found: Sequence[Point], c: float) -> Iterator[list[str]]:
     for condition, here in by_condition(found):
-        plain = [p for p in here if p.sender == "newreno"]
+        plain = [p for p in here if p.sender in ("newreno", "cubic")]  # one of them in a condition
         for sender in [s for s in SENDERS if any(p.sender == s for p in here)]:
             own = [p for p in here if p.sender == sender]
             yield [
