@@ -110,7 +110,7 @@ def test_stopped_and_gone_on_with_at_the_rate_it_says(tmp_path: Path) -> None:
         _, error = running.communicate(timeout=10)
         stopped_s = time.monotonic()
         assert running.returncode == 130 and "the same command goes on" in error and error.count("\n") == 1
-        assert stopped_s - asked_s < 1.5 and not out.exists()
+        assert stopped_s - asked_s < 4 and not out.exists()  # the interpreter ends too; SYNs are below
         kept = journal.read_text().count("\n") - 1
         assert subprocess.run(made.command(*words), capture_output=True, check=False).returncode == 0
         assert [row["host"] for row in pl.read_csv(out).to_dicts()] == hosts and not journal.exists()
