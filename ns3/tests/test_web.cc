@@ -186,6 +186,7 @@ void steps(const std::string& startup, double of_two_segments, double of_three_s
 }
 
 // A server that has closed takes a FIN in silence: where its ACK was lost, the client's must come to an end.
+// It is 10.9 packets a connection; 15.2 without an end.
 void fins_end() {
   const tcplearn::Scenario lossy = scenario(document("standard", 0, 0.2));
   tcplearn::set_tcp_defaults(lossy.tcp);
@@ -195,7 +196,7 @@ void fins_end() {
   std::uint64_t up = 0;
   for (const auto& second : load.cloud().up.seconds()) up += second.arrived;
   const double each = static_cast<double>(up) / static_cast<double>(load.begun());
-  check(each > 5 && each < 25, "packets towards the servers of each connection: " + std::to_string(each));
+  check(each > 5 && each < 13, "packets towards the servers of each connection: " + std::to_string(each));
   ns3::Simulator::Destroy();
 }
 

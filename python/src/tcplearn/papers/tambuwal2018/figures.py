@@ -15,7 +15,7 @@ from tcplearn.papers.tambuwal2018.colours import COLOURS
 Json = dict[str, Any]
 
 SCATTERED = (STANDARD, "tsl/3-16")
-POINTS = 400  # of a scatter's panel
+POINTS = 200  # of a startup in a panel of a scatter
 LOST, LATE = "SYN-ACK lost", "nothing lost, RTT above the timer"
 SPACED = {"labelSeparation": 8}  # of a logarithmic axis' numbers
 #: The generator's quantities in words.
