@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A kernel log's decisions on losses, made again from its ACKs; a difference of one bit is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcplearn import _native
+from tcplearn.traces import tlog, tlog_losses
+
+ONE_Q30 = 2.0**30
+SPEC = "adaptive:threshold=0.3,highest=0.5"
+
+
+def record(kind: int, dtype: np.dtype[Any], number: int, time_us: int, **fields: Any) -> Any:
+    row = np.zeros(1, dtype)
+    header = {"magic": b"TLG1", "size": dtype.itemsize, "type": kind, "connection": 1}
+    for name, value in (header | {"record": number, "time_us": time_us} | fields).items():
+        row[name] = value
+    return row
+
+
+def logged() -> bytes:
+    """Three losses of a connection as the kernel would log them, with their changes."""
+    core = _native.LossClassifier("adaptive", "fixed", {"threshold": 0.3, "highest": 0.5})
+    rows = [record(tlog.OPEN, tlog.OPEN_RECORD, 0, 0, estimator=b"stock")]
+    now = 1_000_000
+    rows.append(record(tlog.ACK, tlog.ACK_RECORD, 1, now, rtt_us=60_000, acked_segments=1))  # the handshake's
+    for n in range(90):
+        now += 2_000 + 37 * (n % 7)
+        duplicate = n % 30 > 26
+        rtt_us = 60_000 + 500 * (n % 30)
+        flags = tlog.OBSERVED | (tlog.DUPLICATE if duplicate else 0)
+        ack = {"flags": flags, "rtt_us": rtt_us, "acked_segments": 0 if duplicate else 2}
+        rows.append(record(tlog.ACK, tlog.ACK_RECORD, len(rows), now, **ack))
+        core.observe(now, 0 if duplicate else rtt_us, 1 if duplicate else 2, duplicate)
+        if n % 30 == 29:
+            rows += decision(core, len(rows), now)
+    return b"".join(row.tobytes() for row in rows)
+
+
+def decision(core: _native.LossClassifier, number: int, now: int) -> list[Any]:
+    congestion, cause = core.decide(now, 30, 28, 20)
+    features = [int(x * ONE_Q30) for x in core.features(now, 30, 28, 20)]
+    said = {"congestion_q30": int(congestion * ONE_Q30), "cause": cause, "features_q30": features}
+    at = {"flight_segments": 30, "cwnd": 28, "ssthresh": 20}
+    core.change(now, 28, 0, cause)
+    return [
+        record(tlog.LOSS, tlog.LOSS_RECORD, number, now, **said, **at),
+        record(tlog.LOSS_CHANGE, tlog.LOSS_CHANGE_RECORD, number + 1, now, change=0, cause=cause, cwnd=28),
+    ]
+
+
+def test_each_decision_is_made_again_from_the_log() -> None:
+    c = tlog.parse(logged()).connections[1]
+    assert c.lost == 0 and len(c.losses) == len(c.loss_changes) == 3 and len(c.acks) == 91
+    assert tlog_losses.compare(c, SPEC) == tlog_losses.Compared(3, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "features", "answers"), [("features_q30", 1, 1), ("congestion_q30", 0, 2), ("cause", 0, 1)]
+)
+def test_a_difference_is_counted(field: str, features: int, answers: int) -> None:
+    c = tlog.parse(logged()).connections[1]
+    if field == "features_q30":
+        c.losses[field][1, list(tlog_losses.losses.features()).index("rtt_min_to_srtt")] -= 1 << 20
+    else:
+        c.losses[field][1] ^= 1
+    found = tlog_losses.compare(c, SPEC)
+    assert (found.features, found.answers) == (features, answers)
+
+
+def test_the_handshakes_sample_is_not_the_classifiers() -> None:
+    c = tlog.parse(logged()).connections[1]
+    c.acks["flags"][0] |= tlog.OBSERVED
+    assert tlog_losses.compare(c, SPEC).features > 0
