@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The cost of one update of each estimator, beside a bare loop of 100 exponentials and multiply-adds.
+// The cost of one update of each estimator, and of one request of each resend policy (a sending and its ACK),
+// beside a bare loop of 100 exponentials and multiply-adds.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -47,6 +48,31 @@ void update(benchmark::State& state, const tl_estimator* e, const char* key = ""
   }
 }
 
+// A request of one segment and its answer; every hundredth is sent again once.
+void request(benchmark::State& state, const tl_resend_policy* p) {
+  std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / 8);
+  p->defaults(params.data());
+  std::vector<std::uint64_t> memory(p->state_bytes(params.data()) / 8 + 1);
+  p->init(memory.data(), params.data());
+  const auto in = samples();
+  std::size_t k = 0;
+  std::int64_t now_us = 0;
+  tl_resend_wait wait;
+  for (auto _ : state) {
+    const bool lost = ++k % 100 == 0;
+    const std::int64_t rtt_us = in[k & 4095].rtt_us;
+    const tl_resend_event event{now_us += 200'000, 1};
+    p->send(memory.data(), &event, &wait);
+    if (lost) {
+      const tl_resend_event resent{now_us += wait.wait_us, 1};
+      p->timer(memory.data(), &resent, &wait);
+    }
+    const tl_resend_ack ack{now_us += rtt_us, rtt_us, 0, lost ? std::uint32_t{TL_RESEND_LATER} : 0};
+    p->ack(memory.data(), &ack, &wait);
+    benchmark::ClobberMemory();
+  }
+}
+
 // 100 exponentials and multiply-adds, the least that Algorithm 1 can cost as written.
 void bare_libm(benchmark::State& state) {
   std::vector<double> x(100), w(100, 0.01);
@@ -80,6 +106,11 @@ int main(int argc, char** argv) {
       const tl_estimator* e = tl_estimator_at(i, arithmetic);
       const std::string name = std::string(arithmetic == TL_F64 ? "double/" : "fixed/") + e->name;
       benchmark::RegisterBenchmark(name.c_str(), [e](benchmark::State& s) { update(s, e); });
+    }
+    for (std::size_t i = 0; i < tl_resend_count(); ++i) {
+      const tl_resend_policy* p = tl_resend_at(i, arithmetic);
+      const std::string name = std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->name;
+      benchmark::RegisterBenchmark(name.c_str(), [p](benchmark::State& s) { request(s, p); });
     }
     const tl_estimator* experts = tl_estimator_find("experts", arithmetic);
     for (const auto& [share, value] : {std::pair{"variable", 1}, {"past", 2}}) {

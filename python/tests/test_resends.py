@@ -37,7 +37,9 @@ def steady(rtt_us: int = 30_000) -> resend_paths.Record:
 
 
 def figures(process: str, policy: str, requests: int = 4000) -> dict[str, float]:
-    return resends.run_cell(steady(), process, resends.POLICIES[policy], requests, 1, True, "double")
+    return resends.run_cell(
+        steady(), process, resends.POLICIES[policy], resends.Setup((process,), requests, 1)
+    )
 
 
 def test_without_losses_nothing_is_sent_again() -> None:
@@ -72,7 +74,7 @@ def test_the_table_and_the_names(tmp_path: Path) -> None:
         for t, r in zip(record.time_us[:2000], record.rtt_us[:2000], strict=True)
     ]
     trace.write_text("t_s,rtt_ms\n" + "\n".join(lines) + "\n")
-    result = resends.run([trace], ["iid3"], 2000, 0, True, "double")
+    result = resends.run([trace], resends.Setup(("iid3",), 2000, 0))
     table = resends.table(result)
     assert [row[0].shown for row in table.rows] == list(resends.POLICIES)
     stock = next(run for run in result.runs if run.policy == "stock")

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from tcplearn.replay.results import Replay, Row
 
 
+#: Of a cell of --resend.
+REQUESTS = 12_000
+
+
 def replay(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Captures or tables of samples.")
@@ -100,7 +104,7 @@ def replay(
     ] = "",
     requests: Annotated[
         int, typer.Option(metavar="N", min=1000, max=10_000_000, help="Of --resend: requests of a cell.")
-    ] = 12_000,
+    ] = REQUESTS,
     timestamps: Annotated[
         bool,
         typer.Option(
@@ -183,7 +187,18 @@ def replay(
 
         if suite or not files:
             raise UserError("--resend needs traces: name them as FILE..., without --suite")
-        return resends(files, out, losses, requests, seed or 0, arithmetic.value, clear=timestamps)
+        from tcplearn.replay.resends import Setup
+        from tcplearn.traces import TraceOptions
+
+        trace = TraceOptions(o.checked_sender(sender), every_ack, unit=o.checked_unit(unit))
+        return resends(
+            files,
+            out,
+            losses,
+            lambda named: Setup(named, requests, seed or 0, timestamps, arithmetic.value, flow, trace),
+        )
+    if losses or requests != REQUESTS or not timestamps:
+        raise UserError("--losses, --requests and --no-timestamps are of --resend; add it")
     if suite is None:
         if restart or match is not None or jobs is not None or scheduler or slurm or fresh:
             raise UserError(

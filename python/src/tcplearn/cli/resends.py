@@ -3,32 +3,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say
+from tcplearn.cli import common
 from tcplearn.cli.options import FormatName
 from tcplearn.errors import UserError
 
+if TYPE_CHECKING:
+    from tcplearn.replay.resends import Setup
+
 
 def resends(
-    files: list[Path], out: Outputs, losses: str, requests: int, seed: int, arithmetic: str, *, clear: bool
-) -> Work:
+    files: list[Path], out: common.Outputs, losses: str, make: Callable[[Sequence[str]], Setup]
+) -> common.Work:
+    """`losses` as typed; `make`: what is played, given its processes."""
+
     def work(command: str) -> None:
         if out.report or out.format is FormatName.parquet:
             raise UserError("--resend gives a table, JSON, CSV or a picture; leave --report and Parquet out")
         for path in files:
-            check_readable(path)
+            common.check_readable(path)
         out.check(files)
 
         from tcplearn.output import terminal
         from tcplearn.replay import resend_paths, resends
 
-        processes = resend_paths.processes(losses)
-        with progress_bar(out.quiet) as progress:
-            result = resends.run(files, processes, requests, seed, clear, arithmetic, progress)
+        setup = make(resend_paths.processes(losses))
+        with common.progress_bar(out.quiet) as progress:
+            result = resends.run(files, setup, progress)
         for warning in result.warnings:
-            say(f"warning: {warning}")
+            common.say(f"warning: {warning}")
         result.made_by["command"] = command
         if out.pictures:
             from tcplearn.report import resend_chart

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcplearn.errors import UserError, did_you_mean, printable
-from tcplearn.traces import open_trace
+from tcplearn.traces import TraceOptions, open_trace
 
 Ints = NDArray[np.int64]
 #: A path is a flow with so many samples.
@@ -71,9 +71,9 @@ def processes(text: str) -> tuple[str, ...]:
     return names or tuple(PROCESSES)
 
 
-def records(path: Path) -> Iterator[Record]:
+def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
     """Each flow of a trace that has samples enough."""
-    source, trace = printable(path), open_trace(path)
+    source, trace = printable(path), open_trace(path, options=options)
     held: dict[int, list[tuple[Any, Any]]] = {}
     for batch in trace.batches():
         for number in np.unique(batch["flow"]).tolist():
@@ -82,7 +82,11 @@ def records(path: Path) -> Iterator[Record]:
         for ended in batch["ended"].tolist():
             info, parts = trace.flow(ended), held.pop(ended, [])
             trace.release(ended)
-            if info["chosen"] and sum(len(times) for times, _ in parts) >= LEAST_SAMPLES:
+            if (
+                info["chosen"]
+                and flow in info["name"]
+                and sum(len(times) for times, _ in parts) >= LEAST_SAMPLES
+            ):
                 times, rtts = (np.concatenate(column) for column in zip(*parts, strict=True))
                 yield _record(source, info["name"], times, rtts)
 

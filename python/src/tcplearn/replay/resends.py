@@ -17,6 +17,7 @@ from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record as Row
 from tcplearn.output.table import Cell, Table, headed, milliseconds, ratio, text
 from tcplearn.replay import resend_paths as paths
+from tcplearn.traces import TraceOptions
 
 #: The best of these in hindsight, by cell and figure, is what an administrator could have set.
 FLOORS_MS = (1, 5, 10, 20, 50, 100)
@@ -44,6 +45,19 @@ TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
 NEEDLESS = "needless_resends_permille"
 _REPEATS = (0, 1)  # floors are chosen on the last, all are judged on the first
 Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is played over each path."""
+
+    processes: Sequence[str]
+    requests: int
+    seed: int
+    clear: bool = True  # timestamps: an ACK says which sending it answers
+    arithmetic: str = "double"
+    flow: str = ""  # in the names of the flows that are paths
+    trace: TraceOptions = field(default_factory=TraceOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +103,12 @@ def figures(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def run_cell(
-    record: paths.Record, process: str, policy: Policy, requests: int, seed: int, clear: bool, arithmetic: str
+    record: paths.Record, process: str, policy: Policy, setup: Setup, repeat: int = 0
 ) -> dict[str, float]:
-    wanted_us = paths.wanted(requests, seed)
+    seed = setup.seed + repeat
+    wanted_us = paths.wanted(setup.requests, seed)
     process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
-    found = _native.ResendPolicy(policy[0], arithmetic, policy[1]).requests(
+    found = _native.ResendPolicy(policy[0], setup.arithmetic, policy[1]).requests(
         record.time_us,
         record.rtt_us,
         wanted_us,
@@ -104,28 +119,20 @@ def run_cell(
         process_us.in_queue,
         process_us.queue_us,
         seed,
-        clear,
+        setup.clear,
     )
     return figures(found)
 
 
-def run(
-    files: Sequence[Path],
-    processes: Sequence[str],
-    requests: int,
-    seed: int,
-    clear: bool,
-    arithmetic: str,
-    progress: Progress | None = None,
-) -> Resends:
+def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
     """Raises UserError, and TraceError for what cannot be read."""
-    out = Resends(requests=requests)
+    out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
-        for record in paths.records(path):
+        for record in paths.records(path, setup.trace, setup.flow):
             out.paths += 1
-            for process in processes:
-                out.runs += _compared(record, process, requests, seed, clear, arithmetic)
+            for process in setup.processes:
+                out.runs += _compared(record, process, setup)
         if out.paths == before:
             least = f"{paths.LEAST_SAMPLES} samples"
             out.warnings.append(f"{printable(path)}: no flow with {least}; it is left out")
@@ -136,13 +143,11 @@ def run(
     return out
 
 
-def _compared(
-    record: paths.Record, process: str, requests: int, seed: int, clear: bool, arithmetic: str
-) -> list[Run]:
+def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
     """All policies in one cell, each beside stock and beside the best floor in hindsight."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
-        return run_cell(record, process, policy, requests, seed + repeat, clear, arithmetic)
+        return run_cell(record, process, policy, setup, repeat)
 
     judged = {label: cell(policy, _REPEATS[0]) for label, policy in POLICIES.items()}
     chosen_on = {label: cell(policy, _REPEATS[1]) for label, policy in _STATIC.items()}
