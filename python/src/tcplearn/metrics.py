@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from tcplearn.clock_metrics import OF_COUNTED_TICKS
 from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
 from tcplearn.web_metrics import PAGES, WEB
 
@@ -90,21 +91,7 @@ METRICS = (
         (NS3,),
         "mean of |prediction - RTT|, the RTT as it was before the clock rounded it to ticks",
     ),
-    Metric(
-        "mean_abs_error_count_ticks",
-        (NS3,),
-        "where ticks are counted (timing `bsd-`): mean of |prediction - count|, which begins at one",
-    ),
-    Metric(
-        "mean_abs_error_count_less_one_ticks",
-        (NS3,),
-        "the same against the count less one, the number of ticks that passed",
-    ),
-    Metric(
-        "mean_abs_error_time_ticks",
-        (NS3,),
-        "the same against the RTT itself, not rounded",
-    ),
+    *(Metric(key, (NS3,), meaning) for key, meaning in OF_COUNTED_TICKS),
     Metric(
         "first_abs_error_ms",
         (NS3,),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tcplearn.lab.scenario import STOCK
-from tcplearn.papers.tambuwal2018.figures import COLOURS
+from tcplearn.papers.tambuwal2018.colours import COLOURS
 from tcplearn.papers.tambuwal2018.lab_cells import Part, after_handshake_ms, ratio, whole_ms
 
 Json = dict[str, Any]
