@@ -64,7 +64,7 @@ send_pages() {
 	in_ns c0 sysctl -qw net.ipv4.tcp_congestion_control="$3"
 	# shellcheck disable=SC2086  # three words
 	python3 /scenario/pages.py "${receiver:?}" c1 "$pages_port" "${pages_count:?}" "${pages_sizes:?}" ${pages_dropped:?} \
-		/tmp/lost "$transfer_out/pages"
+		/tmp/lost "${transfer_out:?}/pages"
 	for size in $(echo "$pages_sizes" | tr , ' '); do
 		pages_port=$((pages_port + pages_count))
 	done
