@@ -19,7 +19,7 @@ from tcplearn.scenario.tree import FULL
 
 PAGE = "lab"
 #: In the page's order.
-FILES = ("loss-0", "loss-1e-3", "loss-1e-2", "loss-1e-1", "beside-1e-2")
+FILES = ("loss-0", "loss-1e-3", "loss-1e-2", "loss-1e-1", "bursts", "beside-0", "beside-1e-2")
 CONFIDENCE = 0.9
 
 
