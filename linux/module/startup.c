@@ -231,12 +231,14 @@ static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const 
 		p->note(state, h);
 	}
 	spin_unlock_bh(&of->lock);
-	out->iw = min(window.iw_segments, tp->snd_cwnd_clamp);
-	out->ssthresh = window.ssthresh_segments;
-	if (p) {
-		tcp_snd_cwnd_set(tp, out->iw);
-		tp->snd_ssthresh = out->ssthresh;
+	/* what somebody else has set for a whole handshake stays, as BPF may have */
+	if (p && (h->loss != TL_HANDSHAKE_WHOLE || window.iw_segments != h->iw_segments ||
+		  window.ssthresh_segments != h->ssthresh_segments)) {
+		tcp_snd_cwnd_set(tp, min(window.iw_segments, tp->snd_cwnd_clamp));
+		tp->snd_ssthresh = window.ssthresh_segments;
 	}
+	out->iw = tcp_snd_cwnd(tp);
+	out->ssthresh = tp->snd_ssthresh;
 }
 
 void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out)

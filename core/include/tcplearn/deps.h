@@ -24,7 +24,7 @@ typedef long long int64_t;
 #if defined(__KERNEL__) || defined(__bpf__)
 #define TL_FN static __attribute__((always_inline, unused)) inline
 /* with a frame of its own, where a second copy would not fit on the stack */
-#define TL_FN_APART static __attribute__((noinline, unused))
+#define TL_FN_APART static __attribute__((__noinline__, unused))
 #else
 #define TL_FN static inline
 #define TL_FN_APART static inline

@@ -93,7 +93,7 @@ def check_an_allocation_that_fails_in_a_setting():
     said = refused("net.tcplearn.available_estimators")
     expect(said == "Cannot allocate memory", f"available_estimators: {said}")
     fails_next()
-    said = refused("net.tcplearn.startup", "tsl-feedback")
+    said = refused("net.tcplearn.startup", b"tsl-feedback")
     expect(said == "Cannot allocate memory" and has_failed(), f"startup: {said}")
     expect(sysctl("net.tcplearn.startup") == "stock", "startup was set without memory")
     for n in (1, 2):
