@@ -66,7 +66,7 @@ class TestEveryEstimator:
         two = copy.copy(one)
         before = one.rtt_us
         for k in range(20):
-            two.update(400_000, 500_000 * (k + 2), 500_000 * (k + 2) - 400_000)
+            two.update(4_000_000, 5_000_000 * (k + 2), 5_000_000 * (k + 2) - 4_000_000)
         assert one.rtt_us == before
         assert two.rtt_us != before
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tcplearn import _native
-from tcplearn.traces import tlog, tlog_losses
+from tcplearn.traces import tlog, tlog_losses, tlog_records
 
 ONE_Q30 = 2.0**30
 SPEC = "adaptive:threshold=0.3,highest=0.5"
@@ -26,16 +26,18 @@ def record(kind: int, dtype: np.dtype[Any], number: int, time_us: int, **fields:
 def logged() -> bytes:
     """Three losses of a connection as the kernel would log them, with their changes."""
     core = _native.LossClassifier("adaptive", "fixed", {"threshold": 0.3, "highest": 0.5})
-    rows = [record(tlog.OPEN, tlog.OPEN_RECORD, 0, 0, estimator=b"stock")]
+    rows = [record(tlog_records.OPEN, tlog_records.OPEN_RECORD, 0, 0, estimator=b"stock")]
     now = 1_000_000
-    rows.append(record(tlog.ACK, tlog.ACK_RECORD, 1, now, rtt_us=60_000, acked_segments=1))  # the handshake's
+    rows.append(
+        record(tlog_records.ACK, tlog_records.ACK_RECORD, 1, now, rtt_us=60_000, acked_segments=1)
+    )  # the handshake's
     for n in range(90):
         now += 2_000 + 37 * (n % 7)
         duplicate = n % 30 > 26
         rtt_us = 60_000 + 500 * (n % 30)
-        flags = tlog.OBSERVED | (tlog.DUPLICATE if duplicate else 0)
+        flags = tlog_records.OBSERVED | (tlog_records.DUPLICATE if duplicate else 0)
         ack = {"flags": flags, "rtt_us": rtt_us, "acked_segments": 0 if duplicate else 2}
-        rows.append(record(tlog.ACK, tlog.ACK_RECORD, len(rows), now, **ack))
+        rows.append(record(tlog_records.ACK, tlog_records.ACK_RECORD, len(rows), now, **ack))
         core.observe(now, 0 if duplicate else rtt_us, 1 if duplicate else 2, duplicate)
         if n % 30 == 29:
             rows += decision(core, len(rows), now)
@@ -49,8 +51,16 @@ def decision(core: _native.LossClassifier, number: int, now: int) -> list[Any]:
     at = {"flight_segments": 30, "cwnd": 28, "ssthresh": 20}
     core.change(now, 28, 0, cause)
     return [
-        record(tlog.LOSS, tlog.LOSS_RECORD, number, now, **said, **at),
-        record(tlog.LOSS_CHANGE, tlog.LOSS_CHANGE_RECORD, number + 1, now, change=0, cause=cause, cwnd=28),
+        record(tlog_records.LOSS, tlog_records.LOSS_RECORD, number, now, **said, **at),
+        record(
+            tlog_records.LOSS_CHANGE,
+            tlog_records.LOSS_CHANGE_RECORD,
+            number + 1,
+            now,
+            change=0,
+            cause=cause,
+            cwnd=28,
+        ),
     ]
 
 
@@ -75,5 +85,5 @@ def test_a_difference_is_counted(field: str, features: int, answers: int) -> Non
 
 def test_the_handshakes_sample_is_not_the_classifiers() -> None:
     c = tlog.parse(logged()).connections[1]
-    c.acks["flags"][0] |= tlog.OBSERVED
+    c.acks["flags"][0] |= tlog_records.OBSERVED
     assert tlog_losses.compare(c, SPEC).features > 0
