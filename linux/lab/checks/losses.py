@@ -47,11 +47,11 @@ def check_a_kept_window_is_what_it_was():
     load()
     enter("c0")
     serve(5130)
-    path(15, "loss 2%")
+    path(15, "loss 0.7%")  # few in one recovery
     sysctl("net.tcplearn.log", 1)
     for base, loss in ((b"tl-reno", "random"), (b"tl-cubic", "random"), (b"tl-cubic", "congestion")):
         sysctl(SETTING, loss)
-        transfer(5130, 1_500_000, base)
+        transfer(5130, 3_000_000, base)
         events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
         kept = reduced = 0
         for i, record in enumerate(events):
@@ -94,6 +94,11 @@ def check_vegas_keeps_its_own_answer_to_losses():
     expect(now["connections"] == 1 and not now["loss_decisions"], f"{now}")
 
 
+def _states_are_counted():
+    """Not where the kernel has merged the slab with another of its size."""
+    return "\ntcplearn_loss " in Path("/proc/slabinfo").read_text()
+
+
 def _states():
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_loss "))
@@ -104,6 +109,8 @@ def check_a_state_of_losses_goes_with_its_connection():
     enter("c0")
     serve(5132)
     sysctl(SETTING, "adaptive")
+    if not _states_are_counted():
+        return
     before = _states()
     kept = [connect(5132) for _ in range(200)]
     for s in kept:
