@@ -98,8 +98,13 @@ ESTIMATORS = {
         ("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200}),
     ]),
     "linreg/magnitude": (d.Linreg, f.Linreg, linreg(*CUBIC, error=1), []),
+    "linreg/no-error": (d.Linreg, f.Linreg, linreg(*CUBIC, error=2), []),
     "linreg/reno": (d.Linreg, f.Linreg, linreg(*RENO), []),
+    "linreg/reno-magnitude": (d.Linreg, f.Linreg, linreg(*RENO, error=1), []),
+    "linreg/reno-no-error": (d.Linreg, f.Linreg, linreg(*RENO, error=2), []),
     "linreg/vegas": (d.Linreg, f.Linreg, linreg(*VEGAS), []),
+    "linreg/vegas-magnitude": (d.Linreg, f.Linreg, linreg(*VEGAS, error=1), []),
+    "linreg/vegas-no-error": (d.Linreg, f.Linreg, linreg(*VEGAS, error=2), []),
 }  # fmt: skip
 for path in sorted(Path(__file__).parent.glob("*_reference.py")):
     ESTIMATORS |= getattr(import_module(path.stem), "CASES", {})

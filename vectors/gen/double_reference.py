@@ -278,6 +278,8 @@ class Linreg:
         error = self.rtt - rtt
         if p["error"] == 1:
             error = abs(error)
+        if p["error"] == 2:
+            error = 0
         self.error = error if first else (self.error + error) / 2
 
     def query(self):

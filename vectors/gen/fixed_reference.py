@@ -308,6 +308,8 @@ class Linreg:
         error = self.rtt - us(rtt_us)
         if p["error"] == 1:
             error = abs(error)
+        if p["error"] == 2:
+            error = 0
         self.error = error if first else over(self.error + error, 2)
 
     def query(self):

@@ -5,7 +5,7 @@
 
 #ifndef TCPLEARN_LINREG_H
 #define TCPLEARN_LINREG_H
-enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1 };
+enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1, TL_ERROR_NONE = 2 };
 #endif
 
 #define TL_LINREG_PARAMS(X) \
@@ -14,8 +14,8 @@ enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1 };
 	X(ratio, b2_min, TL_RATIO(58899585, 100000000), -64, 64, "weight of the minimum") \
 	X(ratio, b3_max, TL_RATIO(41376639, 100000000), -64, 64, "weight of the maximum") \
 	X(ratio, b4_ttl_ms, TL_RATIO(157301, 100000000), -64, 64, "ms a unit of TTL") \
-	X(choice, error, TL_ERROR_SIGNED, "signed|magnitude", 1, \
-	  "running error as the paper writes it, or its size") \
+	X(choice, error, TL_ERROR_SIGNED, "signed|magnitude|none", 2, \
+	  "running error as the paper writes it, its size, or none as in its first attempt") \
 	X(count, hops, 12, 1, 255, "hops where the TTL gives none") \
 	X(count, ttl, 52, 1, 255, "TTL where none is known") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
@@ -57,6 +57,35 @@ TL_FN void TL(linreg_magnitude)(struct TL(linreg_params) *p)
 	p->error = TL_ERROR_MAGNITUDE;
 }
 
+TL_FN void TL(linreg_no_error)(struct TL(linreg_params) *p)
+{
+	p->error = TL_ERROR_NONE;
+}
+
+TL_FN void TL(linreg_reno_magnitude)(struct TL(linreg_params) *p)
+{
+	TL(linreg_reno)(p);
+	TL(linreg_magnitude)(p);
+}
+
+TL_FN void TL(linreg_reno_no_error)(struct TL(linreg_params) *p)
+{
+	TL(linreg_reno)(p);
+	TL(linreg_no_error)(p);
+}
+
+TL_FN void TL(linreg_vegas_magnitude)(struct TL(linreg_params) *p)
+{
+	TL(linreg_vegas)(p);
+	TL(linreg_magnitude)(p);
+}
+
+TL_FN void TL(linreg_vegas_no_error)(struct TL(linreg_params) *p)
+{
+	TL(linreg_vegas)(p);
+	TL(linreg_no_error)(p);
+}
+
 TL_FN void TL(linreg_init)(struct TL(linreg) *s, const struct TL(linreg_params) *p)
 {
 	s->params = *p;
@@ -90,6 +119,8 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 	error = s->rtt - num_from_us(rtt_us);
 	if (s->params.error == TL_ERROR_MAGNITUDE)
 		error = TL(abs)(error);
+	if (s->params.error == TL_ERROR_NONE)
+		error = num_from_us(0);
 	s->error = s->samples == 0 ? error : num_shr(s->error + error, 1);
 	s->samples = 1;
 }

@@ -82,8 +82,13 @@ enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
 	X(linux_tcp, floor_5ms, "linux/floor-5ms", "Linux with rto_min 5 ms, as in data centres") \
 	X(experts, fitted, "experts/fitted", "Algorithm 1 on a grid fitted to the path") \
 	X(linreg, magnitude, "linreg/magnitude", "baddam2018, the error's size in place of its sign") \
+	X(linreg, no_error, "linreg/no-error", "baddam2018's first attempt: the prediction is the RTO") \
 	X(linreg, reno, "linreg/reno", "baddam2018, coefficients of reno") \
+	X(linreg, reno_magnitude, "linreg/reno-magnitude", "the same, the error's size") \
+	X(linreg, reno_no_error, "linreg/reno-no-error", "the same, without the error") \
 	X(linreg, vegas, "linreg/vegas", "baddam2018, coefficients of vegas") \
+	X(linreg, vegas_magnitude, "linreg/vegas-magnitude", "the same, the error's size") \
+	X(linreg, vegas_no_error, "linreg/vegas-no-error", "the same, without the error") \
 	X(tracking, first, "tracking/first", "as first released: one memory, no correction, a wider budget") \
 	X(tracking, study, "tracking/study", "twelve predictors, no budget, no warm-up") \
 	X(conformal, thousandth, "conformal/thousandth", "one sample in a thousand outlasts the RTO") \
