@@ -9,8 +9,10 @@ NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-js
 BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
+# tcplearn first-rto: compiler, loader and headers of its BPF program
+BPF_PACKAGES := clang-14 bpftool libbpf-dev
 # chromium opens the reports; groff and mandoc read the manual pages
-TEST_PACKAGES := chromium clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
+TEST_PACKAGES := chromium clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
 
 PYTHON ?= python3
 VENV := .venv
@@ -64,7 +66,7 @@ $(VENV)/.packages: python/requirements.txt
 	@touch $@
 
 $(VENV)/.lab: $(VENV)/.packages Makefile
-	tools/system-packages $(LAB_PACKAGES)
+	tools/system-packages $(LAB_PACKAGES) $(BPF_PACKAGES)
 	@touch $@
 
 $(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE) $(MODULES)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Builds what the lab's guest runs of ours: the module, for the kernel of an
-# image, and the traffic program. Headers are unpacked, not installed.
+# image, and the traffic programs. Headers are unpacked, not installed.
 #
 #   module.sh IMAGE_DIR OUT_DIR
 #
-# OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko, transfer, and for tests
+# OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko, transfer, syns, and for tests
 # tcplearn_failing.ko, whose allocations fail on purpose. Needs gcc-12,
 # make and libelf1. The same sources give the same bytes wherever they lie.
 set -euo pipefail
@@ -73,7 +73,9 @@ build() { # without BTF, which would need pahole
 	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
 mv "$work/failing/tcplearn.ko" "$work/module/tcplearn_failing.ko"
 strip -g -R .note.gnu.build-id "$work/module"/*.ko
-gcc-12 -O2 -static -Wl,--build-id=none -o "$work/transfer" "$root/linux/lab/guest/transfer.c" 2>"$out/transfer.log" ||
-	die "the traffic program does not build (log: $out/transfer.log)"
-strip "$work/transfer"
-mv "$work"/module/*.ko "$work/transfer" "$out/"
+for program in transfer syns; do
+	gcc-12 -O2 -static -Wl,--build-id=none -o "$work/$program" "$root/linux/lab/guest/$program.c" 2>"$out/$program.log" ||
+		die "the traffic program $program does not build (log: $out/$program.log)"
+	strip "$work/$program"
+done
+mv "$work"/module/*.ko "$work/transfer" "$work/syns" "$out/"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Makes the guest's second archive, with real programs: Python and its standard
-# library, curl, nginx, iperf3 and nft (tcpdump is in the first). vm.sh lays it over
+# library, curl, nginx, iperf3, nft and bpftool (tcpdump is in the first). vm.sh lays it over
 # image.sh's where VM_PROGRAMS names it.
 #
 #   programs.sh IMAGE_DIR DIR
@@ -27,7 +27,8 @@ packages=(libc6 zlib1g
 	curl libcurl4 libbrotli1 libcom-err2 libgmp10 libgnutls30 libgssapi-krb5-2 libhogweed6 libidn2-0 libk5crypto3
 	libkeyutils1 libkrb5-3 libkrb5support0 libldap-2.5-0 libnettle8 libnghttp2-14 libp11-kit0 libpsl5 librtmp1
 	libsasl2-2 libssh2-1 libtasn1-6 libunistring2 libzstd1
-	nftables libnftables1 libnftnl11 libmnl0 libjansson4 libedit2 libbsd0 libmd0 libtinfo6 libxtables12)
+	nftables libnftables1 libnftnl11 libmnl0 libjansson4 libedit2 libbsd0 libmd0 libtinfo6 libxtables12
+	bpftool libelf1 libcap2)
 
 work=$(mktemp -d "$dir/unpack.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -36,7 +37,7 @@ root=$work/root guest=$work/guest
 unpack "$dir" "$root" "$work/versions" "${packages[@]}"
 
 mkdir -p "$guest"/{bin,usr/lib}
-for program in python3.11 curl nginx iperf3 nft; do
+for program in python3.11 curl nginx iperf3 nft bpftool; do
 	take "$root" "$guest" "$program"
 done
 ln -s python3.11 "$guest/bin/python3"

@@ -69,7 +69,7 @@ def test_there_are_commands() -> None:
 
 def is_name(words: tuple[str, ...]) -> bool:
     """Of commands and of a command that wants more than one file."""
-    groups = ("lab", "study", "module", "train", "collect")
+    groups = ("lab", "study", "module", "first-rto", "train", "collect")
     return not words or words[-1] in groups or words in (("train", "loss"), ("train", "rtt"))
 
 

@@ -60,17 +60,19 @@ send_bursts() {
 }
 
 # transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
-# its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh)
+# its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh). The estimator is in the
+# kernel of the sender, or of the namespace `changed`.
 transfer() {
+	transfer_at=${changed:-c0}
 	transfer_out=/out/$1
 	mkdir -p "$transfer_out"
-	in_ns c0 sysctl -qw net.ipv4.tcp_early_retrans="$4" net.tcplearn.set_srtt="$5" net.tcplearn.log=1 \
-		net.tcplearn.measure=1
-	[ "$3" = none ] || in_ns c0 sysctl -qw net.tcplearn.estimator="$3"
+	in_ns c0 sysctl -qw net.ipv4.tcp_early_retrans="$4"
+	in_ns "$transfer_at" sysctl -qw net.tcplearn.set_srtt="$5" net.tcplearn.log=1 net.tcplearn.measure=1
+	[ "$3" = none ] || in_ns "$transfer_at" sysctl -qw net.tcplearn.estimator="$3"
 	counters "/out/$1/before"
 	"${8:-send}" "$6" "$7" "$2" >"/out/$1/info"
 	counters "/out/$1/after"
-	cat "$(logs_of c0)"/log* >"/out/$1/log"
+	cat "$(logs_of "$transfer_at")"/log* >"/out/$1/log"
 	say "$1"
 }
 
@@ -87,6 +89,13 @@ capture_data() {
 	mkdir -p /out/pcap
 	/bin/ip netns exec "$2" tcpdump -i "$3" -n -s 66 -Z root -w "/out/pcap/$1.pcap" \
 		"tcp dst port 5001 and greater 100" 2>"/out/pcap/$1.txt" &
+	captures="$captures $!"
+}
+
+# capture_port NAME NS DEVICE PORT: of connections to one port, headers only; pings come from any, and go to 80
+capture_port() {
+	mkdir -p /out/pcap
+	/bin/ip netns exec "$2" tcpdump -i "$3" -n -s 96 -Z root -w "/out/pcap/$1.pcap" "tcp port $4 and not port 80" 2>"/out/pcap/$1.txt" &
 	captures="$captures $!"
 }
 

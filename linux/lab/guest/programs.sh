@@ -31,9 +31,16 @@ start_nginx() {
 
 send_nginx() {
 	in_ns c0 sysctl -qw net.ipv4.tcp_congestion_control="$3"
+	if [ -n "${beside:-}" ]; then
+		# shellcheck disable=SC2086  # words
+		/bin/ip netns exec "${receiver:?}" /scenario/$beside >/dev/null &
+		beside_pid=$!
+		sleep 0.1
+	fi
 	in_ns "${receiver:?}" timeout 3600 curl -sS -o /dev/null \
 		-w 'bytes %{size_download}\nseconds %{time_total}\nfirst_byte_s %{time_starttransfer}\n' \
 		http://10.0.0.1:5002/file >/tmp/curl
+	[ -z "${beside:-}" ] || kill "$beside_pid"
 	python3 /scenario/summary.py </tmp/curl
 	sleep 1 # its end, after the last byte
 }
@@ -73,3 +80,24 @@ send_pages() {
 
 # startup POLICY: of connections of the sender from now on; what was known of places is forgotten
 startup() { in_ns c0 sysctl -qw net.tcplearn.startup="$1"; }
+
+# in_cgroup NAME NS COMMAND: before it becomes the command, whose /sys is another
+in_cgroup() {
+	busybox sh -c 'echo $$ >"/sys/fs/cgroup/$1/cgroup.procs"; shift; exec /bin/ip netns exec "$@"' - "$@"
+}
+
+# first_rto_load NAME: the sock_ops program, with /scenario/NAME.settings, in the cgroup of that name
+first_rto_load() {
+	bpftool prog load /scenario/first_rto.o "/sys/fs/bpf/$1" type sockops pinmaps "/sys/fs/bpf/maps-$1"
+	# shellcheck disable=SC2046  # a word a byte
+	bpftool map update pinned "/sys/fs/bpf/maps-$1/settings" key 0 0 0 0 value $(cat "/scenario/$1.settings")
+	bpftool cgroup attach "/sys/fs/cgroup/$1" sock_ops pinned "/sys/fs/bpf/$1"
+}
+
+# capture_handshakes NAME NS DEVICE: SYNs and SYN-ACKs
+capture_handshakes() {
+	mkdir -p /out/pcap
+	/bin/ip netns exec "$2" tcpdump -i "$3" -n -s 96 -Z root -w "/out/pcap/$1.pcap" \
+		"tcp[13] & 2 != 0" 2>"/out/pcap/$1.txt" &
+	captures="$captures $!"
+}

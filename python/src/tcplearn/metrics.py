@@ -12,7 +12,7 @@ from functools import cache
 
 from tcplearn.clock_metrics import OF_COUNTED_TICKS
 from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
-from tcplearn.web_metrics import PAGES, WEB
+from tcplearn.web_metrics import DOWNLOADS, PAGES, WEB
 
 #: Ending of a key, and its unit; the longest that fits counts.
 UNITS = (
@@ -308,7 +308,11 @@ METRICS = (
     Metric("flows_running", (NS3,), "flows still sending at the end"),
     Metric("flows_connecting", (NS3,), "flows still without an answer to their SYN at the end"),
     Metric("flows_died", (NS3,), "flows that gave up: none should"),
-    *(Metric(key, (host,), text) for host, of in ((NS3, WEB), (LAB, PAGES)) for key, text in of),
+    *(
+        Metric(key, (host,), text)
+        for host, of in ((NS3, WEB), (LAB, PAGES), (LAB, DOWNLOADS))
+        for key, text in of
+    ),
     Metric("cpu_s", (NS3,), "CPU time of the run"),
     Metric("events", (NS3,), "events of the simulator"),
     Metric("peak_mib", (NS3,), "largest memory of the run"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is measured of web connections in ns-3 and of pages in the lab: keys and meanings."""
+"""What is measured of web connections in ns-3 and of pages and downloads in the lab: keys and meanings."""
 
 from __future__ import annotations
 
@@ -48,4 +48,14 @@ PAGES = (
     ("page_after_handshake_mean_ms", "mean time of a page from the end of the handshake at the client"),
     ("initial_window_mean_segments", "mean window that the sender's connections began with"),
     ("handshake_packets_resent", "SYN-ACKs that the sender sent again: by its timer, and for a second SYN"),
+)
+
+#: Of downloads captured at both ends (`[transfer] captured`), and of SYN pings (`[transfer.places]`).
+DOWNLOADS = (
+    ("resent_at_sender_packets", "what tshark takes for retransmissions in a capture at the sender"),
+    ("resent_at_receiver_packets", "the same in a capture at the receiver, which sees no copy that was lost"),
+    ("pings_answered", "SYN pings of a site that were answered"),
+    ("ping_min_ms", "least RTT of these pings"),
+    ("ping_mean_ms", "mean RTT of these pings"),
+    ("ping_max_ms", "largest RTT of these pings"),
 )

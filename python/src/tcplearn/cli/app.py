@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from tcplearn.cli.collect import collect
 from tcplearn.cli.common import flush, say
 from tcplearn.cli.estimators import estimators_app
+from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
 from tcplearn.cli.papers import papers
@@ -42,6 +43,7 @@ app.add_typer(train_app, name="train")
 app.command("simulate")(simulate)
 app.add_typer(lab_app, name="lab")
 app.add_typer(module_app, name="module")
+app.add_typer(first_rto_app, name="first-rto")
 app.command("papers")(papers)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
-from . import beside, handshakes
+from . import beside, downloads, handshakes
 from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
@@ -33,10 +33,12 @@ class Arm:
     tlp: bool
     loss: str = ""  # a classifier of losses; then the timer is the kernel's
     startup: str = STOCK
+    at: downloads.End = "sender"
 
     @property
     def name(self) -> str:
         name = f"{self.congestion}+{self.loss or self.estimator}"
+        name += f"+{self.at}" if self.at != downloads.SENDER else ""
         return name if self.startup == STOCK else f"{name}+{self.startup}"
 
     @property
@@ -46,19 +48,23 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        return self.congestion if self.estimator == NO_ESTIMATOR else f"tl-{self.congestion}"
+        """The sender's."""
+        plain = self.estimator == NO_ESTIMATOR or self.at != downloads.SENDER
+        return self.congestion if plain else f"tl-{self.congestion}"
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
     """Every algorithm once, interleaved: each run starts with the next one."""
     a = scenario.algorithms
     crossed = [
-        Arm(c, e, t, startup=s)
+        Arm(c, e, t, startup=s, at=at)
         for t in a.tlp
         for c in a.congestion
-        for e in a.estimators
+        for at in a.at
+        for e in a.of.get(c, a.estimators)
         for s in a.startups
         if s == STOCK or e != NO_ESTIMATOR  # the plain kernel has no policy of ours
+        if at == a.at[0] or e not in (STOCK, NO_ESTIMATOR)  # nor an end
     ]
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
     every = (judged or crossed) + [Arm(c, NO_ESTIMATOR, t) for t in a.tlp for c in a.plain]
@@ -104,6 +110,10 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines += handshakes.start(scenario.handshakes, pages, scenario.runs.seed + run)
     elif by != "send":
         lines.append(f"start_{by} {scenario.transfer.bytes}")
+    if scenario.transfer.is_download:
+        of = scenario.transfer
+        kinds = scenario.algorithms.congestion
+        lines += downloads.start(kinds, of.pings, f"c{last}", captured=of.captured, near=_address(1))
     if repeat := scenario.transfer.repeat:
         by = "bursts"
         lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
@@ -118,12 +128,16 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             lines.append(
                 f"python3 /scenario/handshakes.py {handshakes.ROUTER} {scenario.handshakes.dropped()}"
             )
+        if scenario.transfer.is_download:
+            lines.append(downloads.settings(arm.at, arm.congestion, f"c{last}"))
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
             + (f" send_{by}" if by != "send" else "")
         )
         lines += beside.counters(scenario, arm.folder, "after")
+        if places := scenario.transfer.places:
+            lines += downloads.ping(places, arm.folder, [("c2", "r2"), ("c2", "l1")], f"c{last}")
     lines += [
         f"in_ns c{_gateway(i)} tc -s qdisc show dev r{_gateway(i)} >/out/queue-{hop.name}"
         for i, hop in enumerate(scenario.hop)

@@ -27,7 +27,7 @@ from .scenario import KERNELS, Scenario
 PROGRAM_FILES = tuple(LAB / "guest" / n for n in ("programs.sh", "summary.py", "handshakes.py", "pages.py"))
 #: In the image; no scenario loads those that it does not name itself.
 IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
-BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer")
+BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
 #: For a check: its allocations fail on purpose.
 FAILING = "tcplearn_failing.ko"
 
@@ -160,7 +160,9 @@ def _programs(folder: Path, image: Path) -> Path:
 
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
-    sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh", "guest/transfer.c")]
+    sources += [
+        LAB / name for name in ("module.sh", "packages.sh", "later.sh", "guest/transfer.c", "guest/syns.c")
+    ]
     sources.append(image / "versions")
     parts = [
         part

@@ -12,7 +12,7 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import beside, bursts, kernel_log, loss_figures, pages
+from . import beside, bursts, downloads, kernel_log, loss_figures, pages
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
@@ -51,6 +51,8 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
         )
         try:
             found += tidy(head, dict(_figures(scenario, arm, out / arm.folder)))
+            if scenario.transfer.places:
+                found += _ping_rows(head, out / arm.folder)
             if scenario.transfer.pages:
                 found += _page_rows(head, pages.read(out / arm.folder))
         except (OSError, ValueError, FailedError) as error:
@@ -62,6 +64,11 @@ def _page_rows(head: Head, fetched: Sequence[pages.Page]) -> Iterator[Json]:
     for size in dict.fromkeys(p.size_bytes for p in fetched):
         of = replace(head, flow=PAGE, parameters={**head.parameters, "bytes": size})
         yield from tidy(of, dict(pages.figures([p for p in fetched if p.size_bytes == size])))
+
+
+def _ping_rows(head: Head, folder: Path) -> Iterator[Json]:
+    for site, figures in downloads.read_pings(folder):
+        yield from tidy(replace(head, flow=site), figures)
 
 
 def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
@@ -92,7 +99,9 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
-    if arm.estimator != NO_ESTIMATOR and not scenario.transfer.pages:
+    if scenario.transfer.captured:
+        yield from _pairs(folder / downloads.COUNTED).items()
+    if arm.estimator != NO_ESTIMATOR and not scenario.transfer.pages and arm.at == downloads.SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if scenario.truth or arm.loss:

@@ -16,7 +16,7 @@ from tcplearn import jobs
 from tcplearn.errors import FailedError, FullDiskError
 from tcplearn.jobs import Job, JobFailedError, Place
 
-from . import guest, machine, results, truth
+from . import downloads, guest, machine, results, truth
 from .kept import Folders, packed
 from .machine import Machine
 from .scenario import Scenario
@@ -60,6 +60,8 @@ def run(
     if progress:
         progress(0.0, "guest and module")
     ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
+    if scenario.transfer.captured:
+        downloads.tshark()
     work = [_job(scenario, n, ready, pcap=options.pcap) for n in range(scenario.runs.count)]
     done = jobs.run(work, kept, pool, fresh=options.fresh, progress=progress, say=say)
     rows, folders = [], []
@@ -80,6 +82,7 @@ def _job(scenario: Scenario, run: int, ready: Machine, *, pcap: bool) -> Job:
         "programs": scenario.with_programs,
         "kernel": scenario.kernel,
         "fingerprint": ready.fingerprint,
+        "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
         "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
     }
     key = hashlib.sha256(f"{ready.fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
@@ -106,6 +109,8 @@ def boot(document: Json) -> bytes:
             raise JobFailedError(f"the kernel warned: {warned}", _text(folder / "console.log"))
         if document["truth"]:
             truth.reduce(folder, document["truth"])
+        if document["counted"]:
+            downloads.count(folder, document["counted"])
         for log in folder.glob("*/log"):
             log.with_name("log.gz").write_bytes(gzip.compress(log.read_bytes(), 6, mtime=0))
             log.unlink()

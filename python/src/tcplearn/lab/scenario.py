@@ -13,6 +13,7 @@ from tcplearn.errors import UserError, did_you_mean
 from tcplearn.scenario import check, link_trace, tree
 from tcplearn.scenario.check import Table
 
+from .downloads import End, Pings, Places
 from .handshakes import Handshakes, Pages, most_arms
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
@@ -145,6 +146,9 @@ class Transfer(Table):
     repeat: Repeat | None = None  # by `send` only
     by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
     pages: Pages | None = None  # by nginx, in place of one file
+    pings: Pings | None = None  # by nginx, beside each
+    places: Places | None = None  # by nginx, after each
+    captured: bool = False  # by nginx: its resends counted by tshark, at both ends
 
     @model_validator(mode="after")
     def _repeats(self) -> Self:
@@ -152,12 +156,22 @@ class Transfer(Table):
             raise ValueError(f"repeat is for the lab's own program; {self.by} transfers once")
         if self.pages and self.by != "nginx":
             raise ValueError(f'pages are what nginx serves: by = "nginx", not {self.by}')
+        if self.is_download and (self.by != "nginx" or self.pages):
+            raise ValueError('pings, places and captured are of one file: by = "nginx", without pages')
         return self
+
+    @property
+    def is_download(self) -> bool:
+        return self.pings is not None or self.places is not None or self.captured
 
 
 class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
+    #: these take the place of `estimators` for a congestion control, as coefficients that are its own
+    of: dict[Literal["reno", "cubic", "vegas"], list[str]] = Field(default={})
+    #: whose kernel is changed; stock is run once
+    at: list[End] = Field(default=["sender"], min_length=1)
     tlp: list[bool] = Field(default=[True], min_length=1)
     startups: list[str] = Field(default=[STOCK], min_length=1)
     set_srtt: bool = False
@@ -180,7 +194,7 @@ class Algorithms(Table):
                 hint = did_you_mean(name, policies, f"there are {', '.join(policies)}")
                 raise ValueError(f"the kernel module has no startup policy {name!r}; {hint}")
         known = [STOCK, NO_ESTIMATOR, *(info.name for info in estimators.available() if info.core)]
-        for name in self.estimators:
+        for name in [*self.estimators, *(name for names in self.of.values() for name in names)]:
             if name not in known:
                 hint = did_you_mean(name, known, "`tcplearn estimators` lists them, and stock and none")
                 raise ValueError(f"the kernel module has no estimator {name!r}; {hint}")
@@ -226,6 +240,14 @@ class Scenario(Table):
         if pages and arms > most_arms(pages):
             raise ValueError(
                 f"{arms} algorithms need more ports than there are; {most_arms(pages)} have room"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.algorithms.at != ["sender"] and not self.transfer.is_download:
+            raise ValueError(
+                "algorithms.at is for downloads: transfer.pings, transfer.places or transfer.captured"
             )
         return self
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn first-rto`: a trained model in this machine's kernel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tcplearn.cli.common import Work
+from tcplearn.errors import UserError
+
+first_rto_app = typer.Typer(
+    rich_markup_mode=None, help="The first RTO of new connections on this machine, from a trained model."
+)
+
+
+@first_rto_app.command("load")
+def _load(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="As `tcplearn train rtt` writes it.")],
+    cgroup: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Whose connections; a folder of cgroup2.", show_default="all of them"
+        ),
+    ] = None,
+) -> Work:
+    """Load it into a cgroup, for active and passive opens: all or nothing. Connections there are already
+    stay as they are."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import sock_ops
+        from tcplearn.learn.rtt import model as models
+        from tcplearn.learn.rtt.settings import packed
+
+        read = models.read(model)
+        if why := sock_ops.missing():
+            raise UserError(why)
+        loaded = sock_ops.Loaded()
+        loaded.load(packed(read, sock_ops.ticks_per_second()), cgroup or sock_ops.cgroups())
+        _print(loaded.status())
+
+    return work
+
+
+@first_rto_app.command("status")
+def _status() -> Work:
+    """Whether one is loaded, for which cgroup, and how many places it knows."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import sock_ops
+
+        _print(sock_ops.Loaded().status())
+
+    return work
+
+
+@first_rto_app.command("unload")
+def _unload() -> Work:
+    """Take it out, and forget the places: new connections begin with one second again."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import sock_ops
+
+        sock_ops.Loaded().unload()
+
+    return work
+
+
+def _print(lines: list[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))

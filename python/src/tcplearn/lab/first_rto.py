@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""First RTOs in the guest: connections with places that lose packets, the sock_ops program in a cgroup of the
+client, of the server, of both or of neither. A run is a machine of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcplearn import jobs
+from tcplearn.errors import FailedError
+from tcplearn.jobs import Job
+from tcplearn.jobs import Place as Where
+
+from . import handshake_waits, machine, sock_ops
+from .checkout import LAB
+from .handshake_waits import CLIENTS_ABOVE
+from .kept import Folders, packed
+from .machine import Machine
+
+Json = dict[str, Any]
+
+GUEST = LAB / "guest" / "first_rto.py"
+#: Of the guest's kernel.
+TICKS_PER_SECOND = 250
+PORT = 7000
+#: Second number of the first server's address.
+FIRST_HOST, MOST_PLACES = 64, 60
+LIMIT_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    rtt_ms: float
+    jitter_ms: float  # netem's, of each direction
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Settings as the program takes them; None: stock's second."""
+
+    name: str
+    client: bytes | None = None
+    server: bytes | None = None
+    fresh: bool = False  # each connection is with a place never seen before
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    places: tuple[Place, ...]
+    loss_percent: float = 10.0  # of each packet, each way
+    count: int = 50  # connections with each place, one after the other
+    seed: int = 1
+
+
+def run(
+    network: Network,
+    trials: Sequence[Trial],
+    where: Where,
+    out: Path | None = None,
+    progress: jobs.Progress | None = None,
+    say: Callable[[str], None] = print,
+) -> dict[str, list[handshake_waits.Connection]]:
+    """The connections of each trial, by its name. Raises UserError, FailedError."""
+    kept = Folders(out or machine.cache_folder() / "runs")
+    if progress:
+        progress(0.0, "guest and program")
+    ready = machine.prepare(machine.cache_folder(), True)
+    with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name:
+        program = sock_ops.compiled(Path(name)).read_bytes()
+    work = [_job(network, trial, ready, program) for trial in trials]
+    done = jobs.run(work, kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
+    if done.failures:
+        raise FailedError(f"{len(done.failures)} runs failed: {done.failures[0]}")
+    return {
+        trial.name: handshake_waits.read(done.results[job.key])
+        for trial, job in zip(trials, work, strict=True)
+    }
+
+
+def _job(network: Network, trial: Trial, ready: Machine, program: bytes) -> Job:
+    document = {
+        "name": f"first-rto-{network.seed:03d}",
+        "script": script(network, trial),
+        "settings": {
+            end: of.hex() for end in ("client", "server") if (of := getattr(trial, end)) is not None
+        },
+        "program": program.hex(),
+        "seed": network.seed,
+        "fingerprint": ready.fingerprint,
+    }
+    parts = (
+        ready.fingerprint,
+        document["script"],
+        document["settings"],
+        document["program"],
+        GUEST.read_text(),
+    )
+    key = hashlib.sha256(repr((*parts, network.seed)).encode()).hexdigest()[:20]
+    return Job(key, boot, (document,), f"first RTO, {trial.name}")
+
+
+def boot(document: Json) -> bytes:
+    """What the guest left, packed. Raises FailedError."""
+    ready = machine.prepare(machine.cache_folder(), True)
+    if ready.fingerprint != document["fingerprint"]:
+        raise FailedError("this machine's guest or module is not that of the sweep: same commit, same apt?")
+    with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
+        folder, out = Path(name) / "in", Path(name) / "out"
+        folder.mkdir()
+        (folder / "first_rto.o").write_bytes(bytes.fromhex(document["program"]))
+        for end, settings in document["settings"].items():
+            value = " ".join(f"{byte:#04x}" for byte in bytes.fromhex(settings))
+            (folder / f"{end}.settings").write_text(value)
+        files = [GUEST, *folder.iterdir()]
+        machine.run(ready, document["script"], out, seed=document["seed"], limit_s=LIMIT_S, files=files)
+        handshake_waits.reduce(out)
+        return packed(out)
+
+
+def script(network: Network, trial: Trial) -> str:
+    """Client c, routers m and n with a link for each place between them, server s."""
+    return "\n".join(_lines(network, trial)) + "\n"
+
+
+def _lines(network: Network, trial: Trial) -> Iterator[str]:
+    hosts = range(FIRST_HOST, FIRST_HOST + len(network.places))
+    yield f"# first RTO: {trial.name}"
+    yield ". /scenario/lib.sh\n. /scenario/programs.sh\nkernel_modules veth sch_netem\nnamespaces c m n s"
+    yield "link c r0 10.0.0.1 m l0 10.0.0.2\nlink n r2 10.0.2.1 s l2 10.0.2.2"
+    yield "route c default 10.0.0.2\nroute s default 10.0.2.1"
+    for host, place in zip(hosts, network.places, strict=True):
+        yield f"link m d{host} 10.1.{host}.1 n u{host} 10.1.{host}.2"
+        servers, clients = f"10.{host}.0.0/16", f"10.{host + CLIENTS_ABOVE}.0.0/16"
+        yield f"route m {servers} 10.1.{host}.2\nroute n {servers} 10.0.2.2"
+        yield f"route n {clients} 10.1.{host}.1\nroute m {clients} 10.0.0.1"
+        yield f"ip -n s route add local {servers} dev lo\nip -n c route add local {clients} dev lo"
+        yield from (f"qdisc {ns} {device} {_path(place)}" for ns, device in _ends(host))
+    yield "mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && mount -t bpf bpf /sys/fs/bpf"
+    for end in ("client", "server"):
+        yield f"mkdir /sys/fs/cgroup/{end}"
+        if getattr(trial, end) is not None:
+            yield f"first_rto_load {end}"
+    yield f"in_cgroup server s python3 /scenario/first_rto.py serve {PORT} &"
+    for host in hosts:  # neighbours are found beforehand
+        there, back = f"10.{host}.0.1", f"10.{host + CLIENTS_ABOVE}.0.1"
+        yield f"in_ns c ping -q -c 1 -W 60 -I {back} {there} >/dev/null"
+    every = " ".join(map(str, hosts))
+    fresh = int(trial.fresh)
+    connect = f"in_cgroup client c python3 /scenario/first_rto.py connect {PORT}"
+    yield f"{connect} 0 1 {fresh} {every} >/out/history"
+    for host, place in zip(hosts, network.places, strict=True):
+        for ns, device in _ends(host):
+            loss = f"loss {network.loss_percent:g}%"
+            yield f"in_ns {ns} tc qdisc change dev {device} {_path(place)} {loss}"
+    yield "capture_handshakes client c r0\ncapture_handshakes server s l2\nsleep 1"
+    yield f"{connect} 1 {network.count} {fresh} {every} >/out/connections"
+    yield "sleep 1\nfinish\nexit 0"
+
+
+def _ends(host: int) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("m", f"d{host}"), ("n", f"u{host}")
+
+
+def _path(place: Place) -> str:
+    jitter = f" {place.jitter_ms:g}ms distribution paretonormal" if place.jitter_ms else ""
+    return f"root netem limit 10000 rate 10gbit delay {place.rtt_ms / 2:g}ms{jitter}"

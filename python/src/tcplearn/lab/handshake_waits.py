@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Handshakes as captured at both ends: what was lost, how long until a resend got through, and which resends
+were needless. A sending is known by its timestamp (RFC 7323): resends are milliseconds apart."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import FailedError
+
+CLIENT, SERVER = "client", "server"
+FILE = "handshakes.json"
+#: A server answers a SYN at once; within this.
+AT_ONCE_US = 2_000
+_ACK = 0x10
+_MAGIC = b"\xd4\xc3\xb2\xa1"  # little endian, microseconds
+_TIMESTAMPS = 8
+
+#: Client's addresses are so far above the server's of a place; connection 0 has this port.
+CLIENTS_ABOVE, FIRST_PORT = 64, 20_000
+
+#: Place, and number of a connection with it.
+Of = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    of: Of
+    at_us: int
+    is_answer: bool
+    stamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    sent_us: int
+    arrived_us: int  # -1: it was lost
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    host: int
+    number: int
+    connected_us: int  # by the program
+    answered_us: int  # from then to the answer of the first bytes
+    syns: tuple[Sending, ...]
+    answers: tuple[Sending, ...]  # SYN-ACKs
+
+    @property
+    def lost(self) -> int:
+        return sum(one.arrived_us < 0 for one in (*self.syns, *self.answers))
+
+    @property
+    def established_us(self) -> int:
+        return min(one.arrived_us for one in self.answers if one.arrived_us >= 0)
+
+    @property
+    def wait_us(self) -> int:
+        """Until the packets that got through were sent: the SYN after the first one, and the SYN-ACK after
+        the first SYN had arrived."""
+        syn = min((one for one in self.syns if one.arrived_us >= 0), key=lambda one: one.arrived_us)
+        answer = min((one for one in self.answers if one.arrived_us >= 0), key=lambda one: one.arrived_us)
+        return (syn.sent_us - self.syns[0].sent_us) + (answer.sent_us - syn.arrived_us)
+
+    @property
+    def needless_syns(self) -> int:
+        """Resent while the answer that got through was on its way, or an earlier SYN that it answered."""
+        return sum(self._is_needless(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
+
+    def _is_needless(self, at_us: int, k: int) -> bool:
+        through = [one for one in self.answers if one.arrived_us >= 0]
+        if any(one.sent_us <= at_us < one.arrived_us for one in through):
+            return True
+        under_way = [one.arrived_us for one in self.syns[:k] if one.arrived_us > at_us]
+        return any(0 <= one.sent_us - arrived < AT_ONCE_US for arrived in under_way for one in through)
+
+    @property
+    def needless_answers(self) -> int:
+        """SYN-ACKs after one that got through."""
+        first = next((k for k, one in enumerate(self.answers) if one.arrived_us >= 0), len(self.answers))
+        return max(0, len(self.answers) - 1 - first)
+
+    @property
+    def unanswered_syns(self) -> int:
+        """They arrived, and the server sent nothing: Linux answers one in half a second that comes again."""
+        arrived = [one.arrived_us for one in self.syns if one.arrived_us >= 0]
+        return sum(not any(0 <= a.sent_us - at < AT_ONCE_US for a in self.answers) for at in arrived)
+
+
+def reduce(folder: Path) -> None:
+    """In place of a run's captures, its connections."""
+    captures = folder / "pcap"
+    seen = {end: list(_packets(captures / f"{end}.pcap")) for end in (CLIENT, SERVER)}
+    syns = _sendings(seen[CLIENT], seen[SERVER], is_answer=False)
+    answers = _sendings(seen[SERVER], seen[CLIENT], is_answer=True)
+    out = []
+    for line in (folder / "connections").read_text().splitlines():
+        host, number, connected_us, answered_us = map(int, line.split())
+        of = (host, number)
+        out.append(Connection(host, number, connected_us, answered_us, tuple(syns[of]), tuple(answers[of])))
+    (folder / FILE).write_text(json.dumps([asdict(one) for one in out]))
+    shutil.rmtree(captures)
+
+
+def read(folder: Path) -> list[Connection]:
+    documents: list[dict[str, Any]] = json.loads((folder / FILE).read_text())
+    return [
+        Connection(**(one | {name: _sent(one[name]) for name in ("syns", "answers")})) for one in documents
+    ]
+
+
+def _sent(documents: Sequence[dict[str, int]]) -> tuple[Sending, ...]:
+    return tuple(Sending(**one) for one in documents)
+
+
+def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool) -> dict[Of, list[Sending]]:
+    """Of each connection those of one kind, by when they were sent."""
+    arrived = {(p.of, p.stamp): p.at_us for p in into if p.is_answer == is_answer}
+    found: dict[Of, list[Sending]] = defaultdict(list)
+    for p in out:
+        if p.is_answer == is_answer:
+            found[p.of].append(Sending(p.at_us, arrived.get((p.of, p.stamp), -1)))
+    return found
+
+
+def _packets(path: Path) -> Iterator[Packet]:
+    """SYNs and SYN-ACKs over Ethernet and IPv4. Raises FailedError."""
+    data = path.read_bytes()
+    if data[:4] != _MAGIC:
+        raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
+    at = 24
+    while at + 16 <= len(data):
+        seconds, micros, size = struct.unpack_from("<III", data, at)
+        frame = data[at + 16 : at + 16 + size]
+        at += 16 + size
+        ip = frame[14:]
+        tcp = ip[4 * (ip[0] & 15) :]
+        is_answer = bool(tcp[13] & _ACK)
+        client, port = (ip[16:20], tcp[2:4]) if is_answer else (ip[12:16], tcp[0:2])
+        of = (client[1] - CLIENTS_ABOVE, int.from_bytes(port, "big") - FIRST_PORT)
+        yield Packet(of, seconds * 1_000_000 + micros, is_answer, _stamp(tcp))
+
+
+def _stamp(tcp: bytes) -> int:
+    """TSval. Raises FailedError."""
+    at, end = 20, 4 * (tcp[12] >> 4)
+    while at < end and tcp[at] != 0:
+        if tcp[at] == _TIMESTAMPS:
+            return int.from_bytes(tcp[at + 2 : at + 6], "big")
+        at += 1 if tcp[at] == 1 else tcp[at + 1]
+    raise FailedError("a SYN without a timestamp")

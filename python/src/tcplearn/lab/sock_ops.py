@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""linux/bpf/first_rto.bpf.c on this machine: compiled, loaded into a cgroup with a model's settings, looked
+at, taken out. All that it leaves is below one folder of bpffs, and a file that names the cgroup."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcplearn.errors import FailedError, UserError, printable
+
+from .checkout import ROOT
+
+SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
+HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
+PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
+#: Which cgroup it was loaded into.
+NOTE = Path("/run/tcplearn-first-rto")
+#: Where Debian has bpftool.
+_MORE_PATH = "/usr/sbin:/sbin"
+KEY = ("key", "0", "0", "0", "0")
+
+
+def tool(name: str) -> str:
+    """Raises UserError."""
+    found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
+    if not found:
+        raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
+    return found
+
+
+def missing() -> str:
+    """What keeps it from being loaded here, in words; "" if nothing does."""
+    if os.geteuid() != 0:
+        return "a cgroup's BPF program needs root"
+    try:
+        _headers()
+        _ = compiler(), tool("bpftool"), cgroups(), ticks_per_second()
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def compiler() -> str:
+    return shutil.which("clang") or tool("clang-14")
+
+
+def _headers() -> None:
+    if not HEADERS.exists():
+        raise UserError("libbpf's headers are missing: apt-get install --no-install-recommends libbpf-dev")
+
+
+def cgroups() -> Path:
+    """Where cgroup2 is. Raises UserError."""
+    for line in Path("/proc/mounts").read_text().splitlines():
+        _, folder, kind, *_ = line.split()
+        if kind == "cgroup2":
+            return Path(folder)
+    raise UserError("no cgroup2 is mounted here")
+
+
+def ticks_per_second() -> int:
+    """CONFIG_HZ: the kernel takes the RTO in its ticks. Raises UserError."""
+    packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
+    text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
+    text = text or (plain.read_text() if plain.exists() else "")
+    found = re.search(r"^CONFIG_HZ=(\d+)$", text, re.MULTILINE)
+    if not found:
+        raise UserError(f"CONFIG_HZ is not known: neither {packed} nor {plain} has it")
+    return int(found[1])
+
+
+def compiled(folder: Path) -> Path:
+    """The object, for any kernel since 4.13. Raises UserError, FailedError."""
+    if not SOURCE.exists():
+        raise UserError(f"the first RTO needs a checkout of tcplearn: there is no {SOURCE}")
+    _headers()
+    out = folder / "first_rto.o"
+    words = (
+        "-O2",
+        "-g",
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-Wall",
+        "-Werror",
+        f"-ffile-prefix-map={ROOT}=.",
+        f"-I{ROOT}/core/include",
+    )
+    _run(compiler(), *words, "-I/usr/include/x86_64-linux-gnu", "-c", SOURCE, "-o", out)
+    return out
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Where a program is; another than the default for tests."""
+
+    pins: Path = PINS
+    note: Path = NOTE
+
+    def load(self, settings: bytes, cgroup: Path) -> None:
+        """All or nothing. Raises UserError, FailedError."""
+        if self.pins.exists():
+            raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
+        if not (cgroup / "cgroup.procs").exists():
+            raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
+        bpftool = tool("bpftool")
+        with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name, self._undone():
+            program = compiled(Path(name))
+            with contextlib.suppress(FileExistsError):
+                self.pins.mkdir()
+            _run(
+                bpftool, "prog", "load", program, self.pins / "prog", "type", "sockops", "pinmaps", self.pins
+            )
+            value = [f"{byte:#04x}" for byte in settings]
+            _run(bpftool, "map", "update", "pinned", self.pins / "settings", *KEY, "value", *value)
+            _run(bpftool, "cgroup", "attach", cgroup, "sock_ops", "pinned", self.pins / "prog", "multi")
+            self.note.write_text(f"{cgroup}\n")
+
+    @contextlib.contextmanager
+    def _undone(self) -> Iterator[None]:
+        """Where it fails nothing is left."""
+        try:
+            yield
+        except BaseException:
+            self._remove()
+            raise
+
+    def _remove(self) -> None:
+        shutil.rmtree(self.pins, ignore_errors=True)
+        self.note.unlink(missing_ok=True)
+
+    def status(self) -> list[str]:
+        """Lines for people."""
+        if not self.pins.exists():
+            return ["no first RTO is loaded: each connection begins with one second"]
+        cgroup = self.note.read_text().strip() if self.note.exists() else "?"
+        return [f"loaded: new connections of {cgroup}", *(f"{name}: {n}" for name, n in self._known())]
+
+    def _known(self) -> Iterator[tuple[str, int]]:
+        for name in ("places", "prefixes"):
+            dumped = _run(tool("bpftool"), "-j", "map", "dump", "pinned", self.pins / name)
+            yield f"{name} known", dumped.count('"key":')
+
+    def unload(self) -> None:
+        """Connections there are keep what they have. Raises UserError, FailedError."""
+        if not self.pins.exists():
+            raise UserError("no first RTO is loaded")
+        cgroup = Path(self.note.read_text().strip()) if self.note.exists() else None
+        if cgroup and cgroup.exists():
+            _run(tool("bpftool"), "cgroup", "detach", cgroup, "sock_ops", "pinned", self.pins / "prog")
+        self._remove()
+
+
+def _run(*words: object) -> str:
+    command: Sequence[str] = [str(word) for word in words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
+        raise FailedError(f"{Path(command[0]).name} {command[1]}: {printable(said[-1])}")
+    return done.stdout
