@@ -29,6 +29,10 @@ static void replay(const char *folder)
 			tl_first_rto_doubt(&places[v[0]], v[2]);
 			continue;
 		}
+		if (strcmp(kind, "resent") == 0) {
+			tl_first_rto_resent(&places[v[0]], v[1], v[3], v[2]);
+			continue;
+		}
 		tl_first_rto_shipped((uint32_t)v[3], &m);
 		us = tl_first_rto_us(&m, &places[v[0]], &places[v[1]], (int32_t)v[4], v[2]);
 		CHECK(us == v[5], "%s gives %lld", line, (long long)us);
@@ -90,11 +94,33 @@ static void wrong_models(void)
 	}
 }
 
+/* A known place of 60 ms whose RTO is 86: a lost SYN-ACK is let pass once, and an RTT that has grown never. */
+static void lost_answers(void)
+{
+	struct tl_first_rto_place p;
+
+	tl_first_rto_place_init(&p);
+	tl_first_rto_resent(&p, 146000, 86000, 1);
+	CHECK(p.doubts == 1, "nothing is known of the place");
+	tl_first_rto_report(&p, 60000, 2);
+	tl_first_rto_resent(&p, 146000, 86000, 3);
+	CHECK(p.doubts == 0 && p.last_us == 60000, "a lost SYN-ACK is no doubt");
+	tl_first_rto_resent(&p, 146000, 86000, 4);
+	CHECK(p.doubts == 1, "the second in a row is one");
+	tl_first_rto_report(&p, 60000, 5);
+	tl_first_rto_resent(&p, 120000, 86000, 6);
+	CHECK(p.doubts == 1, "an RTT of 120 ms is one");
+	tl_first_rto_report(&p, 60000, 7);
+	tl_first_rto_resent(&p, 146000, 20000, 8);
+	CHECK(p.doubts == 1, "an RTO below the RTT is one");
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc == 2, "usage: test_first_rto VECTORS");
 	if (argc == 2)
 		replay(argv[1]);
 	wrong_models();
+	lost_answers();
 	return finish();
 }

@@ -23,14 +23,25 @@ class Place:
     def __init__(self):
         self.last = self.high = self.seen = 0
         self.doubts = 0
+        self.excused = False
 
     def report(self, rtt, now):
         rtt = max(1, min(rtt, LONGEST_US))
         self.high = max(rtt, self.high - (self.high - rtt) // 8)
-        self.last, self.seen, self.doubts = rtt, now, 0
+        self.last, self.seen, self.doubts, self.excused = rtt, now, 0, False
 
     def doubt(self, now):
         self.seen, self.doubts = now, min(5, self.doubts + 1)
+
+
+    def resent(self, rtt, rto, now):
+        lost_answer = 0 < self.last <= rto and rtt - rto > self.last - self.last // 4
+        if 0 < rtt <= rto:
+            self.report(rtt, now)
+        elif lost_answer and not self.excused:
+            self.excused = True
+        else:
+            self.doubt(now)
 
 
 def first_rto(model, place, prefix, hops, now):
@@ -69,6 +80,12 @@ def lines():
         elif k % 11 == 1:
             places[which].doubt(now)
             yield f"doubt,{which},0,{now}"
+        elif k % 11 == 4:
+            last = places[which].last
+            rto = dice.choice((last, last + 1, last * 3 // 2, 20_000, 1_000_000))
+            rtt = rto + dice.choice((-1, 0, 1, last - last // 4 - 1, last - last // 4, last, 2 * last, -rto))
+            places[which].resent(rtt, rto, now)
+            yield f"resent,{which},{rtt},{now},{rto}"
         else:
             model, prefix, hops = dice.randrange(len(models)), dice.randrange(PLACES), dice.randrange(-1, 300)
             rto = first_rto(models[model], places[which], places[prefix], hops, now)

@@ -4,7 +4,8 @@
  *
  * What makes a wrong model harmless: the RTO is at most cap_us, so a handshake packet that was lost is never sent
  * again later than without a model; each resend doubles it as ever; and with each handshake whose packets were sent
- * again, perhaps for nothing, the place's is four times as long, until there is an RTT again. */
+ * again, perhaps for nothing, the place's is four times as long, until there is an RTT again. What looks like a lost
+ * SYN-ACK of a place that is known is let pass once. */
 #ifndef TCPLEARN_FIRST_RTO_H
 #define TCPLEARN_FIRST_RTO_H
 
@@ -33,6 +34,7 @@ struct tl_first_rto_place {
 	int64_t last_us, high_us; /* 0: none yet */
 	int64_t time_us;          /* of the last */
 	uint32_t doubts;          /* of the last handshakes, those resent: perhaps for nothing */
+	uint32_t excused;         /* since the last RTT one was taken for a lost SYN-ACK */
 };
 
 TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, int64_t last_q16,
@@ -55,7 +57,7 @@ TL_FN void tl_first_rto_leave(struct tl_first_rto_line *l)
 TL_FN void tl_first_rto_place_init(struct tl_first_rto_place *p)
 {
 	p->last_us = p->high_us = p->time_us = 0;
-	p->doubts = 0;
+	p->doubts = p->excused = 0;
 }
 
 /* An RTT that is no segment's sent twice. The high one rises at once and falls by an eighth, as the RTT that Linux
@@ -66,7 +68,7 @@ TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int
 	p->high_us = rtt_us >= p->high_us ? rtt_us : p->high_us - ((p->high_us - rtt_us) >> 3);
 	p->last_us = rtt_us;
 	p->time_us = time_us;
-	p->doubts = 0;
+	p->doubts = p->excused = 0;
 }
 
 /* A handshake whose packets were sent again: whether for nothing is not known. */
@@ -111,12 +113,21 @@ TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct t
 	return tl_clamp_us(us << 2 * doubts, m->floor_us, m->cap_us);
 }
 
+/* Where the SYN-ACK is lost its echo is of the first SYN, so the RTT by timestamps is the RTO and a round trip, about the
+ * last one. An RTT that has grown above the RTO looks so only where it has more than doubled. */
+TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us)
+{
+	return p->last_us > 0 && rto_us >= p->last_us && rtt_us - rto_us > p->last_us - (p->last_us >> 2);
+}
+
 /* A handshake whose packets were sent again: its RTT by timestamps (RFC 7323), 0 where there are none, and the first
  * RTO it had. An RTT below it is one: what was sent again was lost. */
 TL_FN void tl_first_rto_resent(struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us, int64_t time_us)
 {
 	if (rtt_us > 0 && rtt_us <= rto_us)
 		tl_first_rto_report(p, rtt_us, time_us);
+	else if (!p->excused && tl_first_rto_is_lost_answer(p, rtt_us, rto_us))
+		p->excused = 1;
 	else
 		tl_first_rto_doubt(p, time_us);
 }

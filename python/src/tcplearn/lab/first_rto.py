@@ -89,7 +89,7 @@ def _job(network: Network, trial: Trial, ready: Machine, program: bytes) -> Job:
         "settings": {
             end: of.hex() for end in ("client", "server") if (of := getattr(trial, end)) is not None
         },
-        "program": program.hex(),
+        "program": program.hex() if trial.client or trial.server else "",
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }

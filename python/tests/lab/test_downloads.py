@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Downloads with the estimator at either end; first RTOs in the guest; and the pages of baddam2018."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from samples import ROOT
+from tcplearn.__main__ import main
+from tcplearn.errors import UserError
+from tcplearn.lab import downloads, first_rto, guest, scenario
+from tcplearn.lab.handshake_waits import Connection, Sending
+from tcplearn.papers.baddam2018 import cells, published
+from tcplearn.papers.baddam2018 import first_rto as page
+
+FOLDER = ROOT / "papers" / "baddam2018"
+GRID = FOLDER / "grid.toml"
+DOWNLOADS = """
+name = "x"
+[[hop]]
+name = "a"
+forward = { rate = "10mbit", delay_ms = 5 }
+[transfer]
+by = "nginx"
+captured = true
+pings = { every_us = 100 }
+[algorithms]
+at = ["sender", "receiver"]
+estimators = ["stock", "linreg"]
+[algorithms.of]
+vegas = ["stock", "linreg/vegas"]
+"""
+
+
+def load(folder: Path, text: str) -> scenario.Scenario:
+    (folder / "x.toml").write_text(text)
+    return scenario.load(folder / "x.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('by = "nginx"', 'by = "send"', r"pings, places and captured are of one file"),
+        ("every_us = 100", "every_us = 1", r"pings\.every_us: should be greater than or equal to 50"),
+        ('"linreg/vegas"]', '"linreg/vega"]', r"no estimator 'linreg/vega'; did you mean linreg/vegas"),
+        ("captured = true\npings = { every_us = 100 }", "", r"algorithms\.at is for downloads"),
+        ('"receiver"]', '"router"]', r"algorithms\.at\.1: should be 'sender' or 'receiver'"),
+        ("captured = true", "places = { site = [] }", r"places\.site"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in DOWNLOADS
+    with pytest.raises(UserError, match=message) as error:
+        load(tmp_path, DOWNLOADS.replace(old, new, 1))
+    assert "\n" not in str(error.value)
+
+
+def test_whose_kernel_is_changed(tmp_path: Path) -> None:
+    text = guest.script(load(tmp_path, DOWNLOADS), 0)
+    assert "transfer reno+stock+tlp-on tl-reno stock " in text
+    assert "transfer reno+linreg+tlp-on tl-reno linreg " in text
+    receivers = "changed=c3; in_ns c3 sysctl -qw net.ipv4.tcp_congestion_control=tl-reno\n"
+    assert f"{receivers}transfer reno+linreg+receiver+tlp-on reno linreg " in text
+    assert "stock+receiver" not in text and text.count("transfer reno") == 3
+    assert "beside='syns flood 10.0.0.2 80 100'" in text
+    assert "capture_port sender c0 r0 5002\ncapture_port receiver c3 l2 5002" in text
+
+
+def test_the_grid_is_the_issues() -> None:
+    """3 kernels, 3 versions at two ends and stock, 3 traffics, 5 downloads; sites as printed."""
+    of = guest.arms(scenario.load(GRID), 0)
+    assert len(of) == 3 * (1 + 3 * 2) and scenario.load(GRID).runs.count == 5
+    assert {cells.version_of(arm.estimator) for arm in of} == {"stock", *cells.VERSIONS.values()}
+    every = {name: scenario.load(GRID, name).transfer.pings for name in ("full", "low", "high")}
+    assert every["full"] is None and every["low"] and every["high"]
+    assert (every["low"].every_us, every["high"].every_us) == (100_000, 100)
+    places = scenario.load(FOLDER / "sanity.toml").transfer.places
+    assert places
+    printed = {
+        b.site: b.mean for b in published.bursts(FOLDER) if (b.kernel, b.version) == ("cubic", "original")
+    }
+    assert {site.name: site.rtt_ms for site in places.site} == printed and len(printed) == 9
+
+
+def test_pings_are_read_as_they_are_printed(tmp_path: Path) -> None:
+    (tmp_path / downloads.PINGS).write_text("a.b 20 1000 2500 4000\nc 0 0 0 0\n")
+    found = dict(downloads.read_pings(tmp_path))
+    assert found["a.b"] == {"pings_answered": 20, "ping_min_ms": 1, "ping_mean_ms": 2.5, "ping_max_ms": 4}
+    assert found["c"] == {"pings_answered": 0}
+
+
+def connection(syns: list[tuple[int, int]], answers: list[tuple[int, int]]) -> Connection:
+    """(sent, arrived) in ms; -1: lost."""
+    both = [
+        tuple(Sending(1000 * sent, -1 if arrived < 0 else 1000 * arrived) for sent, arrived in of)
+        for of in (syns, answers)
+    ]
+    return Connection(64, 1, 0, 0, *both)
+
+
+LOST_SYN = connection([(0, -1), (100, 130)], [(130, 160)])
+LOST_ANSWER = connection([(0, 30), (100, 130)], [(30, -1), (130, 160)])
+BY_ITS_TIMER = connection([(0, 30), (100, -1)], [(30, -1), (1030, 1060)])
+TOO_SOON = connection([(0, 30), (40, 70)], [(30, 60), (70, 100)])
+SYN_UNDER_WAY = connection([(0, 30), (20, 50)], [(30, 60)])
+IGNORED = connection([(0, 30), (100, 130), (300, 330), (700, 730)], [(30, -1), (130, -1), (730, 760)])
+
+
+def test_how_long_until_a_resend_got_through() -> None:
+    assert [c.wait_us for c in (LOST_SYN, LOST_ANSWER, BY_ITS_TIMER, TOO_SOON)] == [
+        100_000,
+        100_000,
+        1_000_000,
+        0,
+    ]
+    assert IGNORED.wait_us == 700_000
+    assert [c.lost for c in (LOST_SYN, BY_ITS_TIMER, TOO_SOON, IGNORED)] == [1, 2, 0, 2]
+
+
+def test_which_resends_were_needless() -> None:
+    every = (LOST_SYN, LOST_ANSWER, BY_ITS_TIMER, TOO_SOON, SYN_UNDER_WAY, IGNORED)
+    assert [c.needless_syns for c in every] == [0, 0, 0, 1, 1, 0]
+    assert [c.needless_answers for c in every] == [0, 0, 0, 1, 0, 0]
+    assert [c.unanswered_syns for c in every] == [0, 0, 0, 0, 1, 1]
+
+
+def test_a_trial_has_the_program_where_it_says() -> None:
+    of = page.network(small=True)
+    both = next(trial for trial in page.trials() if trial.client and trial.server)
+    text = first_rto.script(of, both)
+    assert text.count("first_rto_load") == 2 and "loss 10%" in text
+    assert "first_rto_load" not in first_rto.script(of, page.trials()[0])
+    assert " 1 8 1 64 65 66 >" in first_rto.script(of, replace(both, fresh=True))
+
+
+def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
+    """Downloads under both ends' kernels beside SYNs, pings, and first RTOs, in the machine."""
+    words = ["papers", "baddam2018", "--profile", "smoke", "-q", "--out", str(tmp_path / "kept")]
+    assert main([*words, "-o", str(tmp_path)]) == 0
+    grid = (tmp_path / "lab.md").read_text()
+    assert "| reno | as written | downloader |" in grid and "| reno | trademe.co.nz | " in grid
+    rows = [
+        line.split("|") for line in (tmp_path / "first-rto.md").read_text().splitlines() if "24 |" in line
+    ]
+    waits = {row[1].strip(): float(row[4]) for row in rows}
+    assert waits["model at both ends, known places"] < 0.6 * waits["stock, 1 s"]
+    assert "| published, cubic |" in (tmp_path / "regression.md").read_text()
