@@ -33,7 +33,6 @@ class Place:
     def doubt(self, now):
         self.seen, self.doubts = now, min(5, self.doubts + 1)
 
-
     def resent(self, rtt, rto, now):
         lost_answer = 0 < self.last <= rto and rtt - rto > self.last - self.last // 4
         if 0 < rtt <= rto:
