@@ -17,7 +17,7 @@ STOCK_NAME = "stock"
 #: Endings of an estimator's name, and what the paper would call it.
 VERSIONS = {"no-error": "without error", "magnitude": "corrected", "": "as written"}
 TIME, RESENT, RESENT_AT_SENDER = "duration_s", "resent_at_receiver_packets", "resent_at_sender_packets"
-TIMEOUTS = "nstat.TcpExtTCPTimeouts"
+RESENT_BY_KERNEL, TIMEOUTS = "retransmitted_packets", "nstat.TcpExtTCPTimeouts"
 RESAMPLES, SEED = 2000, 2018
 
 Row = Mapping[str, Any]
@@ -55,7 +55,7 @@ def cells(scenario: Scenario, rows: Sequence[Row]) -> list[Cell]:
             of.setdefault((row["algorithm"], row["run"]), {})[row["metric"]] = row["value"]
     out = []
     for arm in guest.arms(scenario, 0):
-        metrics = (TIME, RESENT, RESENT_AT_SENDER, TIMEOUTS)
+        metrics = (TIME, RESENT, RESENT_AT_SENDER, RESENT_BY_KERNEL, TIMEOUTS)
         values = {m: tuple(of.get((arm.name, run), {}).get(m, 0.0) for run in runs) for m in metrics}
         version = version_of(arm.estimator)
         out.append(Cell(arm.congestion, version, "" if version == STOCK_NAME else arm.at, values))
