@@ -64,22 +64,24 @@ def run(
     out: Path | None = None,
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
+    *,
+    only_kept: bool = False,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """The connections of each trial, by its name. Raises UserError, FailedError."""
+    """The connections of each trial, by its name; of those that are kept alone, if that is wanted. Raises
+    UserError, FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
     ready = machine.prepare(machine.cache_folder(), True)
     with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name:
         program = sock_ops.compiled(Path(name)).read_bytes()
-    work = [_job(network, trial, ready, program) for trial in trials]
-    done = jobs.run(work, kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
+    work = {trial.name: _job(network, trial, ready, program) for trial in trials}
+    if only_kept:
+        work = {name: job for name, job in work.items() if kept.get(job) is not None}
+    done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
     if done.failures:
         raise FailedError(f"{len(done.failures)} runs failed: {done.failures[0]}")
-    return {
-        trial.name: handshake_waits.read(done.results[job.key])
-        for trial, job in zip(trials, work, strict=True)
-    }
+    return {name: handshake_waits.read(done.results[job.key]) for name, job in work.items()}
 
 
 def _job(network: Network, trial: Trial, ready: Machine, program: bytes) -> Job:

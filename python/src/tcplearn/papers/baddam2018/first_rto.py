@@ -23,7 +23,9 @@ from tcplearn.output.markdown import table_of
 from tcplearn.papers import Request
 from tcplearn.papers.baddam2018 import published
 
-PAGE, SMOKE = "first-rto", "smoke"
+PAGE = "first-rto"
+#: Profiles: a few connections; the trials that are kept, and no others.
+SMOKE, KEPT = "smoke", "kept"
 #: Of the places: they are other draws than those that the shipped model was trained on (seed 1).
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 2, 40, 40, 10.0, 0.05
 #: No slower place is drawn: as few SYNs are needless as of the model.
@@ -94,7 +96,7 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     of, every = network(small=small), trials()
     chosen = [every[0], every[-2]] if small else every
     kept = request.kept and request.kept / "lab" / "runs"
-    found = first_rto.run(of, chosen, request.place, kept, progress, say)
+    found = first_rto.run(of, chosen, request.place, kept, progress, say, only_kept=request.profile == KEPT)
     make_directory(request.out)
     about = ABOUT.format(
         places=len(of.places), jitter=100 * JITTER, loss=of.loss_percent, count=of.count, resamples=RESAMPLES
