@@ -199,7 +199,8 @@ TL_FN void TL(tracking_budget)(struct TL(tracking) *s, num_t y)
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	s->budget = b - num_shr(b, first ? 8 : 6);
+	/* few samples have earned little, and none of it is old */
+	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
 /* How much the mixture is moved towards last, slow hub and map: steps by error times distance, both clipped at
