@@ -221,8 +221,10 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 /* The sample after a miss: one in 32 of these may be missed too, whatever the caution that this takes. */
 TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 {
+	const uint32_t most = TL_CAUTION_MOST;
+
 	if (missed)
-		return (uint8_t)(caution + 31 < TL_CAUTION_MOST ? caution + 31 : TL_CAUTION_MOST);
+		return (uint8_t)(caution + 31 < most ? caution + 31 : most);
 	return (uint8_t)(caution - (caution > 0));
 }
 
