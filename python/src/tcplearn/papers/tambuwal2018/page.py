@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.tambuwal2018 import compare
+from tcplearn.papers.tambuwal2018 import compare, pairs
 from tcplearn.papers.tambuwal2018.cells import (
     CONFIDENCE,
     STANDARD,
@@ -47,6 +47,7 @@ def page(
     profile: str,
     notes: str,
     costs: Sequence[Cost],
+    congested: Sequence[Cell],
 ) -> str:
     rows = list(compare.compared(levels, _printed_values(folder)))
     commits = ", ".join(sorted({run.commit for cell in levels for run in cell.runs.values()}))
@@ -71,10 +72,12 @@ def page(
         "Gains of the mean response in RTTs over the standard, intervals of 90 %; runs alike: those whose "
         "connections with a SYN-ACK loss took the same times to the last digit under both.",
         compare.feedback(levels),
+        pairs.section(congested),
         "## Tables 2 and 3 and Figure 7: sign and rank",
         "Table 2: the bottleneck's loss share, % above the standard's; Table 3: its throughput, % below; "
         "Figure 7: the mean response, % above. A sign is open where the interval holds zero. Rank 1 is the "
-        "least harm; Figure 7's text ranks some only.",
+        "least harm; Figure 7's text ranks some only. Seeds that tell: how many would make the "
+        "intervals of the open ones that hold the printed change as narrow as it, and 10 % in Figure 7.",
         compare.summary(rows),
         compare.table(rows),
         pictures("figure-07", "figure-08", "figure-11"),
