@@ -32,7 +32,8 @@ def test_curves_are_read_in_their_scales() -> None:
     assert math.isclose(theirs["validation_bytes"](0.25), 12.5)
     # halves of the tail are units
     assert math.isclose(theirs["file_bytes"](0.5), 2**4)
-    assert math.isclose(theirs["request_bytes"](0.25), 15) and math.isclose(theirs["request_bytes"](0.75), 2**4)
+    assert math.isclose(theirs["request_bytes"](0.25), 15)
+    assert math.isclose(theirs["request_bytes"](0.75), 2**4)
     assert math.isclose(own["file_bytes"](0.5), 10)
     assert math.isclose(own["file_bytes"](1 / (1 + math.exp(-math.log(9) / 2))), math.sqrt(1000))
 
@@ -45,5 +46,5 @@ def test_what_is_off_is_found() -> None:
 
 
 def test_another_file_is_refused() -> None:
-    with pytest.raises(SystemExit, match="give ns-2.35's"):
+    with pytest.raises(SystemExit, match="no array"):
         packmime.published("int main() {}")

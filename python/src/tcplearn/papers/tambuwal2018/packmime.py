@@ -3,8 +3,8 @@
 tcplearn.papers.tambuwal2018.packmime packmime/packmime_ranvar.cc`, of ns-2.35's source, writes
 papers/tambuwal2018/between.csv.
 
-Ours is a line over the shares of web_quantiles.h, ns-2's one over other shares and in other scales: they meet where
-they were read. None of ns-2's numbers are kept here: the file is read where it is.
+Ours is a line over the shares of web_quantiles.h, ns-2's one over other shares and in other scales: they meet
+where they were read. None of ns-2's numbers are kept here: the file is read where it is.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from tcplearn.papers.tambuwal2018.cells import BETWEEN
 from tcplearn.simulate.engine import ROOT
 
 QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
 FOLDER = ROOT / "papers" / "tambuwal2018"
-FILE = "between.csv"
 PARTS = 1000  # shares from 1/1000 to 999/1000
 LINKS_MS = 6.0  # of common.toml, both ways
 DRAWS = 400  # of either part of the RTT, all pairs of them
@@ -87,8 +87,8 @@ def path_rtts(curves: dict[str, Curve]) -> list[float]:
 
 
 def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, float, float]]:
-    """Of each quantity: ours over ns-2's in per cent, least and most with their shares; the part of all shares
-    where it is within 5 %."""
+    """Of each quantity: ours over ns-2's in per cent, least and most with their shares; and the part of all
+    shares where it is within 5 %."""
     theirs, own = published(text), ours(header)
     shares = [k / PARTS for k in range(1, PARTS)]
     changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}
@@ -105,7 +105,7 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tcplearn.papers.tambuwal2018.packmime packmime_ranvar.cc")
     text, header = Path(sys.argv[1]).read_text(errors="replace"), QUANTILES.read_text()
-    with (FOLDER / FILE).open("w", newline="") as file:
+    with (FOLDER / BETWEEN).open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(("quantity", "least_percent", "at", "most_percent", "at", "within_5_percent"))
         for quantity, least, at_least, most, at_most, within in rows(text, header):
@@ -113,7 +113,8 @@ def main() -> None:
             out.writerow((quantity, *changes, f"{within:.2f}"))
     for name, curves in (("ns-2", published(text)), ("ours", ours(header))):
         of = path_rtts(curves)
-        print(f"{name}: RTT below 50 ms {bisect.bisect(of, 50) / len(of):.3f}, mean {sum(of) / len(of):.1f} ms")
+        below = bisect.bisect(of, 50) / len(of)
+        print(f"{name}: RTT below 50 ms {below:.3f}, mean {sum(of) / len(of):.1f} ms")
 
 
 if __name__ == "__main__":

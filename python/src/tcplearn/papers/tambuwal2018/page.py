@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.tambuwal2018 import compare, packmime, pairs
+from tcplearn.papers.tambuwal2018 import compare, pairs
 from tcplearn.papers.tambuwal2018.cells import (
+    BETWEEN,
     CONFIDENCE,
     STANDARD,
     Cell,
@@ -295,7 +296,7 @@ def _shares(folder: Path) -> str:
 
 def _between(folder: Path) -> str:
     """Where the shares at which the curves were read are too few."""
-    file = folder / packmime.FILE
+    file = folder / BETWEEN
     if not file.exists():
         return ""
     with file.open(newline="") as lines:
