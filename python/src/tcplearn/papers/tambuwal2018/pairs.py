@@ -66,9 +66,11 @@ def section(cells: Sequence[Cell]) -> str:
         pairs = f"{needed(above, below):,}"
         rows.append([name, *means, f"{change:+.1f}", f"{low:+.1f} to {high:+.1f}", pairs])
     lost = [sum(len(cell.runs[s].lost) for s in seeds) for cell in (base, own)]
+    open_ = sum(cell.runs[s].unresolved for cell in (base, own) for s in seeds)
     about = (
         f"{len(seeds)} pairs of runs at {100 * own.level:.0f} % load (profile `{PROFILE}`); {lost[0]:,} "
-        f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`. The change is the "
+        f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`, {open_} more without an "
+        "end. The change is the "
         "geometric mean of the seeds' ratios; the last column, how many pairs would bring the upper end to "
         f"{BAR_WORSE:+.0f} % if nothing but chance differed."
     )
