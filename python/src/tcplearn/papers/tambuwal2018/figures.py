@@ -49,7 +49,8 @@ def _charts(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iter
         )
     cells = [c for c in levels if c.lost]
     if cells:
-        yield from sorted([*_of_connections(cells), *averages.charts(cells)], key=lambda chart: chart[0])
+        charts = [*_of_connections(cells), *averages.charts(cells)]
+        yield from sorted(charts, key=lambda chart: chart[0].removesuffix(".svg"))
     mixed = list(_mix_rows(mixes))
     if mixed:
         yield "figure-12.svg", "Figure 12: mixes at 40 % load", _mixes(mixed)
