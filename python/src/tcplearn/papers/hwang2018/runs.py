@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,16 @@ class Point:
         """By the last word of each key: loss_rate."""
         return {key.rpartition(".")[2]: value for key, value in self.at.items()}
 
+    def numbered(self, seed: int) -> Point:
+        """The same run under another seed, to be paired by."""
+        return replace(self, seed=seed)
 
-def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
+
+def points(
+    folder: Path, profile: str, kept: Kept, files: Sequence[str] = FILES
+) -> tuple[list[Point], int]:
     """The runs on disk, and how many there should be."""
-    found = sweep.stored([folder / f"{name}.toml" for name in FILES], profile, kept)
+    found = sweep.stored([folder / f"{name}.toml" for name in files], profile, kept)
     out = []
     for run, result in found.finished():
         series = result["run"]["cwnd_over_time"]
