@@ -24,7 +24,7 @@ CONFIDENCE = 0.9
 
 
 def write(request: Request, progress: Progress | None, say: Callable[[str], None]) -> str | None:
-    files = [file for name in FILES if (file := request.folder / f"lab-{name}.toml").exists()]
+    files = [file for name in FILES if (file := request.folder / "lab" / f"{name}.toml").exists()]
     if not files:
         return None
     kept = request.kept and request.kept / "lab" / "runs"

@@ -16,6 +16,9 @@ from tcplearn.simulate.interval import mean_interval, ratio_interval
 #: Scenario files of the figures, and what lies beyond them.
 FILES = ("figure-5", "figure-7", "figure-9", "harm")
 
+#: Seeds from here on were used for no choice, and no figure was looked at before the choices were made.
+UNSEEN = 201
+
 #: Variant of the scenario files -> its name on the page, in its order.
 SENDERS = {
     "newreno": "NewReno",
@@ -67,9 +70,7 @@ class Point:
         return replace(self, seed=seed)
 
 
-def points(
-    folder: Path, profile: str, kept: Kept, files: Sequence[str] = FILES
-) -> tuple[list[Point], int]:
+def points(folder: Path, profile: str, kept: Kept, files: Sequence[str] = FILES) -> tuple[list[Point], int]:
     """The runs on disk, and how many there should be."""
     found = sweep.stored([folder / f"{name}.toml" for name in files], profile, kept)
     out = []
@@ -103,6 +104,11 @@ def of(found: Iterable[Point], scenario: str, sender: str = "", **at: Any) -> li
         )
 
     return sorted((p for p in found if is_meant(p)), key=lambda p: p.seed)
+
+
+def unseen(found: Sequence[Point]) -> Sequence[Point]:
+    """Those of the seeds that were used for no choice; all in a profile that has none."""
+    return [p for p in found if p.seed >= UNSEEN] or found
 
 
 def by_condition(found: Sequence[Point]) -> Iterator[tuple[tuple[tuple[str, Any], ...], list[Point]]]:
