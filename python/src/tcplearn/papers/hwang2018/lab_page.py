@@ -117,6 +117,7 @@ def _verdict(reached: bool, within: bool) -> str:
 
 def _scenario(scenario: Scenario, points: Sequence[Point], c: float) -> Iterator[str]:
     yield f"## {scenario.name}: {scenario.title}"
+    yield f"Runs made at {', '.join(sorted({p.commit for p in points}))}."
     yield _senders(points, c)
     if any("beside_goodput_mbps" in p.metrics for p in points):
         yield _beside(points, c)
