@@ -16,8 +16,8 @@ from tcplearn.simulate.interval import mean_interval, ratio_interval
 #: Scenario files of the figures, and what lies beyond them.
 FILES = ("figure-5", "figure-7", "figure-9", "harm")
 
-#: Seeds from here on were used for no choice, and no figure was looked at before the choices were made.
-UNSEEN = 201
+#: Seeds from here on were used for no choice.
+UNSEEN = 101
 
 #: Variant of the scenario files -> its name on the page, in its order.
 SENDERS = {
