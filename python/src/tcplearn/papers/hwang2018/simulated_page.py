@@ -105,7 +105,8 @@ def _choice(about: About) -> Iterator[str]:
         f"{about.candidates[0].networks} networks that are not on this page, with NewReno's kind "
         f"(`tcplearn simulate papers/hwang2018/calibration.toml --profile {about.profile}`), and the rule "
         "that stands in that file: of the thresholds that do no harm there the one with the most goodput. "
-        "Pairs of figures: alone / beside NewReno, without random loss."
+        "Drops and RTT without random loss: alone / beside NewReno / the two under reordering; Jain's index: "
+        "without / with reordering."
     )
     yield calibration.table(about.candidates)
 
