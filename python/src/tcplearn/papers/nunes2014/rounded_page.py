@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""nunes2014: what its text prints beside what ours gave, as a Markdown page."""
+"""nunes2014 with samples rounded up to ticks: its printed numbers beside ours, as a Markdown page."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tcplearn.papers.nunes2014.simulated_runs import (
     ratios,
 )
 
+FIGURES = "figures-rounded"
 TICKS = ("every-ack/500ms", "one-per-rtt/500ms")
 UNBOUNDED = "every-ack"  # the timing that the other estimators have
 
@@ -45,7 +46,10 @@ def page(
     compared = ratios(main)
     commits = ", ".join(sorted({p.commit for p in found}))
     parts = [
-        "# Simulations: ours beside the paper's",
+        "# Simulations with samples rounded up to ticks",
+        "The clock of the paper's time counted, its TCP kept scaled integers: [the main page](simulated.md). "
+        "Here a sample is rounded up to whole ticks and averaged in floating point, and other estimators are "
+        "beside the paper's two.",
         f"Made by `{command}`; do not edit.",
         f"{len(found)} of {planned} runs of profile `{profile}` (`tcplearn simulate "
         f"papers/nunes2014/scenario-*.toml`), made at {commits}, with the same core and ns-3 host. "
@@ -73,7 +77,7 @@ def page(
         "The five that a scenario compares everywhere, all with the paper's bounds of the RTO, 1 s and 32 s. "
         "A row for each variant, a column for each timing; bars are intervals, cut at 0 and 100 %. Scales "
         "differ from panel to panel. A point is missing where no flow had a sample.",
-        *(f"![{titles[f.scenario]}: {f.title}](figures/{f.file})" for f in drawn),
+        *(f"![{titles[f.scenario]}: {f.title}]({FIGURES}/{f.file})" for f in drawn),
         "## The other estimators",
         f"One seed, every ACK timed exactly, each with its own bounds of the RTO; `{BASE}` and `{LEARNED}` "
         "for comparison.",
