@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import csv
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
 from tcplearn.papers.nunes2014 import clock_runs as clock
 from tcplearn.papers.nunes2014 import live_page
 from tcplearn.papers.nunes2014.clock_runs import BASE, GIVEN, SCORED, SIZES, Interval, Pairs, Reading
-from tcplearn.papers.nunes2014.figures import Figure
+from tcplearn.papers.nunes2014.simulated_material import Material
 from tcplearn.papers.nunes2014.simulated_runs import LEARNED, TICK_MS, Point, name
 from tcplearn.simulate.interval import mean_interval
 
@@ -23,24 +23,16 @@ PRINTED = {"III": "2.4", ("IV", "1-10"): "3", ("IV", "20-30"): "2", "V": "almost
 _AGAINST = tuple(f"scored against {scored}" for scored in SCORED)
 
 
-def page(
-    found: Sequence[Point],
-    planned: int,
-    drawn: Sequence[Figure],
-    folder: Path,
-    titles: Mapping[str, str],
-    command: str,
-    profile: str,
-    notes: str,
-) -> str:
+def page(of: Material) -> str:
+    found = of.found
     read = clock.readings(found)
-    first, _, rest = notes.partition("\n## ")
+    first, _, rest = of.notes.partition("\n## ")
     parts = [
         "# Simulations: ours beside the paper's",
         first.strip(),
-        f"Made by `{command}`; do not edit. {len(found)} of {planned} runs of profile `{profile}` (`tcplearn "
-        f"simulate papers/nunes2014/scenario-[1-5].toml --profile {profile}`), made at "
-        f"{', '.join(sorted({p.commit for p in found}))}. Intervals are of {found[0].confidence:.0%}, over "
+        f"Made by `{of.command}`; do not edit. {len(found)} of {of.planned} runs of profile `{of.profile}` "
+        f"(`tcplearn simulate papers/nunes2014/scenario-[1-5].toml --profile {of.profile}`), made at "
+        f"{of.commits}. Intervals are of {found[0].confidence:.0%}, over "
         "the seeds; a seed gives all algorithms the same network, flows and clock phases.",
         "One segment at a time is timed by counting the boundaries of a free-running clock of 500 ms, from "
         f"one; timers run down at these boundaries. `{name(BASE)}` is given that count and takes one off. "
@@ -74,12 +66,12 @@ def page(
         "## What the paper prints, and where it contradicts itself",
         "Its abstract has the experts' predictions over 40 % nearer than Jacobson's. Its tables of the live "
         "experiments give:",
-        inconsistency(folder),
+        inconsistency(of.folder),
         "## Figures",
         "A row for each variant; bars are intervals, cut at 0 and 100 %. Scales differ from panel to panel; "
         "the axis of flows is logarithmic. Figures 4, 12 and 25 are of packets delivered, as section 5.1 "
         "defines goodput.",
-        *(f"![{titles[f.scenario]}: {f.title}](figures/{f.file})" for f in drawn),
+        *of.pictures("figures"),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tcplearn.jobs import Progress
@@ -16,11 +16,15 @@ from tcplearn.papers.nunes2014 import (
     rounded_page,
     simulated_runs,
 )
+from tcplearn.papers.nunes2014.figures import Figure
+from tcplearn.papers.nunes2014.simulated_material import Material
+from tcplearn.papers.nunes2014.simulated_runs import Point
 from tcplearn.simulate import scenario
 from tcplearn.simulate.results import RunStore
 
 CLOCK, ROUNDED = "clock", "simulated-rounded"
 _Say = Callable[[str], None]
+_Draw = Callable[[Sequence[Point], Mapping[str, str]], Iterator[tuple[Figure, str]]]
 
 
 def write(request: Request, progress: Progress | None, say: _Say) -> str | None:
@@ -33,15 +37,8 @@ def write(request: Request, progress: Progress | None, say: _Say) -> str | None:
         if request.profile:
             return None  # of the other page
         raise simulated.no_runs(profile, [request.folder / "scenario-[1-5].toml"])
-    titles = _titles(files)
-    drawn = list(clock_figures.draw(found, titles))
-    simulated.write_figures(request.out, ((figure.file, svg) for figure, svg in drawn))
-    names = [figure for figure, _ in drawn]
-    notes = request.notes(simulated.PAGE)
-    text = clock_page.page(found, planned, names, request.folder, titles, request.command, profile, notes)
-    return simulated.write_page(
-        request, text, runs=len(found), planned=planned, figures=len(drawn), profile=profile
-    )
+    of = _material(request, files, (found, planned), profile, clock_figures.draw, simulated.PAGE)
+    return _written(request, of, clock_page.page(of), simulated.PAGE)
 
 
 def write_rounded(request: Request, progress: Progress | None, say: _Say) -> str | None:
@@ -52,17 +49,35 @@ def write_rounded(request: Request, progress: Progress | None, say: _Say) -> str
     found, planned = simulated_runs.points(files, profile, RunStore(request.kept))
     if not found:
         raise simulated.no_runs(profile, [request.folder / "scenario-*.toml"])
-    titles = _titles(files)
-    drawn = list(figures.draw(found, titles))
-    simulated.write_figures(request.out, ((f.file, svg) for f, svg in drawn), rounded_page.FIGURES)
-    names = [figure for figure, _ in drawn]
-    notes = request.notes(ROUNDED)
-    text = rounded_page.page(found, planned, names, request.folder, titles, request.command, profile, notes)
-    return simulated.write_page(
-        request, text, runs=len(found), planned=planned, figures=len(drawn), page=ROUNDED
-    )
+    of = _material(request, files, (found, planned), profile, figures.draw, ROUNDED, rounded_page.FIGURES)
+    return _written(request, of, rounded_page.page(of), ROUNDED)
 
 
-def _titles(files: Sequence[Path]) -> dict[str, str]:
+def _material(
+    request: Request,
+    files: Sequence[Path],
+    runs: tuple[list[Point], int],
+    profile: str,
+    draw: _Draw,
+    page: str,
+    pictures: str = "figures",
+) -> Material:
+    """Draws the figures on the way."""
     documents = [scenario.load(file) for file in files]
-    return {d.name: d.title for d in documents}
+    titles = {d.name: d.title for d in documents}
+    drawn = list(draw(runs[0], titles))
+    simulated.write_figures(request.out, ((figure.file, svg) for figure, svg in drawn), pictures)
+    names = [figure for figure, _ in drawn]
+    return Material(*runs, names, request.folder, titles, request.command, profile, request.notes(page))
+
+
+def _written(request: Request, of: Material, text: str, page: str) -> str:
+    return simulated.write_page(
+        request,
+        text,
+        runs=len(of.found),
+        planned=of.planned,
+        figures=len(of.drawn),
+        page=page,
+        profile=of.profile,
+    )
