@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from tcplearn.errors import FailedError
 from tcplearn.jobs import Progress
@@ -11,12 +12,29 @@ from tcplearn.lab import run
 from tcplearn.lab.scenario import Scenario
 from tcplearn.papers import Request
 
+#: A profile of a page: of the runs that are kept, and no others are done.
+KEPT = "kept"
+
+
+def folder(request: Request) -> Path | None:
+    return request.kept and request.kept / "lab" / "runs"
+
+
+def kept(request: Request, scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Those that have runs, with as many as are kept."""
+    counts = [run.kept_runs(one, folder(request)) for one in scenarios]
+    return [
+        one.model_copy(update={"runs": one.runs.model_copy(update={"count": count})})
+        for one, count in zip(scenarios, counts, strict=True)
+        if count
+    ]
+
 
 def finished(
     request: Request, scenarios: Sequence[Scenario], progress: Progress | None, say: Callable[[str], None]
 ) -> list[run.Finished]:
     """One for each scenario. Raise FailedError where a run failed."""
-    options = run.Options(place=request.place, out=request.kept and request.kept / "lab" / "runs")
+    options = run.Options(place=request.place, out=folder(request))
     out = [run.run(one, options, progress, say) for one in scenarios]
     if failures := [line for done in out for line in done.failures]:
         raise FailedError(f"{len(failures)} runs failed; the others are kept")
