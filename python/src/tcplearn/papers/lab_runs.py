@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tcplearn.errors import FailedError
+from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import Progress
 from tcplearn.lab import run
 from tcplearn.lab.scenario import Scenario
@@ -21,8 +21,10 @@ def folder(request: Request) -> Path | None:
 
 
 def kept(request: Request, scenarios: Sequence[Scenario]) -> list[Scenario]:
-    """Those that have runs, with as many as are kept."""
+    """Those that have runs, with as many as are kept. Raises UserError where there is none."""
     counts = [run.kept_runs(one, folder(request)) for one in scenarios]
+    if not any(counts):
+        raise UserError("no runs are kept; without --profile kept they are done")
     return [
         one.model_copy(update={"runs": one.runs.model_copy(update={"count": count})})
         for one, count in zip(scenarios, counts, strict=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tcplearn.errors import UserError
 from tcplearn.jobs import Progress
 from tcplearn.lab import first_rto
 from tcplearn.lab.first_rto import TICKS_PER_SECOND, Network, Place, Trial
@@ -99,6 +100,8 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     found = first_rto.run(
         of, chosen, request.place, kept, progress, say, only_kept=request.profile == lab_runs.KEPT
     )
+    if STOCK not in found:
+        raise UserError("stock's connections are not kept; without --profile kept they are done")
     make_directory(request.out)
     about = ABOUT.format(
         places=len(of.places), jitter=100 * JITTER, loss=of.loss_percent, count=of.count, resamples=RESAMPLES

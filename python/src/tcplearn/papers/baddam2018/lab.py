@@ -79,9 +79,7 @@ def _rows(of: Sequence[Cell]) -> Iterator[list[str]]:
         if cell.version != cells.STOCK_NAME:
             value, low, high = cells.ratio(cell, stock[cell.kernel], cells.TIME)
             ratio = f"{value:.2f} [{low:.2f}, {high:.2f}]"
-        counts = [
-            f"{cell.mean(m):.1f} ± {cell.spread(m):.1f}" for m in (cells.RESENT, cells.RESENT_AT_SENDER)
-        ]
+        counts = [f"{cell.mean(m):.1f} ± {cell.spread(m):.1f}" for m in RESENT]
         time = f"{cell.mean(cells.TIME):.2f} ± {cell.spread(cells.TIME):.2f}"
         timeouts = f"{cell.mean(cells.TIMEOUTS):.1f}"
         yield [cell.kernel, cell.version, ENDS[cell.at], time, ratio, *counts, timeouts]
