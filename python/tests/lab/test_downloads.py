@@ -149,3 +149,6 @@ def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
     waits = {row[1].strip(): float(row[4]) for row in rows}
     assert waits["model at both ends, known places"] < 0.6 * waits["stock, 1 s"]
     assert "| published, cubic |" in (tmp_path / "regression.md").read_text()
+    for only in ("lab", "first-rto"):
+        kept = ["papers", "baddam2018", "--profile", "kept", "--only", only, "-q"]
+        assert main([*kept, "--out", str(tmp_path / "kept"), "-o", str(tmp_path / "more")]) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import itertools
 import re
 import tempfile
 from collections.abc import Callable
@@ -71,6 +72,14 @@ def run(
             rows += results.rows(scenario, job.key, seed_of(scenario, n), folder, ready)
             folders.append(folder)
     return Finished(rows, folders, done.failures, len(work))
+
+
+def kept_runs(scenario: Scenario, options: Options) -> int:
+    """How many of its runs are there, from the first on."""
+    kept = Folders(options.out or machine.cache_folder() / "runs")
+    ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
+    jobs_of = (_job(scenario, n, ready, options) for n in range(scenario.runs.count))
+    return sum(1 for _ in itertools.takewhile(lambda job: kept.get(job) is not None, jobs_of))
 
 
 def _job(scenario: Scenario, run: int, ready: Machine, options: Options) -> Job:

@@ -5,24 +5,48 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from tcplearn.errors import FailedError
+from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import Progress
 from tcplearn.lab import run
 from tcplearn.lab.checkout import LAB
 from tcplearn.lab.scenario import Scenario
 from tcplearn.papers import Request
 
+#: A profile of a page: of the runs that are kept, and no others are done.
+KEPT = "kept"
+
+
+def folder(request: Request) -> Path | None:
+    return request.kept and request.kept / "lab" / "runs"
+
+
+def _options(request: Request) -> run.Options:
+    """Runs of today's module where they are kept, or of one in linux/lab/earlier.toml."""
+    listed = LAB / "earlier.toml"
+    earlier = tomllib.loads(listed.read_text())["pages"] if listed.exists() else ()
+    return run.Options(place=request.place, out=folder(request), earlier=tuple(earlier))
+
+
+def kept(request: Request, scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Those that have runs, with as many as are kept. Raises UserError where there is none."""
+    options = _options(request)
+    counts = [run.kept_runs(one, options) for one in scenarios]
+    if not any(counts):
+        raise UserError("no runs are kept; without --profile kept they are done")
+    return [
+        one.model_copy(update={"runs": one.runs.model_copy(update={"count": count})})
+        for one, count in zip(scenarios, counts, strict=True)
+        if count
+    ]
+
 
 def finished(
     request: Request, scenarios: Sequence[Scenario], progress: Progress | None, say: Callable[[str], None]
 ) -> list[run.Finished]:
-    """One for each scenario: runs of today's module where they are kept, or of one in linux/lab/earlier.toml.
-    Raise FailedError where a run failed."""
-    listed = LAB / "earlier.toml"
-    earlier = tomllib.loads(listed.read_text())["pages"] if listed.exists() else ()
-    kept = request.kept and request.kept / "lab" / "runs"
-    options = run.Options(place=request.place, out=kept, earlier=tuple(earlier))
+    """One for each scenario. Raise FailedError where a run failed."""
+    options = _options(request)
     out = [run.run(one, options, progress, say) for one in scenarios]
     if failures := [line for done in out for line in done.failures]:
         raise FailedError(f"{len(failures)} runs failed; the others are kept")

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tcplearn.errors import UserError
 from tcplearn.jobs import Progress
 from tcplearn.lab import first_rto
 from tcplearn.lab.first_rto import TICKS_PER_SECOND, Network, Place, Trial
@@ -20,12 +21,12 @@ from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.settings import packed
 from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import table_of
-from tcplearn.papers import Request
+from tcplearn.papers import Request, lab_runs
 from tcplearn.papers.baddam2018 import published
 
 PAGE = "first-rto"
-#: Profiles: a few connections; the trials that are kept, and no others.
-SMOKE, KEPT = "smoke", "kept"
+#: A profile: a few connections.
+SMOKE = "smoke"
 #: Of the places: they are other draws than those that the shipped model was trained on (seed 1).
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 2, 40, 40, 10.0, 0.05
 #: No slower place is drawn: as few SYNs are needless as of the model.
@@ -95,8 +96,12 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     small = request.profile == SMOKE
     of, every = network(small=small), trials()
     chosen = [every[0], every[-2]] if small else every
-    kept = request.kept and request.kept / "lab" / "runs"
-    found = first_rto.run(of, chosen, request.place, kept, progress, say, only_kept=request.profile == KEPT)
+    kept = lab_runs.folder(request)
+    found = first_rto.run(
+        of, chosen, request.place, kept, progress, say, only_kept=request.profile == lab_runs.KEPT
+    )
+    if STOCK not in found:
+        raise UserError("stock's connections are not kept; without --profile kept they are done")
     make_directory(request.out)
     about = ABOUT.format(
         places=len(of.places), jitter=100 * JITTER, loss=of.loss_percent, count=of.count, resamples=RESAMPLES

@@ -42,12 +42,16 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     grid, sanity = request.folder / GRID, request.folder / SANITY
     if not grid.exists():
         return None
-    profiles = (request.profile,) if request.profile else PROFILES
+    own = request.profile not in ("", lab_runs.KEPT)
+    profiles = (request.profile,) if own else PROFILES
     chosen = [scenario.load(grid, profile) for profile in profiles]
-    pinged = scenario.load(sanity, request.profile or FULL)
-    finished = lab_runs.finished(request, [*chosen, pinged], progress, say)
-    parts = [(one, cells.cells(one, done.rows)) for one, done in zip(chosen, finished[:-1], strict=True)]
-    kernels = sorted({(f / "kernel").read_text().strip() for done in finished for f in done.folders})
+    chosen.append(scenario.load(sanity, request.profile if own else FULL))
+    if request.profile == lab_runs.KEPT:
+        chosen = lab_runs.kept(request, chosen)
+    done = list(zip(chosen, lab_runs.finished(request, chosen, progress, say), strict=True))
+    parts = [(one, cells.cells(one, of.rows)) for one, of in done if not one.transfer.places]
+    pinged = [(one, of.rows) for one, of in done if one.transfer.places]
+    kernels = sorted({(f / "kernel").read_text().strip() for _, of in done for f in of.folders})
     make_directory(request.out)
     drawn = list(lab_figures.draw(parts))
     simulated.write_figures(request.out, ((name, svg) for name, _, svg in drawn))
@@ -62,9 +66,10 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
         runs = len(next(iter(of)).values[cells.TIME])
         lines += [f"## {one.title}", f"{one.transfer.bytes / 1e6:g} MB, {runs} downloads a cell."]
         lines.append(table_of(HEAD, list(_rows(of)), [True] * 3 + [False] * 6))
-    lines += ["## Sanity check", _sanity(pinged, finished[-1].rows, request)]
+    for one, rows in pinged:
+        lines += ["## Sanity check", _sanity(one, rows, request)]
     write_atomically(request.out / f"{PAGE}.md", "\n\n".join(filter(None, lines)) + "\n")
-    return f"{sum(done.runs for done in finished)} runs: {request.out / PAGE}.md"
+    return f"{sum(of.runs for _, of in done)} runs: {request.out / PAGE}.md"
 
 
 def _rows(of: Sequence[Cell]) -> Iterator[list[str]]:
@@ -74,9 +79,7 @@ def _rows(of: Sequence[Cell]) -> Iterator[list[str]]:
         if cell.version != cells.STOCK_NAME:
             value, low, high = cells.ratio(cell, stock[cell.kernel], cells.TIME)
             ratio = f"{value:.2f} [{low:.2f}, {high:.2f}]"
-        counts = [
-            f"{cell.mean(m):.1f} ± {cell.spread(m):.1f}" for m in (cells.RESENT, cells.RESENT_AT_SENDER)
-        ]
+        counts = [f"{cell.mean(m):.1f} ± {cell.spread(m):.1f}" for m in RESENT]
         time = f"{cell.mean(cells.TIME):.2f} ± {cell.spread(cells.TIME):.2f}"
         timeouts = f"{cell.mean(cells.TIMEOUTS):.1f}"
         yield [cell.kernel, cell.version, ENDS[cell.at], time, ratio, *counts, timeouts]

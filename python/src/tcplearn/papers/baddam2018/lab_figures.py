@@ -16,8 +16,8 @@ CHARTS = (
     ("lab-times.svg", "Time of each download", cells.TIME, "download, s"),
     (
         "lab-resent.svg",
-        "Retransmissions of each download, at the sender",
-        cells.RESENT_AT_SENDER,
+        "Packets that the sender sent again, of each download",
+        cells.RESENT_BY_KERNEL,
         "packets resent",
     ),
 )
