@@ -66,16 +66,17 @@ def run(
     say: Callable[[str], None] = print,
     *,
     only_kept: bool = False,
+    earlier: Sequence[str] = (),
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """The connections of each trial, by its name; of those that are kept alone, if that is wanted. Raises
-    UserError, FailedError."""
+    """The connections of each trial, by its name; of those that are kept alone, if that is wanted.
+    `earlier`: fingerprints whose kept runs will do as well. Raises UserError, FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
     ready = machine.prepare(machine.cache_folder(), True)
     with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name:
         program = sock_ops.compiled(Path(name)).read_bytes()
-    work = {trial.name: _job(network, trial, ready, program) for trial in trials}
+    work = {trial.name: _job(network, trial, ready, program, earlier) for trial in trials}
     if only_kept:
         work = {name: job for name, job in work.items() if kept.get(job) is not None}
     done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
@@ -84,7 +85,7 @@ def run(
     return {name: handshake_waits.read(done.results[job.key]) for name, job in work.items()}
 
 
-def _job(network: Network, trial: Trial, ready: Machine, program: bytes) -> Job:
+def _job(network: Network, trial: Trial, ready: Machine, program: bytes, earlier: Sequence[str]) -> Job:
     document = {
         "name": f"first-rto-{network.seed:03d}",
         "script": script(network, trial),
@@ -95,15 +96,12 @@ def _job(network: Network, trial: Trial, ready: Machine, program: bytes) -> Job:
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }
-    parts = (
-        ready.fingerprint,
-        document["script"],
-        document["settings"],
-        document["program"],
-        GUEST.read_text(),
+    parts = (document["script"], document["settings"], document["program"], GUEST.read_text(), network.seed)
+    key, *others = (
+        hashlib.sha256(repr((fingerprint, *parts)).encode()).hexdigest()[:20]
+        for fingerprint in (ready.fingerprint, *earlier)
     )
-    key = hashlib.sha256(repr((*parts, network.seed)).encode()).hexdigest()[:20]
-    return Job(key, boot, (document,), f"first RTO, {trial.name}")
+    return Job(key, boot, (document,), f"first RTO, {trial.name}", earlier=tuple(others))
 
 
 def boot(document: Json) -> bytes:

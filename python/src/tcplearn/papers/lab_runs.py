@@ -22,11 +22,14 @@ def folder(request: Request) -> Path | None:
     return request.kept and request.kept / "lab" / "runs"
 
 
-def _options(request: Request) -> run.Options:
-    """Runs of today's module where they are kept, or of one in linux/lab/earlier.toml."""
+def earlier() -> tuple[str, ...]:
+    """Fingerprints in linux/lab/earlier.toml: their runs do as well as those of today's module."""
     listed = LAB / "earlier.toml"
-    earlier = tomllib.loads(listed.read_text())["pages"] if listed.exists() else ()
-    return run.Options(place=request.place, out=folder(request), earlier=tuple(earlier))
+    return tuple(tomllib.loads(listed.read_text())["pages"]) if listed.exists() else ()
+
+
+def _options(request: Request) -> run.Options:
+    return run.Options(place=request.place, out=folder(request), earlier=earlier())
 
 
 def kept(request: Request, scenarios: Sequence[Scenario]) -> list[Scenario]:

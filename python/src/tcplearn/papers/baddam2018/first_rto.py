@@ -98,7 +98,14 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     chosen = [every[0], every[-2]] if small else every
     kept = lab_runs.folder(request)
     found = first_rto.run(
-        of, chosen, request.place, kept, progress, say, only_kept=request.profile == lab_runs.KEPT
+        of,
+        chosen,
+        request.place,
+        kept,
+        progress,
+        say,
+        only_kept=request.profile == lab_runs.KEPT,
+        earlier=lab_runs.earlier(),
     )
     if STOCK not in found:
         raise UserError("stock's connections are not kept; without --profile kept they are done")
