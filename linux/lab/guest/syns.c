@@ -32,10 +32,11 @@ static void die(const char *what)
 
 static int64_t now_us(void)
 {
-	struct timespec t;
+	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
+	if (clock_gettime(CLOCK_MONOTONIC, &now))
+		die("clock");
+	return 1000000ll * now.tv_sec + now.tv_nsec / 1000;
 }
 
 struct packet {
