@@ -9,8 +9,8 @@ NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-js
 BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
 # tcplearn lab: its machine, and the compiler of the guest's kernel
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
-# chromium opens the reports; groff and mandoc read the manual pages
-TEST_PACKAGES := chromium clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
+# iproute2 makes the emulated networks; chromium opens the reports; groff and mandoc read the manual pages
+TEST_PACKAGES := iproute2 chromium clang-14 clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff mandoc
 
 PYTHON ?= python3
 VENV := .venv

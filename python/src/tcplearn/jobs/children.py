@@ -53,7 +53,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
 
 
 def stop() -> None:
-    """Ends them all, and lets none start until `allow`."""
+    """Ends them all, and lets none start until `allow`: for a pool that is being ended."""
     global _stopping
     with _lock:
         _stopping = True

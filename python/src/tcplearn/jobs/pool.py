@@ -54,7 +54,6 @@ class Place:
 
 def threads(workers: int) -> Pool:
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-        children.allow()
         executor = futures.ThreadPoolExecutor(max(1, workers))
         waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
         try:
@@ -66,6 +65,7 @@ def threads(workers: int) -> Pool:
             raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
+            children.allow()
 
     return pool
 

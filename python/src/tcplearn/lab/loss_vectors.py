@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tcplearn import losses
 
-from .vectors import q30
+from .vectors import Case, by_series, cases
 
 #: Whose file the expected features are in, and with whom they are replayed: they are the same for all.
 FEATURES, FEATURES_OF = "features", "congestion"
@@ -17,39 +17,29 @@ _KINDS = {"ack": "a", "decide": "d", "change": "g"}
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:
-    """Every case, fixed point only; a series is sent when it changes."""
-    cases = [case for path in sorted((folder / "expected" / "loss").glob("*.csv")) for case in _cases(path)]
-    last = ""
-    for name, series, parameters, answers in sorted(cases, key=lambda case: case[1]):
-        if series != last:
-            yield "l s"
-            yield from map(_event, (folder / "losses" / f"{series}.csv").read_text().splitlines())
-            last = series
-        yield f"l c {name}"
-        for pair in parameters:
-            key, _, value = pair.partition("=")
-            yield f"l p {key} {q30(float(value))}"
-        yield from answers
-        yield "l e"
+    """Every case, fixed point only."""
+    found = [case for path in sorted((folder / "expected" / "loss").glob("*.csv")) for case in _cases(path)]
+    return by_series(found, lambda series: _series(folder / "losses" / f"{series}.csv"), "l ")
 
 
-def _event(line: str) -> str:
-    kind, *fields = line.split(",")
-    return " ".join(("l", _KINDS[kind], *fields))
+def _cases(path: Path) -> Iterator[Case]:
+    if path.stem == FEATURES:
+        return cases(path, FEATURES_OF, _feature)
+    return cases(path, path.stem.replace("--", "/"), _answer)
 
 
-def _cases(path: Path) -> Iterator[tuple[str, str, list[str], list[str]]]:
-    of_features = path.stem == FEATURES
-    name = FEATURES_OF if of_features else path.stem.replace("--", "/")
-    answers: list[str] = []
+def _feature(line: str) -> str:
+    feature, fixed, _ = line.split(",")
+    return f"l f {losses.features().index(feature)} {fixed}"
+
+
+def _answer(line: str) -> str:
+    cause, fixed, *_ = line.split(",")
+    return f"l q {cause} {fixed}"
+
+
+def _series(path: Path) -> Iterator[str]:
+    yield "l s"
     for line in path.read_text().splitlines():
-        if line.startswith("case,"):
-            series, *parameters = line.removeprefix("case,").split(",")
-            answers = []
-            yield name, series, parameters, answers
-        elif of_features:
-            feature, fixed, _ = line.split(",")
-            answers.append(f"l f {losses.features().index(feature)} {fixed}")
-        else:
-            cause, fixed, *_ = line.split(",")
-            answers.append(f"l q {cause} {fixed}")
+        kind, *fields = line.split(",")
+        yield " ".join(("l", _KINDS[kind], *fields))

@@ -6,20 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from .vectors import q30
+from .vectors import cases, parameter_lines
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:
     """Every case of every policy, the answer beside each handshake."""
     for path in sorted((folder / "expected" / "startup").glob("*.csv")):
-        policy = path.stem.replace("--", "/")
-        for case in path.read_text().split("case,")[1:]:
-            head, *answers = case.splitlines()
-            series, *parameters = head.split(",")
+        for policy, series, parameters, answers in cases(path, path.stem.replace("--", "/"), str):
             yield f"C {policy}"
-            for pair in parameters:
-                key, _, value = pair.partition("=")
-                yield f"P {key} {q30(float(value))}"
+            yield from parameter_lines(parameters, "P")
             yield from _events(folder / "handshakes" / f"{series}.csv", iter(answers))
 
 

@@ -3,24 +3,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+#: Of one algorithm: its name, the series, parameters as `key=value`, and the lines of its answers.
+Case = tuple[str, str, Sequence[str], Sequence[str]]
 
-def kernel_lines(folder: Path, kind: str = "estimators") -> Iterator[str]:
-    """Every case of every algorithm of a kind, fixed point only; a series is sent when it changes."""
-    cases = [case for path in sorted((folder / "expected" / kind).glob("*.csv")) for case in _cases(path)]
+
+def kernel_lines(folder: Path) -> Iterator[str]:
+    """Every case of every estimator, fixed point only."""
+    found = [
+        case
+        for path in sorted((folder / "expected" / "estimators").glob("*.csv"))
+        for case in cases(path, path.stem.replace("--", "/"), _answer)
+    ]
+    return by_series(found, lambda series: _series(folder / "series" / f"{series}.csv"))
+
+
+def cases(path: Path, algorithm: str, answer: Callable[[str], str]) -> Iterator[Case]:
+    """Of one file of expected answers, a line of which `answer` turns into the kernel's."""
+    for text in path.read_text().split("case,")[1:]:
+        head, *lines = text.splitlines()
+        series, *parameters = head.split(",")
+        yield algorithm, series, parameters, [answer(line) for line in lines]
+
+
+def by_series(found: Sequence[Case], send: Callable[[str], Iterable[str]], prefix: str = "") -> Iterator[str]:
+    """A series is sent when it changes."""
     last = ""
-    for estimator, series, parameters, answers in sorted(cases, key=lambda case: case[1]):
+    for algorithm, series, parameters, answers in sorted(found, key=lambda case: case[1]):
         if series != last:
-            yield from _series(folder / "series" / f"{series}.csv")
+            yield from send(series)
             last = series
-        yield f"c {estimator}"
-        for pair in parameters:
-            key, _, value = pair.partition("=")
-            yield f"p {key} {q30(float(value))}"
+        yield f"{prefix}c {algorithm}"
+        yield from parameter_lines(parameters, f"{prefix}p")
         yield from answers
-        yield "e"
+        yield f"{prefix}e"
+
+
+def parameter_lines(parameters: Iterable[str], kind: str) -> Iterator[str]:
+    for pair in parameters:
+        key, _, value = pair.partition("=")
+        yield f"{kind} {key} {q30(float(value))}"
 
 
 def q30(value: float) -> int:
@@ -28,17 +52,9 @@ def q30(value: float) -> int:
     return int(value * 2**30 + (0.5 if value >= 0 else -0.5))
 
 
-def _cases(path: Path) -> Iterator[tuple[str, str, list[str], list[str]]]:
-    estimator = path.stem.replace("--", "/")
-    answers: list[str] = []
-    for line in path.read_text().splitlines():
-        if line.startswith("case,"):
-            series, *parameters = line.removeprefix("case,").split(",")
-            answers = []
-            yield estimator, series, parameters, answers
-        else:
-            rtt, rto, *_ = line.split(",")
-            answers.append(f"q {rtt} {rto}")
+def _answer(line: str) -> str:
+    rtt, rto, *_ = line.split(",")
+    return f"q {rtt} {rto}"
 
 
 def _series(path: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tcplearn import losses
+from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
@@ -106,13 +106,7 @@ def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, 
 
 def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
     where = printable(path)
-    try:
-        csv = path.suffix.lower() == ".csv"
-        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
-    except FileNotFoundError:
-        raise UserError(f"{where}: no such file; check the path") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{where}: no table of losses: {printable(error)[:200]}") from error
+    frame = tabular.read(path, "losses")
     missing = [name for name in ("scenario", "truth", *names) if name not in frame.columns]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tcplearn import losses
+from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
 #: A fast retransmit is that of the table's row which is nearest in time, at most so far away.
@@ -40,13 +40,7 @@ def read(path: Path) -> Truths:
     import polars as pl
 
     where = printable(path)
-    try:
-        csv = path.suffix.lower() == ".csv"
-        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
-    except FileNotFoundError:
-        raise UserError(f"{where}: no such file; check the path") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{where}: no table of causes: {printable(error)[:200]}") from error
+    frame = tabular.read(path, "causes")
     for column in ("time_us", "truth"):
         if column not in frame.columns:
             raise UserError(f"{where}: no column {column}; a row is a fast retransmit: time_us, truth")

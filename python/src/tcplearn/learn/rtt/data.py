@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tcplearn import tabular
 from tcplearn.errors import UserError, printable
 from tcplearn.learn.dataset import Floats, Ints
 
@@ -129,13 +130,7 @@ def _prefix(address: str) -> str:
 
 def _frame(path: Path) -> pl.DataFrame:
     where = printable(path)
-    try:
-        csv = path.suffix.lower() == ".csv"
-        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
-    except FileNotFoundError:
-        raise UserError(f"{where}: no such file; check the path") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{where}: no table of hosts: {printable(error)[:200]}") from error
+    frame = tabular.read(path, "hosts")
     missing = [name for name in REQUIRED if name not in frame.columns]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Tables that somebody gives: CSV or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import UserError, printable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read(path: Path, content: str) -> pl.DataFrame:
+    """By its suffix. Raises UserError, one line, for what is not there or is no table of `content`."""
+    import polars as pl
+
+    where = printable(path)
+    try:
+        csv = path.suffix.lower() == ".csv"
+        return pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
+    except FileNotFoundError:
+        raise UserError(f"{where}: no such file; check the path") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UserError(f"{where}: no table of {content}: {printable(error)[:200]}") from error
