@@ -41,7 +41,8 @@ def page(of: Material) -> str:
         "With samples that are rounded up to ticks, or of every ACK: [another page](simulated-rounded.md).",
         "## Who is nearer, by reading",
         "Error of Jacobson's over that of the experts, geometric mean over the networks below; in how many "
-        "networks the mean is above 1 (experts nearer); how many intervals are wholly above 1, and below.",
+        "networks the mean is above 1 (experts nearer); how many intervals are wholly above 1, and below (of "
+        "the networks with more than one seed).",
         _summary(read),
         "## By the size of the RTT",
         "Flows by their mean RTT in ticks of 500 ms; errors of Jacobson's / of the experts, means over "
@@ -49,8 +50,8 @@ def page(of: Material) -> str:
         "comparisons, each of one network and seed, the experts are nearer.",
         _sizes(found),
         "## All five, by the size of the RTT",
-        "All given the count, as the clock has it. Mean error in ticks ± half its interval; in how many "
-        "comparisons it is the nearest.",
+        "All given the count, as the clock has it; beside them Jacobson's with the fraction of a tick kept. "
+        "Mean error in ticks ± half its interval; in how many comparisons it is the nearest.",
         _five(found),
         rest and f"## {rest.strip()}",
         "## Every network",
@@ -92,15 +93,18 @@ def _summary(read: Sequence[Reading]) -> str:
     for given in GIVEN.values():
         cells = []
         for metric in SCORED.values():
-            ratios = [r.pairs(metric).ratio for r in read if r.given == given]
-            known = [r for r in ratios if r]
+            pairs = [r.pairs(metric) for r in read if r.given == given]
+            known = [p.ratio for p in pairs if p.ratio]
+            sure = [p.ratio for p in pairs if p.ratio and len(p.base) > 1]
             if not known:
                 cells.append("–")
                 continue
             middle = statistics.geometric_mean(m for m, _, _ in known)
             nearer = sum(m > 1 for m, _, _ in known)
-            above, below = sum(low > 1 for _, low, _ in known), sum(high < 1 for _, _, high in known)
-            cells.append(f"{_number(middle)}; {nearer} of {len(known)}; {above} above, {below} below")
+            above, below = sum(low > 1 for _, low, _ in sure), sum(high < 1 for _, _, high in sure)
+            of = f"{above} above, {below} below"
+            of += f" of {len(sure)}" if len(sure) < len(known) else ""
+            cells.append(f"{_number(middle)}; {nearer} of {len(known)}; {of}")
         rows.append([given, *cells])
     return table_of(("experts given", *_AGAINST), rows)
 
@@ -132,7 +136,6 @@ def _compared(base: Sequence[float], learned: Sequence[float], found: Sequence[P
 def _five(found: Sequence[Point]) -> str:
     given = [p for p in found if p.where[2] == clock.CLOCK]
     labels = list(dict.fromkeys(clock.label(p) for p in given))
-    labels = [one for one in labels if "fraction" not in one]
     rows = []
     for size in SIZES:
         sets = [clock.together(clock.by_size(given, size, metric), labels) for metric in SCORED.values()]

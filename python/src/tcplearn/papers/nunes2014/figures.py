@@ -168,7 +168,14 @@ def over_time_chart(rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
     loads = sorted({r["x"] for r in rows}, key=lambda x: int(x.split()[0]))
-    legend = alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
+    legend = alt.Legend(
+        orient="top",
+        title=None,
+        symbolType="stroke",
+        symbolStrokeColor="#333",
+        symbolSize=300,
+        columnPadding=16,
+    )
     base = alt.Chart(alt.InlineData(values=list(rows))).encode(
         x=alt.X("t:Q", title="time, s").scale(zero=True),
         color=_colour(looks(dict.fromkeys(r["e"] for r in rows))),
@@ -185,7 +192,8 @@ def _faceted(layers: Any, rows: Sequence[Json], title: str) -> Json:
 
     header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
     has_variants = any(r["variant"] for r in rows)
-    facets: Json = {"column": alt.Column("timing:N", header=header)}
+    timings = list(dict.fromkeys(r["timing"] for r in rows))
+    facets: Json = {"column": alt.Column("timing:N", header=header, sort=timings)}
     if has_variants:
         facets["row"] = alt.Row(
             "variant:N", header=header, sort=list(dict.fromkeys(r["variant"] for r in rows))
