@@ -31,6 +31,11 @@ def _digest(runs: Iterable[scenario.Run]) -> str:
     return total.hexdigest()
 
 
+def _same(name: str) -> int:
+    """Of how many identities the runs of an estimator or classifier are today's."""
+    return sum(name not in was.get("others", LISTED["others"]) for was in LISTED["earlier"])
+
+
 @pytest.mark.usefixtures("ns3")
 def test_the_list_holds_what_today_gives() -> None:
     of = [scenario.runs(PAPER / file, "smoke")[-1] for file in ("scenario-3.toml", "scenario-5.toml")]
@@ -94,7 +99,8 @@ def test_a_run_of_a_changed_estimator_is_found_under_its_name_of_then() -> None:
     def keys(algorithm: str) -> tuple[str, ...]:
         return run_job.job(dataclasses.replace(run, algorithm=algorithm), 1.0).earlier
 
-    assert keys("tracking") == keys("conformal") == keys("conformal/thousandth") == ()
+    for changed in ("tracking", "conformal", "conformal/thousandth"):
+        assert len(keys(changed)) == _same(changed) < len(LISTED["earlier"])
     assert len(keys("tracking/first")) == len(keys("jacobson")) == len(LISTED["earlier"])
     assert set(keys("tracking/first")).isdisjoint(keys("conformal/first"))
 
@@ -108,5 +114,5 @@ def test_a_run_of_a_changed_classifier_is_not_taken() -> None:
         changed = run.scenario.model_copy(update={"loss": loss})
         return run_job.job(dataclasses.replace(run, scenario=changed), 1.0).earlier
 
-    assert keys("history") == ()
-    assert len(keys("history:threshold=0.5")) == len(keys("adaptive")) == len(LISTED["earlier"])
+    assert len(keys("history")) == _same("history") < len(LISTED["earlier"])
+    assert len(keys("history:threshold=0.45")) == len(keys("adaptive")) == len(LISTED["earlier"])

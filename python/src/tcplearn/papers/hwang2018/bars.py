@@ -12,10 +12,10 @@ from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_conditio
 
 #: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
 KINDS = (
-    ("newreno", "oracle", ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history")),
-    ("cubic", "cubic-oracle", ("cubic-wide", "cubic-adaptive", "cubic-history")),
+    ("newreno", "oracle", ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45")),
+    ("cubic", "cubic-oracle", ("cubic-wide", "cubic-adaptive", "cubic-history", "cubic-history-45")),
 )
-JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history")
+JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45")
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def table(among: Sequence[Candidate]) -> str:
     best = chosen(among)
     rows = []
     for c in among:
-        verdict = "chosen" if c is best else "" if c.harmless else "does harm"
+        verdict = "chosen by the rule" if c is best else "" if c.harmless else "does harm"
         rows.append(
             [
                 f"{c.threshold:g}",

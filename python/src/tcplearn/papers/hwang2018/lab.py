@@ -31,7 +31,6 @@ FILES = (
     "history-1e-2",
     "codel",
     "reordered",
-    "cellular",
 )
 CONFIDENCE = 0.9
 

@@ -11,7 +11,12 @@ from tcplearn.papers.hwang2018.runs import Point
 
 #: Over what the classifiers run; a sender's name is "BASE+CLASSIFIER", or "CC+none" without the module.
 BASES = {"reno": "NewReno", "cubic": "CUBIC"}
-_CLASSIFIERS = {"mlp/hwang2018": "the paper's", "mlp": "wide", "adaptive": "adaptive", "history": "history"}
+_CLASSIFIERS = {
+    "mlp/hwang2018": "the paper's",
+    "mlp": "wide",
+    "adaptive": "adaptive",
+    "history": "history at 0.45",
+}
 _PLAIN = {
     "reno": "NewReno",
     "cubic": "CUBIC",

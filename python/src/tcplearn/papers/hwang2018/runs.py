@@ -31,6 +31,7 @@ SENDERS = {
     "ml-wide": "ML-TCP, wide",
     "ml-adaptive": "ML-TCP, adaptive",
     "ml-history": "ML-TCP, history",
+    "ml-history-45": "ML-TCP, history at 0.45",
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
     "vegas": "Vegas",
@@ -38,6 +39,7 @@ SENDERS = {
     "cubic-wide": "CUBIC, wide",
     "cubic-adaptive": "CUBIC, adaptive",
     "cubic-history": "CUBIC, history",
+    "cubic-history-45": "CUBIC, history at 0.45",
     "cubic-oracle": "CUBIC with oracle",
     "bbr": "BBR",
 }

@@ -38,6 +38,7 @@ DECIDED = (
     "ml-wide",
     "ml-adaptive",
     "ml-history",
+    "ml-history-45",
 )
 
 
