@@ -73,7 +73,7 @@ build() { # without BTF, which would need pahole
 	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
 mv "$work/failing/tcplearn.ko" "$work/module/tcplearn_failing.ko"
 strip -g -R .note.gnu.build-id "$work/module"/*.ko
-gcc-12 -O2 -static -Wl,--build-id=none -o "$work/transfer" "$root/linux/lab/guest/transfer.c" 2>"$out/transfer.log" ||
+gcc-12 -O2 -static -Wl,--build-id=none -o "$work/transfer" "$root/linux/lab/guest/"{transfer,requests}.c 2>"$out/transfer.log" ||
 	die "the traffic program does not build (log: $out/transfer.log)"
 strip "$work/transfer"
 mv "$work"/module/*.ko "$work/transfer" "$out/"
