@@ -17,6 +17,8 @@
 
 enum { TL_SEND, TL_TIMER, TL_ACK }; /* in a record */
 
+#define TL_BACKOFF_MAX 15 /* tcp_retries2, as shipped */
+
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
@@ -157,6 +159,8 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	tl_count(resend_timeouts);
 	tl_write(sk, c, 2 * half);
 	inet_csk(sk)->icsk_rto = half;
+	/* spaced resends are more than the kernel counts on where it shifts an RTO by this (ICMP: RFC 6069) */
+	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
 }
 
 /* The timer of a probe has fired, and what it sends is new data. */
