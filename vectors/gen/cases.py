@@ -21,6 +21,10 @@ EXPERTS = {
     "quantum_us": 0, "sampling": 0,
 }  # fmt: skip
 FITTED = {**EXPERTS, "fit": 16, "per_octave": 16, "rto_min_us": 0, "rto_max_us": 60_000_000}
+EXPERTS_4MS = {
+    **EXPERTS, "tick_us": 4000, "rtt_max": 2000, "variance": 1,
+    "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
+}  # fmt: skip
 
 
 def linreg(b0, b1, b2, b3, b4, error=0):
@@ -94,6 +98,7 @@ ESTIMATORS = {
         ("extremes rising", {"share": 2, "fit": 1}),
         ("sawtooth rising", {"share": 1, "loss": 3, "eta": 0.5}),
     ]),
+    "experts/nunes2014-4ms": (d.Experts, f.Experts, EXPERTS_4MS, [("extremes flights", {"rtt_max": 128})]),
     "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [
         ("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200}),
     ]),

@@ -111,6 +111,7 @@ class Tail:
         self.laplace, self.memory = a.start(self.alpha), a.memory(self.alpha)
         self.excess, self.deferred = 0 * a.one, 0 * a.one
         self.bins, self.top, self.total, self.wide, self.low = [0] * BINS, 0, 0, 0, False
+        self.caution = a.half(5 * a.one, 2)
         self.flight, self.count, self.stage = 256, 0, 0
 
     def start(self, y):
@@ -141,7 +142,8 @@ class Tail:
         if self.flight > 256 and push > three:
             push = three + a.half(push - three, 2)
         self.low = 8 * push <= -45 * a.one
-        return p + a.power(width + push + a.half(7 * self.wide * a.one, 3))
+        wider = (0 * a.one, a.half(self.caution, 1), self.caution)[self.wide]
+        return p + a.power(width + push + wider)
 
     def judge(self, y, p, raw, low, high):
         a, one = self.a, self.a.one
@@ -164,6 +166,9 @@ class Tail:
     def learn(self, y, p, error, missed):
         a, error, before = self.a, self.a.fine(error), self.error
         least = max(a.half(a.fine(p), 16), a.least)
+        if self.wide == 2:
+            self.caution += a.half((31 if missed else -1) * a.one, 5)
+            self.caution = min(max(self.caution, 0 * a.one), a.half(5 * a.one, 1))
         self.wide = 2 if missed and self.wary else max(self.wide - 1, 0)
         self.error_n = min(self.error_n + 1, 256)
         clipped = min(error, 4 * before) if self.count > 16 else error

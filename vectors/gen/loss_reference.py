@@ -320,7 +320,7 @@ class History(Mlp):
 
 MLP = {"model": 0, "threshold": 0.4}
 HISTORY = {
-    "model": 0, "threshold": 0.35, "answer": 0.75, "past": 0.45, "bias": -0.25, "memory": 16, "most": 3,
+    "model": 0, "threshold": 0.45, "answer": 0.75, "past": 0.45, "bias": -0.25, "memory": 16, "most": 3,
 }  # fmt: skip
 ADAPTIVE = {
     "model": 0, "threshold": 0.3, "lowest": 0.05, "highest": 0.5,

@@ -34,7 +34,7 @@ def times(a, b):
 
 class ExpertsQ16:
     def __init__(self, p):
-        self.p, self.n, self.seen = p, p["n"], False
+        self.p, self.n, self.seen, self.trials = p, p["n"], False, 0
         quarters = [two_to_minus_quarter(j) for j in range(4)]
         below = range(self.n - 1, -1, -1)
         self.x = [sat(p["rtt_min"] * ONE + (p["rtt_max"] * quarters[j % 4] >> j // 4)) for j in below]
@@ -67,7 +67,17 @@ class ExpertsQ16:
         self.w = [sat(times(ONE - alpha, v) + part) for v in w]
         if sum(self.w) == 0:
             self.spread(y)
+            self.predict()
+            return
         self.predict()
+        self.rescale()
+
+    def rescale(self):
+        """Each weight over their sum, cut; after every so many trials in which some were not zero."""
+        self.trials += 1
+        if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
+            total = sat(sum(self.w))
+            self.w = [(v << 16) // total for v in self.w]
 
     def update(self, s):
         ticks = sat(clamp(s.rtt_us, 1, RTT_MAX_US) // self.p["tick_us"] * ONE)
@@ -87,13 +97,21 @@ class ExpertsQ16:
 
 Q16 = {
     "n": 100, "eta_q16": 131072, "alpha_q16": 5243, "tick_us": 4000, "scale": 125, "rtt_min": 1,
-    "rtt_max": 128, "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
+    "rtt_max": 128, "rescale": 0,
+    "rto_initial_us": 3_000_000, "rto_min_us": 200_000, "rto_max_us": 120_000_000,
 }  # fmt: skip
+
+Q16_4MS = {**Q16, "scale": 1, "rtt_max": 2000}
 
 CASES = {
     "experts/nunes2014-linux": (ExpertsQ16, None, Q16, [
         ("wan extremes falling", {"tick_us": 1000, "scale": 1}),
         ("extremes large", {"n": 10, "alpha_q16": 0}),
         ("large", {"eta_q16": 655, "alpha_q16": 65536, "tick_us": 1_000_000, "scale": 1000}),
+    ]),
+    "experts/nunes2014-4ms-q16": (ExpertsQ16, None, Q16_4MS, []),
+    "experts/nunes2014-4ms-rescaled": (ExpertsQ16, None, {**Q16_4MS, "rescale": 1}, [
+        ("wan falling", {"rescale": 7}),
+        ("large", {"eta_q16": 655, "rescale": 3}),
     ]),
 }  # fmt: skip

@@ -188,7 +188,7 @@ class Tracking:
         if 2 <= bank.count <= 16:
             b += min(change, bank.scale)
         b = max(b, 0 * b)
-        self.budget = b - a.half(b, 8 if first else 6)
+        self.budget = b - a.half(b, 8 if first or bank.count < 256 else 6)
 
     def regrets(self, y):
         x = [self.bank.x[k] for k in self.used] + ([self.corrected] if self.corrects else [])

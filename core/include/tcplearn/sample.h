@@ -42,7 +42,7 @@ struct tl_sampler {
 };
 
 /* Returns the RTT to use in microseconds, or 0 to skip this sample.
- * quantum_us > 1: a clock that counts whole ticks, at least one (a coarse timer of the 1990s).
+ * quantum_us > 1: rounded up to whole ticks, at least one; timers of the 1990s counted: TL_COUNTED.
  * TL_ONE_PER_RTT: the next segment timed is one sent after this ACK came.
  * TL_COUNTED: the same, and the clock's ticks are counted; without a clock it is TL_ONE_PER_RTT. */
 TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, uint32_t sampling,

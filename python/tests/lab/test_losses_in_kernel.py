@@ -17,7 +17,7 @@ from tcplearn.papers import Request
 from tcplearn.papers.hwang2018 import lab
 from tcplearn.traces import tlog_losses
 
-PAPER = ROOT / "papers" / "hwang2018"
+LAB = ROOT / "papers" / "hwang2018" / "lab"
 SMOKE = "smoke"
 
 
@@ -25,8 +25,9 @@ SMOKE = "smoke"
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
     """The paper's page of one scenario's smoke run, and where that run is."""
     folder = tmp_path_factory.mktemp("hwang2018")
-    for name in ("common", "loss-1e-2"):
-        shutil.copyfile(PAPER / f"lab-{name}.toml", folder / f"lab-{name}.toml")
+    (folder / "lab").mkdir()
+    for name in ("common.toml", "loss-1e-2.toml"):
+        shutil.copyfile(LAB / name, folder / "lab" / name)
     kept = folder / "kept"
     said = lab.write(Request("hwang2018", folder, folder / "out", SMOKE, kept=kept), None, print)
     assert said and said.startswith("1 runs, ")
@@ -44,7 +45,7 @@ def test_golden_vectors_of_losses_in_the_kernel() -> None:
 
 
 def test_each_decision_is_the_cores_on_the_logged_acks(page: tuple[Path, Path]) -> None:
-    chosen = scenario.load(PAPER / "lab-loss-1e-2.toml", SMOKE)
+    chosen = scenario.load(LAB / "loss-1e-2.toml", SMOKE)
     compared = []
     for arm in guest.arms(chosen, 0):
         if arm.loss:
@@ -66,7 +67,7 @@ def test_the_page_has_every_sender_and_known_metrics(page: tuple[Path, Path]) ->
     assert "| 0 of " in text and "lab-figure-05.svg" in text and "lab-windows.svg" in text
     assert (page[0] / "figures" / "lab-windows.svg").read_text().startswith("<svg")
     rows = run.run(
-        scenario.load(page[0].parent / "lab-loss-1e-2.toml", SMOKE),
+        scenario.load(page[0].parent / "lab" / "loss-1e-2.toml", SMOKE),
         run.Options(out=page[0].parent / "kept" / "lab" / "runs"),
     ).rows
     assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in rows)

@@ -115,3 +115,21 @@ def test_a_folder_comes_back_as_it_was_packed(tmp_path: Path) -> None:
     assert store.get(job) == path and path.name == "x-000-key"
     assert (path / "arm" / "log.gz").read_bytes() == b"\0\1" and (path / "queue").read_text() == "text"
     assert [p.name for p in store.folder.iterdir()] == ["x-000-key"]
+
+
+def test_a_run_of_an_earlier_machine_is_found_only_where_it_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "many.toml").write_text(SCENARIO)
+    chosen = scenario.load(tmp_path / "many.toml")
+
+    def ready(fingerprint: str) -> machine.Machine:
+        return machine.Machine(tmp_path, tmp_path, fingerprint, "6.1")
+
+    store = kept.Folders(tmp_path / "runs")
+    (tmp_path / "a").mkdir()
+    before = run._job(chosen, 0, ready("a machine of before"), run.Options())
+    path = store.put(before, kept.packed(tmp_path / "a"))
+    assert store.get(run._job(chosen, 0, ready("today's"), run.Options())) is None
+    wanted = run.Options(earlier=("no such", "a machine of before"))
+    assert store.get(run._job(chosen, 0, ready("today's"), wanted)) == path

@@ -111,6 +111,7 @@ def test_the_page_says_what_was_begun_with() -> None:
     text = lab_page.page([part], [("a.svg", "A")], "command", "Notes.\n")
     assert "| `stock` | 2 | 10 (50 %), 1 (50 %) | none (100 %) | 2 (100 %) |" in text
     assert "| 5 kB | `tsl/3-16` | 2 | 1200 [1200, 1200] | 0.984 [" in text
+    assert "| all | `tsl/3-16` | 2 | 1200 [1200, 1200] | 0.984 [" in text
     assert "Notes." in text and "![A](figures/a.svg)" in text and "dropped alone" not in text
 
 

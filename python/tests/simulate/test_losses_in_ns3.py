@@ -18,7 +18,7 @@ from tcplearn.simulate import draws, engine, run_job, scenario
 from tcplearn.simulate.scenario import Run
 
 PAPER = ROOT / "papers" / "hwang2018"
-SCENARIOS = sorted(set(PAPER.glob("*.toml")) - {PAPER / "common.toml"} - set(PAPER.glob("lab-*")))
+SCENARIOS = sorted(set(PAPER.glob("*.toml")) - {PAPER / "common.toml"})
 CALLS = runs.CALLS
 
 

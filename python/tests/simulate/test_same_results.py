@@ -97,3 +97,16 @@ def test_a_run_of_a_changed_estimator_is_found_under_its_name_of_then() -> None:
     assert keys("tracking") == keys("conformal") == keys("conformal/thousandth") == ()
     assert len(keys("tracking/first")) == len(keys("jacobson")) == len(LISTED["earlier"])
     assert set(keys("tracking/first")).isdisjoint(keys("conformal/first"))
+
+
+def test_a_run_of_a_changed_classifier_is_not_taken() -> None:
+    run = scenario.runs(ROOT / "papers" / "hwang2018" / "figure-7.toml", "smoke")[0]
+    assert run.scenario.loss is not None
+
+    def keys(classifier: str) -> tuple[str, ...]:
+        loss = run.scenario.loss.model_copy(update={"classifier": classifier})
+        changed = run.scenario.model_copy(update={"loss": loss})
+        return run_job.job(dataclasses.replace(run, scenario=changed), 1.0).earlier
+
+    assert keys("history") == ()
+    assert len(keys("history:threshold=0.5")) == len(keys("adaptive")) == len(LISTED["earlier"])

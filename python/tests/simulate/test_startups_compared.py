@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tcplearn.papers.tambuwal2018 import compare
+from tcplearn.papers.tambuwal2018 import averages, compare, pairs
 from tcplearn.papers.tambuwal2018.cells import Cell, Connection, Run
 
 SEEDS = (1, 2, 3)
@@ -15,7 +15,7 @@ LOSS["tsl/3-1000"] = -5.0
 
 def run(seed: int, startup: str, rtts: float, loss: float, mbps: float = 4.0) -> Run:
     lost = [Connection(rtts, 1000 + rtts, 50, 4000, startup, is_forced=False)]
-    metrics = {"link_loss_share": loss, "link_throughput_mbps": mbps}
+    metrics = {"link_loss_share": loss, "link_throughput_mbps": mbps, "mean_response_studied_rtts": rtts}
     return Run(seed, metrics, {"loss_share": []}, lost, 0, [], "0")
 
 
@@ -69,3 +69,37 @@ def test_the_bar_of_the_feedback() -> None:
     assert "not reached |" in less
     assert "upper end +0.0 %, reached |" in bar(0.98, base, (8, 9, 10), base)
     assert "not reached |" in bar(0.98, base, (8, 9, 10), (10.5, 11.6, 12.9))
+
+
+def test_seeds_that_tell() -> None:
+    cells = [cell("standard", 0.4, (5, 6, 7), 0)]
+    cells += [cell(startup, 0.4, (4, 6, 8), percent) for startup, percent in LOSS.items() if percent]
+    rows = {(r.where, r.startup): r for r in compare.compared(cells, published())}
+    # printed 4, ours -5 with an interval of nearly nothing
+    assert rows["Table 2", "tsl/3-1000"].excludes_printed
+    # -20, 0 and +14.3 %: half of Student's interval is 42.9 %, of the normal's with 3 seeds 19.5 %
+    figure = rows["Figure 7", "tsl/3-16"]
+    assert figure.sign == "open" and figure.seeds_that_tell == 12 and not figure.excludes_printed
+    assert "| Figure 7 | 40 % | 0 | 5 | 0 | – | – | 12 |" in compare.summary(list(rows.values()))
+
+
+def test_pairs_at_the_highest_load() -> None:
+    def section(*rtts: float) -> str:
+        return pairs.section([cell("standard", 0.98, (10, 10, 10)), cell("tsl-feedback", 0.98, rtts)])
+
+    # half and twice: the ratios' geometric mean is no change, their arithmetic one +17 %
+    wide = section(5, 10, 20)
+    assert "| mean response, RTTs | 10.00 | 11.67 | +0.0 | -68.9 to +221.7 | 547 |" in wide
+    assert "upper end +221.7 %: not reached." in wide
+    assert "upper end -9.9 %: reached." in section(9.0, 9.01, 9.0)
+    assert pairs.section([cell("standard", 0.98, (10, 10, 10))]) == ""
+
+
+def test_changes_are_drawn_in_pairs() -> None:
+    cells = [cell("standard", 0.4, (5, 6, 7)), cell("tsl", 0.4, (10, 12, 14))]
+    charts = {name: chart.to_dict() for name, _, chart in averages.charts(cells)}
+    drawn = {name: next(iter(chart["datasets"].values())) for name, chart in charts.items()}
+    rows = drawn["figure-07-change.svg"]
+    assert [row["e"] for row in rows] == ["tsl"]
+    assert rows[0]["y"] == rows[0]["low"] == rows[0]["high"] == 100
+    assert len(drawn["figure-07.svg"]) == 2

@@ -60,6 +60,7 @@ def test_the_page(simulate: Simulate, tmp_path: Path) -> None:
     for startup in ("standard", "tsl/3-16", "linux", "tsl-feedback"):
         assert f"| 40 % | – | `{startup}` | 1 |" in text
     assert "| file_bytes | 0.5 | 2258 |" in text
+    assert "| server_rtt_ms | -22.0 % at 0.437 |" in text
     pictures = sorted((out / "figures").glob("*.svg"))
     assert len(pictures) == 12
     assert "| objects of at most three segments | up to 0.75 (section 3.4) | 0.733 |" in text

@@ -9,7 +9,8 @@ enum {
 	TL_BINS_AN_OCTAVE = 4,
 	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
 	TL_STEP_EARLY = 8,                    /* samples on a new level until its errors widen the interval */
-	TL_STEP_LASTING = 48                  /* and until all begins anew */
+	TL_STEP_LASTING = 48,                 /* and until all begins anew */
+	TL_CAUTION_MOST = 80                  /* 5/2 octaves */
 };
 #endif
 
@@ -26,8 +27,9 @@ struct TL(tail) {
 	uint16_t error_n, halve_at;
 	uint16_t total, above; /* in the histogram; in the bins above `bin` */
 	uint16_t counts[TL_BINS];
-	uint8_t bin;  /* where the quantile is */
-	uint8_t wide; /* after a miss 2, 1, 0 samples of a wider interval */
+	uint8_t bin;     /* where the quantile is */
+	uint8_t wide;    /* after a miss 2, 1, 0: how wary */
+	uint8_t caution; /* what a miss widens the next interval by, in 1/32 octave: as misses come together */
 	uint8_t stage, side_up;
 	uint8_t low; /* the count has brought the interval to its least */
 };
@@ -47,6 +49,7 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	s->miss = TL(level_from_ratio)(miss);
 	s->laplace = TL(level_start)(s->miss);
 	s->excess = s->deferred = TL(level_of)(0, 1);
+	s->caution = TL_CAUTION_MOST / 2;
 	s->halve_at = (uint16_t)TL(tail_memory)(s->miss);
 	s->flight_q8 = 256;
 	s->samples = s->stage = s->side_up = s->low = 0;
@@ -114,7 +117,9 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	if (s->flight_q8 > 256 && push > most) /* a flight that is missed is many misses at once */
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
-	return p + num_coarse(TL(level_exp2)(width + push + TL(level_of)(7 * s->wide, 8)));
+	if (s->wide > 0)
+		width += TL(level_of)(s->caution * s->wide, 64);
+	return p + num_coarse(TL(level_exp2)(width + push));
 }
 
 /* The histogram's memory is in flights. */
@@ -213,6 +218,16 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 		s->late_fine += error_fine;
 }
 
+/* The sample after a miss: one in 32 of these may be missed too, whatever the caution that this takes. */
+TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
+{
+	const uint32_t most = TL_CAUTION_MOST;
+
+	if (missed)
+		return (uint8_t)(caution + 31 < most ? caution + 31 : most);
+	return (uint8_t)(caution - (caution > 0));
+}
+
 /* After y, error being its distance from p: how far errors go, which level there is, for how long to be wary. */
 TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary,
 			  uint32_t steps)
@@ -220,6 +235,8 @@ TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uin
 	num_t fine = num_fine(error), before = s->error_fine, clipped = TL(min)(fine, 4 * before);
 	num_t least = TL(max)(num_shr(num_fine(p), 16), num_least);
 
+	if (s->wide == 2)
+		s->caution = TL(tail_caution)(s->caution, missed);
 	s->wide = (uint8_t)(missed && wary ? 2 : s->wide - (s->wide > 0));
 	if (s->error_n < 256)
 		s->error_n++;

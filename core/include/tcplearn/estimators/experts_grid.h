@@ -107,6 +107,19 @@ TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 	p->rto_max_us = 60000000;
 }
 
+/* nunes2014, section 6: the kernel's clock of 4 ms as the unit of the grid, RTTVAR by equation 4, Linux
+ * 2.6.28's bounds; RTTs as today's kernel has them, in microseconds. The grid ends at 8 s: at the
+ * simulator's 128 ticks, half a second, the paper's own errors could not arise. */
+TL_FN void TL(experts_4ms)(struct TL(experts_params) *p)
+{
+	p->tick_us = 4000;
+	p->rtt_max = TL_RATIO(2000, 1);
+	p->variance = TL_VARIANCE_EQ4;
+	p->rto_initial_us = 3000000;
+	p->rto_min_us = 200000;
+	p->rto_max_us = 120000000;
+}
+
 TL_FN void TL(experts_uniform)(struct TL(experts) *s)
 {
 	const TL(tick) *x = TL(experts_grid)(s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts/nunes2014-linux`: the paper's kernel version to the letter (sections 6.1 to 6.3): Q16.16,
- * samples in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and the weights set anew when all have
- * become zero. The same integers in both. Grid and weights stand behind the state:
- * reserve TL(experts_q16_bytes)(params). Included once for each arithmetic. */
+/* `experts/nunes2014-linux`: the paper's kernel version as sections 6.1 to 6.3 describe it: Q16.16, samples
+ * in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and the weights set anew when all have become zero;
+ * the rescaling of section 3.2 is a parameter, 6 does not say whether the kernel had it. The same integers in
+ * both. Grid and weights stand behind the state: reserve TL(experts_q16_bytes)(params). Included once for
+ * each arithmetic. */
 
 #include "experts_q16_arithmetic.h"
 
@@ -14,6 +15,7 @@
 	X(count, scale, 125, 1, 1000, "ticks to a unit of the grid") \
 	X(count, rtt_min, 1, 0, 1000, "RTTmin in units") \
 	X(count, rtt_max, 128, 1, 30000, "RTTmax in units") \
+	X(count, rescale, 0, 0, 1000000, "trials from one rescaling of the weights to the next; 0: none") \
 	X(us, rto_initial, 3000000, 1, 4294967296, "RTO before any sample (Linux 2.6.28)") \
 	X(us, rto_min, 200000, 0, 4294967296, "floor of the RTO (TCP_RTO_MIN)") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO (TCP_RTO_MAX)")
@@ -28,7 +30,8 @@ struct TL(experts_q16) {
 	tl_q16 rttvar; /* in ticks */
 	tl_q16 last;   /* last sample in ticks */
 	uint32_t samples;
-	/* x[n], then w[n] */
+	uint32_t trials; /* since the last rescaling */
+			 /* x[n], then w[n] */
 };
 
 TL_FN uint32_t TL(experts_q16_bytes)(const struct TL(experts_q16_params) *p)
@@ -47,6 +50,19 @@ TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
 }
 
 TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
+
+/* One unit of the grid is one tick, not 125; it ends at 8 s, as in experts/nunes2014-4ms. */
+TL_FN void TL(experts_q16_4ms)(struct TL(experts_q16_params) *p)
+{
+	p->scale = 1;
+	p->rtt_max = 2000;
+}
+
+TL_FN void TL(experts_q16_4ms_rescaled)(struct TL(experts_q16_params) *p)
+{
+	TL(experts_q16_4ms)(p);
+	p->rescale = 1;
+}
 
 /* Step 1. The weights' sum is not 0. No weight is ever above 1, so only the sums can be out of range. */
 TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
@@ -69,7 +85,7 @@ TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(exper
 
 	s->params = *p;
 	s->rttvar = s->last = 0;
-	s->samples = 0;
+	s->samples = s->trials = 0;
 	n = TL(experts_q16_count)(s);
 	x = TL(experts_q16_grid)(s);
 	w = x + n;
@@ -121,6 +137,20 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		w[i] = i >= from && i < to ? TL_Q16_ONE / (to - from) : 0;
 }
 
+/* Section 3.2, "we periodically rescale the weights"; when and to what it leaves open. Here they then sum to 1
+ * but for the cut: no weight is above the sum, which is not 0. */
+TL_FN void TL(experts_q16_rescale)(struct TL(experts_q16) *s, uint64_t sum)
+{
+	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
+	uint32_t i, n = TL(experts_q16_count)(s);
+
+	if (s->params.rescale == 0 || ++s->trials < s->params.rescale)
+		return;
+	s->trials = 0;
+	for (i = 0; i < n; i++)
+		w[i] = tl_q16_div(w[i], tl_q16_sat(sum));
+}
+
 TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 {
 	const struct TL(experts_q16_params) *p = &s->params;
@@ -159,6 +189,7 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 		s->rtt = TL(experts_q16_mean)(s);
 	} else {
 		s->rtt = tl_q16_div(tl_q16_sat(dot), tl_q16_sat(sum));
+		TL(experts_q16_rescale)(s, sum);
 	}
 }
 

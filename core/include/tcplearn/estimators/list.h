@@ -81,6 +81,9 @@ enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
 	  "the same; its RTT keeps the fraction of a tick") \
 	X(linux_tcp, floor_5ms, "linux/floor-5ms", "Linux with rto_min 5 ms, as in data centres") \
 	X(experts, fitted, "experts/fitted", "Algorithm 1 on a grid fitted to the path") \
+	X(experts, 4ms, "experts/nunes2014-4ms", "nunes2014's kernel version, 4 ms the unit of its grid") \
+	X(experts_q16, 4ms, "experts/nunes2014-4ms-q16", "the same in the paper's Q16.16, never rescaled") \
+	X(experts_q16, 4ms_rescaled, "experts/nunes2014-4ms-rescaled", "in Q16.16, rescaled at each trial") \
 	X(linreg, magnitude, "linreg/magnitude", "baddam2018, the error's size in place of its sign") \
 	X(linreg, reno, "linreg/reno", "baddam2018, coefficients of reno") \
 	X(linreg, vegas, "linreg/vegas", "baddam2018, coefficients of vegas") \

@@ -140,14 +140,19 @@ TL_FN void TL(tracking_regret)(struct TL(tracking) *s, uint32_t k, num_t error, 
 	*slow += lost[1] - error - num_shr_down(*slow, 9);
 }
 
-TL_FN void TL(tracking_regrets)(struct TL(tracking) *s, num_t y)
+/* `sums`: of the predictors' positive regrets, for each memory. */
+TL_FN void TL(tracking_regrets)(struct TL(tracking) *s, num_t y, num_t *sums)
 {
 	const num_t lost[2] = { TL(abs)(s->by.regret[0].mixture - y), TL(abs)(s->by.regret[1].mixture - y) };
 	uint32_t k;
 
-	for (k = 0; k < TL_PREDICTORS; k++)
-		if (TL(tracking_uses)(s, k))
-			TL(tracking_regret)(s, k, TL(abs)(s->bank.x[k] - y), lost);
+	for (k = 0; k < TL_PREDICTORS; k++) {
+		if (!TL(tracking_uses)(s, k))
+			continue;
+		TL(tracking_regret)(s, k, TL(abs)(s->bank.x[k] - y), lost);
+		sums[0] += TL(max)(s->by.regret[0].of[k], num_from_us(0));
+		sums[1] += TL(max)(s->by.regret[1].of[k], num_from_us(0));
+	}
 	if (TL(tracking_corrects)(s))
 		TL(tracking_regret)(s, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
@@ -199,7 +204,8 @@ TL_FN void TL(tracking_budget)(struct TL(tracking) *s, num_t y)
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	s->budget = b - num_shr(b, first ? 8 : 6);
+	/* few samples have earned little, and none of it is old */
+	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
 /* How much the mixture is moved towards last, slow hub and map: steps by error times distance, both clipped at
@@ -227,14 +233,14 @@ TL_FN num_t TL(tracking_corrected)(const struct TL(tracking) *s)
 }
 
 /* Each memory's mean by its positive regrets, the corrected one among them, and the mean of both. */
-TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback)
+TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback, const num_t *sums)
 {
 	uint32_t m, memories = s->params.memory == TL_MEMORY_TWO ? 2 : 1;
-	num_t sums[2], mean = num_from_us(0);
+	num_t mean = num_from_us(0);
 
 	for (m = 0; m < memories; m++) {
 		s->by.regret[m].mixture = memories == 2 ? TL(summed_mean)(s->by.regret[m].of, s->bank.x,
-									  TL_PREDICTORS, fallback, &sums[m])
+									  TL_PREDICTORS, fallback, sums[m])
 							: TL(positive_mean)(s->by.regret[m].of, s->bank.x,
 									    TL_PREDICTORS, fallback);
 		mean += s->by.regret[m].mixture;
@@ -242,8 +248,6 @@ TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback)
 	s->base = memories == 2 ? num_shr(mean, 1) : mean;
 	if (!TL(tracking_corrects)(s))
 		return s->base;
-	if (memories == 1)
-		sums[0] = TL(positive_sum)(s->by.regret[0].of, TL_PREDICTORS);
 	s->corrected = TL(tracking_corrected)(s);
 	for (m = 0, mean = num_from_us(0); m < memories; m++) {
 		num_t w = s->by.regret[m].of[TL_PREDICTORS];
@@ -255,7 +259,7 @@ TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback)
 	return memories == 2 ? num_shr(mean, 1) : mean;
 }
 
-TL_FN num_t TL(tracking_mix)(struct TL(tracking) *s)
+TL_FN num_t TL(tracking_mix)(struct TL(tracking) *s, const num_t *sums)
 {
 	num_t fallback = s->params.warm_up == TL_WARM_UP_MEDIAN ? num_shr(s->bank.last + s->bank.hub, 1)
 								: s->bank.last;
@@ -263,7 +267,7 @@ TL_FN num_t TL(tracking_mix)(struct TL(tracking) *s)
 	uint32_t k;
 
 	if (s->params.combiner == TL_COMBINER_REGRET)
-		return TL(tracking_mix_regrets)(s, fallback);
+		return TL(tracking_mix_regrets)(s, fallback, sums);
 	for (k = 0; k < TL_PREDICTORS; k++)
 		weight[k] = s->by.weight[k];
 	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
@@ -272,19 +276,21 @@ TL_FN num_t TL(tracking_mix)(struct TL(tracking) *s)
 /* All but the RTO's part. */
 TL_FN void TL(tracking_learn)(struct TL(tracking) *s, num_t y)
 {
+	num_t sums[2] = { num_from_us(0), num_from_us(0) };
+
 	if (s->bank.samples == 0) {
 		TL(tracking_start)(s, y);
 	} else {
 		TL(tracking_budget)(s, y);
 		if (s->params.combiner == TL_COMBINER_REGRET)
-			TL(tracking_regrets)(s, y);
+			TL(tracking_regrets)(s, y, sums);
 		else
 			TL(tracking_fixed_share)(s, y);
 		if (TL(tracking_corrects)(s))
 			TL(tracking_learn_correction)(s, y);
 	}
 	TL(predictors_update)(&s->bank, y);
-	s->rtt = TL(tracking_mix)(s);
+	s->rtt = TL(tracking_mix)(s, sums);
 	if (s->params.budget != TL_BUDGET_OFF)
 		s->rtt = TL(clamp)(s->rtt, s->bank.last - s->budget, s->bank.last + s->budget);
 }

@@ -21,22 +21,15 @@ TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, 
 	return sum > 0 ? dot / sum : fallback;
 }
 
-/* The sum of the positive ones. */
-TL_FN double tl_positive_sum_f64(const double *w, uint32_t n)
+/* tl_positive_mean_f64(); `sum` is that of the positive ones. */
+TL_FN double tl_summed_mean_f64(const double *w, const double *x, uint32_t n, double fallback, double sum)
 {
-	double sum = 0;
+	double dot = 0;
 	uint32_t k;
 
 	for (k = 0; k < n; k++)
-		sum += w[k] > 0 ? w[k] : 0;
-	return sum;
-}
-
-/* tl_positive_mean_f64(), and the sum of the positive ones. */
-TL_FN double tl_summed_mean_f64(const double *w, const double *x, uint32_t n, double fallback, double *sum)
-{
-	*sum = tl_positive_sum_f64(w, n);
-	return tl_positive_mean_f64(w, x, n, fallback);
+		dot += w[k] > 0 ? w[k] * x[k] : 0;
+	return sum > 0 ? dot / sum : fallback;
 }
 
 /* part / (part + rest); part > 0. */

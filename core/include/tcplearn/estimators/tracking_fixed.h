@@ -29,34 +29,22 @@ TL_FN int64_t tl_positive_mean_fix(const int64_t *w, const int64_t *x, uint32_t 
 	return tl_fix_div(dot, sum);
 }
 
-/* The sum of the positive ones. Range: n <= 16, each below 2^58. */
-TL_FN int64_t tl_positive_sum_fix(const int64_t *w, uint32_t n)
-{
-	int64_t sum = 0;
-	uint32_t k;
-
-	TL_RANGE(n <= 16, n);
-	for (k = 0; k < n; k++) {
-		TL_RANGE(tl_fix_within(w[k], 58), w[k]);
-		sum += w[k] > 0 ? w[k] : 0;
-	}
-	return sum;
-}
-
-/* Mean of x by the positive ones of w, and their sum: they count with 20 bits of the sum. Range: |x| <= 2^41, n <= 16, each w below 2^58. */
+/* Mean of x by the positive ones of w, whose sum is `sum`: they count with 20 bits of it. Range: |x| <= 2^41,
+ * n <= 16, each w below 2^58. */
 TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback,
-				 int64_t *sum)
+				 int64_t sum)
 {
 	int64_t parts = 0, dot = 0;
 	uint32_t k, shift = 0;
 
-	*sum = tl_positive_sum_fix(w, n);
-	if (*sum == 0)
+	TL_RANGE(n <= 16, n);
+	if (sum == 0)
 		return fallback;
-	if (*sum >= (int64_t)1 << 20)
-		shift = tl_fix_top_bit((uint64_t)*sum) - 19;
+	if (sum >= (int64_t)1 << 20)
+		shift = tl_fix_top_bit((uint64_t)sum) - 19;
 	for (k = 0; k < n; k++) {
 		int64_t v = w[k] > 0 ? w[k] >> shift : 0;
+		TL_RANGE(tl_fix_within(w[k], 58), w[k]);
 		TL_RANGE(tl_fix_within(x[k], 41), x[k]);
 		parts += v;
 		dot += v * x[k];

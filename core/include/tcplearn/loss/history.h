@@ -5,7 +5,7 @@
 
 #define TL_LOSS_HISTORY_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
-	X(ratio, threshold, TL_RATIO(35, 100), 0, 1, \
+	X(ratio, threshold, TL_RATIO(45, 100), 0, 1, \
 	  "probability of congestion from which on it is congestion") \
 	X(ratio, answer, TL_RATIO(3, 4), 0, 4, "weight of the network's log odds") \
 	X(ratio, past, TL_RATIO(45, 100), 0, 4, "weight of their mean over earlier losses") \

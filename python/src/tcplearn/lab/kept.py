@@ -43,13 +43,14 @@ def unpack(data: bytes, folder: Path) -> None:
 class Folders(Kept):
     """Named by scenario, number and key."""
 
-    def path(self, job: Job) -> Path:
+    def path(self, job: Job, key: str = "") -> Path:
         (document,) = job.arguments
-        return self.folder / f"{document['name']}-{job.key}"
+        return self.folder / f"{document['name']}-{key or job.key}"
 
     def get(self, job: Job) -> Path | None:
-        path = self.path(job)
-        return path if (path / COMPLETE).exists() else None
+        """The first that is there of its own key and the earlier ones."""
+        paths = (self.path(job, key) for key in (job.key, *job.earlier))
+        return next((path for path in paths if (path / COMPLETE).exists()), None)
 
     def put(self, job: Job, result: Any) -> Path:
         path = self.path(job)

@@ -30,6 +30,7 @@ class Options:
     place: Place = field(default_factory=Place)
     out: Path | None = None  # where runs are kept; None: the cache
     pcap: bool = False
+    earlier: tuple[str, ...] = ()  # fingerprints whose kept runs will do as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def run(
     if progress:
         progress(0.0, "guest and module")
     ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
-    work = [_job(scenario, n, ready, pcap=options.pcap) for n in range(scenario.runs.count)]
+    work = [_job(scenario, n, ready, options) for n in range(scenario.runs.count)]
     done = jobs.run(work, kept, pool, fresh=options.fresh, progress=progress, say=say)
     rows, folders = [], []
     for n, job in enumerate(work):
@@ -70,7 +71,8 @@ def run(
     return Finished(rows, folders, done.failures, len(work))
 
 
-def _job(scenario: Scenario, run: int, ready: Machine, *, pcap: bool) -> Job:
+def _job(scenario: Scenario, run: int, ready: Machine, options: Options) -> Job:
+    pcap = options.pcap
     seed, script = seed_of(scenario, run), guest.script(scenario, run, pcap=pcap)
     document = {
         "name": f"{scenario.name}-{run:03d}",
@@ -82,8 +84,11 @@ def _job(scenario: Scenario, run: int, ready: Machine, *, pcap: bool) -> Job:
         "fingerprint": ready.fingerprint,
         "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
     }
-    key = hashlib.sha256(f"{ready.fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
-    return Job(key, boot, (document,), f"{scenario.name}, run {run}")
+    key, *earlier = (
+        hashlib.sha256(f"{fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
+        for fingerprint in (ready.fingerprint, *options.earlier)
+    )
+    return Job(key, boot, (document,), f"{scenario.name}, run {run}", earlier=tuple(earlier))
 
 
 def boot(document: Json) -> bytes:

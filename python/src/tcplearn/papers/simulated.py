@@ -18,16 +18,25 @@ def no_runs(profile: str, files: Sequence[Path]) -> UserError:
     return UserError(f"no runs of profile {profile}; first: tcplearn simulate {names} --profile {profile}")
 
 
-def write_figures(out: Path, drawn: Iterable[tuple[str, str]]) -> None:
+def write_figures(out: Path, drawn: Iterable[tuple[str, str]], folder: str = "figures") -> None:
     """`drawn`: names of files and their SVG."""
-    make_directory(out / "figures")
+    make_directory(out / folder)
     for name, svg in drawn:
-        write_atomically(out / "figures" / name, svg)
+        write_atomically(out / folder / name, svg)
 
 
-def write_page(request: Request, text: str, *, runs: int, planned: int, figures: int) -> str:
+def write_page(
+    request: Request,
+    text: str,
+    *,
+    runs: int,
+    planned: int,
+    figures: int,
+    page: str = PAGE,
+    profile: str = PROFILE,
+) -> str:
     """Returns the line that says what was written."""
-    file = request.out / f"{PAGE}.md"
+    file = request.out / f"{page}.md"
     write_atomically(file, text)
-    profile = request.profile or PROFILE
+    profile = request.profile or profile
     return f"{runs} of {planned} runs of profile {profile}, {figures} figures: {printable(file)}"

@@ -55,9 +55,11 @@ def _key(known: Json, identity: str) -> str:
 
 
 def _as_then(known: Json, was: Mapping[str, Any]) -> Json | None:
-    """The document as it was hashed at an earlier identity; None where its estimator was another one then."""
+    """The document as it was hashed at an earlier identity; None where its estimator or its classifier of
+    losses was another one then."""
     estimator = dict(known["estimator"])
-    if estimator["name"] in was.get("others", ()):
+    others = was.get("others", ())
+    if estimator["name"] in others or known.get("loss", {}).get("classifier") in others:
         return None
     names: Mapping[str, str] = was.get("names", {})
     estimator["name"] = names.get(estimator["name"], estimator["name"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_condition, of, ratio
+from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_condition, of, ratio, unseen
 
 #: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
 KINDS = (
@@ -82,6 +82,7 @@ def every(found: Sequence[Point], c: float) -> Iterator[Bar]:
 
 
 def _throughput(found: Sequence[Point], sender: str, c: float) -> Iterator[Bar]:
+    found = unseen([p for p in found if p.scenario == "5"])
     at = of(found, "5", sender, loss_rate=1e-2)
     for what, other, least in (
         ("goodput at 0.01 over its own without loss", of(found, "5", sender, loss_rate=0.0), 0.7),
@@ -148,6 +149,10 @@ def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Ite
         for condition, own in by_condition([p for p in shared if p.sender == sender])
     ]
     yield _worst("no random loss, shared: Jain's index", sender, jain, 0.95, None)
+    over_plain = list(_ratios(shared, sender, plain, "jain_index", c))
+    yield _worst(
+        "no random loss, shared: Jain's index over two plain senders'", sender, over_plain, 0.95, None
+    )
 
 
 def _ratios(

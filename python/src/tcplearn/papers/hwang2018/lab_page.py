@@ -35,7 +35,7 @@ def page(found: Found, about: About) -> str:
         "# ML-TCP in a real kernel",
         f"Made by `{about.command}`; do not edit.",
         f"Linux {', '.join(about.kernels)} in virtual time: {runs} runs (`tcplearn lab run "
-        "papers/hwang2018/lab-loss-1e-2.toml` and so on), each with every sender once, one after the other, "
+        "papers/hwang2018/lab/loss-1e-2.toml` and so on), each with every sender once, one after the other, "
         f"each on a connection of its own. Intervals are of {about.confidence:.0%} over the runs; ratios are "
         "geometric means of pairs of one run. ML-TCP is the module's `tl-reno` or `tl-cubic` with "
         "`net.tcplearn.loss`, the kernel's own timer and PRR; the others are the kernel's own. What was lost "
@@ -117,6 +117,7 @@ def _verdict(reached: bool, within: bool) -> str:
 
 def _scenario(scenario: Scenario, points: Sequence[Point], c: float) -> Iterator[str]:
     yield f"## {scenario.name}: {scenario.title}"
+    yield f"Runs made at {', '.join(sorted({p.commit for p in points}))}."
     yield _senders(points, c)
     if any("beside_goodput_mbps" in p.metrics for p in points):
         yield _beside(points, c)

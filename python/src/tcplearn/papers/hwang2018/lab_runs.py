@@ -11,7 +11,7 @@ from tcplearn.papers.hwang2018.runs import Point
 
 #: Over what the classifiers run; a sender's name is "BASE+CLASSIFIER", or "CC+none" without the module.
 BASES = {"reno": "NewReno", "cubic": "CUBIC"}
-_CLASSIFIERS = {"mlp/hwang2018": "the paper's", "mlp": "wide", "adaptive": "adaptive"}
+_CLASSIFIERS = {"mlp/hwang2018": "the paper's", "mlp": "wide", "adaptive": "adaptive", "history": "history"}
 _PLAIN = {
     "reno": "NewReno",
     "cubic": "CUBIC",
@@ -71,6 +71,5 @@ def loss_rate(scenario: Scenario) -> float:
 
 
 def plain_path(scenario: Scenario) -> bool:
-    """Of Figure 5: a drop-tail queue, independent losses, nobody beside."""
-    forward = scenario.hop[-1].forward
-    return forward.queue == "fifo" and not forward.bursts and not scenario.traffic and not forward.trace
+    """Of Figure 5, with every sender."""
+    return scenario.name.startswith("lab-loss-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from tcplearn.simulate.interval import mean_interval, ratio_interval
 
 #: Scenario files of the figures, and what lies beyond them.
 FILES = ("figure-5", "figure-7", "figure-9", "harm")
+
+#: Seeds from here on were used for no choice.
+UNSEEN = 101
 
 #: Variant of the scenario files -> its name on the page, in its order.
 SENDERS = {
@@ -62,10 +65,14 @@ class Point:
         """By the last word of each key: loss_rate."""
         return {key.rpartition(".")[2]: value for key, value in self.at.items()}
 
+    def numbered(self, seed: int) -> Point:
+        """The same run under another seed, to be paired by."""
+        return replace(self, seed=seed)
 
-def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
+
+def points(folder: Path, profile: str, kept: Kept, files: Sequence[str] = FILES) -> tuple[list[Point], int]:
     """The runs on disk, and how many there should be."""
-    found = sweep.stored([folder / f"{name}.toml" for name in FILES], profile, kept)
+    found = sweep.stored([folder / f"{name}.toml" for name in files], profile, kept)
     out = []
     for run, result in found.finished():
         series = result["run"]["cwnd_over_time"]
@@ -97,6 +104,11 @@ def of(found: Iterable[Point], scenario: str, sender: str = "", **at: Any) -> li
         )
 
     return sorted((p for p in found if is_meant(p)), key=lambda p: p.seed)
+
+
+def unseen(found: Sequence[Point]) -> Sequence[Point]:
+    """Those of the seeds that were used for no choice; all in a profile that has none."""
+    return [p for p in found if p.seed >= UNSEEN] or found
 
 
 def by_condition(found: Sequence[Point]) -> Iterator[tuple[tuple[tuple[str, Any], ...], list[Point]]]:

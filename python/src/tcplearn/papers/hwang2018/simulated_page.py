@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.hwang2018 import bars
+from tcplearn.papers.hwang2018 import bars, calibration
+from tcplearn.papers.hwang2018.calibration import Candidate
 from tcplearn.papers.hwang2018.runs import (
     SENDERS,
     Confusion,
@@ -50,6 +51,7 @@ class About:
     drawn: Sequence[tuple[str, str]]  # file and title
     trained: Sequence[Trained]
     by_rate: Sequence[AtRate]
+    candidates: Sequence[Candidate]
 
 
 def page(found: Sequence[Point], folder: Path, about: About) -> str:
@@ -67,6 +69,7 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         "## The bars",
         bars.table(found, c),
         about.notes.strip(),
+        *_choice(about),
         "## Accuracy in the paper's own setting",
         f"A perceptron with the paper's two inputs, trained on {EVENTS} fast retransmits of its network, "
         f"tested on {TESTS} others, {TIMES} times over; the middle 95 %. Rows of the same runs are on both "
@@ -92,6 +95,20 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         *(f"![{title}](figures/{file})" for file, title in about.drawn),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _choice(about: About) -> Iterator[str]:
+    if not about.candidates:
+        return
+    yield "## How the threshold of history was chosen"
+    yield (
+        f"{about.candidates[0].networks} networks that are not on this page, with NewReno's kind "
+        f"(`tcplearn simulate papers/hwang2018/calibration.toml --profile {about.profile}`), and the rule "
+        "that stands in that file: of the thresholds that do no harm there the one with the most goodput. "
+        "Drops and RTT without random loss: alone / beside NewReno / the two under reordering; Jain's index: "
+        "without / with reordering."
+    )
+    yield calibration.table(about.candidates)
 
 
 def _shown(value: Estimate | None, digits: int = 2, scale: float = 1.0) -> str:

@@ -3,4 +3,9 @@
 
 from tcplearn.papers.nunes2014 import live, simulated
 
-PAGES = {"simulated": simulated.write, "live": live.write}
+PAGES = {
+    "simulated": simulated.write,
+    "rounded": simulated.write_rounded,
+    "live": live.write,
+    "live-4ms": live.write_4ms,
+}

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,20 +25,25 @@ class Figure:
     scale: float = 1.0
 
     @property
+    def most(self) -> float:
+        return 100 if self.scale == 100 else math.inf
+
+    @property
     def file(self) -> str:
         return f"figure-{self.label.zfill(2)}.svg"
 
 
 _SHARE, _RATIO = "retransmitted packets, %", "delivery ratio, %"
 _ERROR, _CWND, _GOODPUT = "mean error, ticks", "mean cwnd, bytes", "goodput, packets/s"
-_MANET = {"I": (2, 3, 4, 5, 7), "II": (8, 9, 12, 11, 10)}  # error, retransmitted, goodput, cwnd, delivery
+_DELIVERED = "packets delivered"  # what section 5.1 calls goodput
+_MANET = {"I": (2, 3, 4, 5, 7), "II": (8, 9, 12, 11, 10)}  # error, retransmitted, delivered, cwnd, delivery
 
 OVER_TIME = Figure("6", "I", "mean_cwnd_bytes", _CWND)
 _PAPERS = (
     OVER_TIME,
     *(Figure(str(n[0]), s, "mean_abs_error_ticks", _ERROR) for s, n in _MANET.items()),
     *(Figure(str(n[1]), s, "retransmitted_share", _SHARE, 100) for s, n in _MANET.items()),
-    *(Figure(str(n[2]), s, "goodput_pps", _GOODPUT) for s, n in _MANET.items()),
+    *(Figure(str(n[2]), s, "delivered_packets", _DELIVERED) for s, n in _MANET.items()),
     *(Figure(str(n[3]), s, "mean_cwnd_bytes", _CWND) for s, n in _MANET.items()),
     *(Figure(str(n[4]), s, "delivery_ratio", _RATIO, 100) for s, n in _MANET.items()),
     Figure("13", "III", "mean_abs_error_ticks", _ERROR),
@@ -49,12 +53,12 @@ _PAPERS = (
     Figure("16", "III", "mean_cwnd_bytes", _CWND),
     Figure("17", "IV", "mean_abs_error_ticks", _ERROR),
     Figure("18", "IV", "retransmitted_share", _SHARE, 100),
-    Figure("19", "IV", "goodput_pps", _GOODPUT),
+    Figure("19", "IV", "delivered_packets", _DELIVERED),
     Figure("20", "IV", "delivery_ratio", _RATIO, 100),
     Figure("22", "V", "mean_abs_error_ticks", _ERROR),
     Figure("23", "V", "retransmitted_share", _SHARE, 100),
     Figure("24", "V", "delivery_ratio", _RATIO, 100),
-    Figure("25", "V", "goodput_pps", _GOODPUT),
+    Figure("25", "V", "delivered_packets", _DELIVERED),
 )
 BEYOND = tuple(
     Figure(f"{s}-{word}", s, metric, title, scale)
@@ -88,27 +92,25 @@ def rows_of(figure: Figure, found: Sequence[Point]) -> list[Json]:
             ]
             if not values:
                 continue
-            mean, half = mean_interval(values, next(iter(seeds.values())).confidence)
-            row = {"variant": variant, "timing": timing, "x": condition, "e": name(algorithm), "y": mean}
-            # a share or a size is not below zero, nor a percentage above a hundred
-            high = mean + (half or 0)
-            rows.append(
-                {
-                    **row,
-                    "low": max(0.0, mean - (half or 0)),
-                    "high": min(high, 100) if figure.scale == 100 else high,
-                }
-            )
+            confidence = next(iter(seeds.values())).confidence
+            row = {"variant": variant, "timing": timing, "x": condition, "e": name(algorithm)}
+            rows.append({**row, **mean_and_ends(values, confidence, figure.most)})
     return rows
 
 
-def over_time_rows(found: Sequence[Point]) -> list[Json]:
+def mean_and_ends(values: Sequence[float], confidence: float, most: float = math.inf) -> Json:
+    """Of an interval: a share or a size is not below zero, nor a percentage above a hundred."""
+    mean, half = mean_interval(values, confidence)
+    return {"y": mean, "low": max(0.0, mean - (half or 0)), "high": min(mean + (half or 0), most)}
+
+
+def over_time_rows(found: Sequence[Point], algorithms: Sequence[str] = (BASE, LEARNED)) -> list[Json]:
     bins: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    width = 20.0
+    width, confidence = 20.0, 0.9
     for p in found:
-        width = p.bin_s
+        width, confidence = p.bin_s, p.confidence
         for i, value in enumerate(p.cwnd):
-            if value is not None and p.algorithm in (BASE, LEARNED):
+            if value is not None and p.algorithm in algorithms:
                 bins[*p.where[1:], name(p.algorithm), str(i)].append(value)
     return [
         {
@@ -117,7 +119,7 @@ def over_time_rows(found: Sequence[Point]) -> list[Json]:
             "x": f"{x} flows",
             "e": e,
             "t": (int(i) + 0.5) * width,
-            "y": statistics.fmean(y),
+            **mean_and_ends(y, confidence),
         }
         for (v, t, x, e, i), y in bins.items()
     ]
@@ -145,7 +147,7 @@ def _side_by_side(rows: Sequence[Json]) -> tuple[list[Json], Any]:
     names = " : ".join(f"abs(datum.value - {at}) < 1e-6 ? '{c}'" for c, at in places.items())
     axis = alt.Axis(values=list(places.values()), labelExpr=f"{names} : ''", labelAngle=0)
     domain = [min(places.values()) - 0.08 * span, max(places.values()) + 0.08 * span]
-    title = "flows" if numeric else "speed, m/s"
+    title = "flows (logarithmic)" if numeric else "speed, m/s"
     return values, alt.X("place:Q", title=title, axis=axis).scale(domain=domain, nice=False, zero=False)
 
 
@@ -156,7 +158,8 @@ def chart(rows: Sequence[Json], title: str) -> Json:
     colour = _colour(look)
     values, x = _side_by_side(rows)
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x)
-    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), color=colour)
+    dash = alt.StrokeDash("e:N", legend=None).scale(domain=list(look), range=[k.dash for k in look.values()])
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), color=colour, strokeDash=dash)
     bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q", color=colour)
     return _faceted(alt.layer(bars, lines), rows, title)
 
@@ -166,17 +169,14 @@ def over_time_chart(rows: Sequence[Json], title: str) -> Json:
 
     loads = sorted({r["x"] for r in rows}, key=lambda x: int(x.split()[0]))
     legend = alt.Legend(orient="top", title=None, symbolSize=300, columnPadding=16)
-    lines = (
-        alt.Chart(alt.InlineData(values=list(rows)))
-        .mark_line()
-        .encode(
-            x=alt.X("t:Q", title="time, s").scale(zero=True),
-            y=alt.Y("y:Q", title=None),
-            color=_colour(looks(dict.fromkeys(r["e"] for r in rows))),
-            strokeDash=alt.StrokeDash("x:N", legend=legend).scale(domain=loads, range=DASHES[: len(loads)]),
-        )
+    base = alt.Chart(alt.InlineData(values=list(rows))).encode(
+        x=alt.X("t:Q", title="time, s").scale(zero=True),
+        color=_colour(looks(dict.fromkeys(r["e"] for r in rows))),
     )
-    return _faceted(alt.layer(lines), rows, title)
+    dash = alt.StrokeDash("x:N", legend=legend).scale(domain=loads, range=DASHES[: len(loads)])
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), strokeDash=dash)
+    bars = base.mark_rule(opacity=0.4).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    return _faceted(alt.layer(bars, lines), rows, title)
 
 
 def _faceted(layers: Any, rows: Sequence[Json], title: str) -> Json:
@@ -209,10 +209,10 @@ def draw(found: Sequence[Point], titles: Mapping[str, str]) -> Iterator[tuple[Fi
         over_time = figure is OVER_TIME
         rows = over_time_rows(here) if over_time else rows_of(figure, here)
         if rows:
-            spec = (over_time_chart if over_time else chart)(rows, _headline(figure, titles))
+            spec = (over_time_chart if over_time else chart)(rows, headline(figure, titles))
             yield figure, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 
-def _headline(figure: Figure, titles: Mapping[str, str]) -> str:
+def headline(figure: Figure, titles: Mapping[str, str]) -> str:
     number = f"Figure {figure.label.partition('-')[0]}: " if figure.label[0].isdigit() else ""
     return f"{number}{figure.title}. {figure.scenario}: {titles[figure.scenario]}"

@@ -15,6 +15,8 @@ from tcplearn.lab.table import Row, Summary, has_probes, summary
 
 #: The paper's names for what stands here under another one.
 NAMES = {"stock": "jacobson", "experts/nunes2014-linux": "experts"}
+#: The congestion control that is not named: the paper's is unknown.
+PLAIN = "reno"
 METRICS = (
     ("mean_abs_error_ticks", "error, ticks of 4 ms", 2),
     ("mean_cwnd_segments", "cwnd, segments", 1),
@@ -63,7 +65,13 @@ def read_published(path: Path) -> Published:
 
 def page(parts: Sequence[Part], published: Published, command: str, notes: str = "", figure: str = "") -> str:
     """The whole page: `command` made it but for `notes`, which are a person's; `figure` lies beside it."""
-    lines = ["# Live experiments: ours beside the paper's", "", f"Made by `{command}`; do not edit.", ""]
+    first, mark, rest = notes.partition("## ")
+    lines = [
+        "# Live experiments: ours beside the paper's",
+        "",
+        *([first.strip(), ""] if first.strip() else []),
+    ]
+    lines += [f"Made by `{command}`; do not edit.", ""]
     kernels = sorted({json.loads(row["parameters"])["kernel"] for part in parts for row in part.rows})
     lines += [
         f"Kernel {', '.join(kernels)}. Mean ± standard deviation over the runs; the paper's 10 after ours. "
@@ -75,7 +83,7 @@ def page(parts: Sequence[Part], published: Published, command: str, notes: str =
         lines += _part(part, published)
     if figure:
         lines += ["## Figure 26", "", f"![RTTs and predictions, sample by sample]({figure})", "", FIGURE, ""]
-    return "\n".join([*lines, notes]).rstrip("\n") + "\n"
+    return "\n".join([*lines, mark + rest]).rstrip("\n") + "\n"
 
 
 def _part(part: Part, published: Published) -> list[str]:
@@ -84,11 +92,11 @@ def _part(part: Part, published: Published) -> list[str]:
     headings = ["algorithm", "TLP", "runs", *(h for _, h, _ in METRICS), *(h for _, h, _ in OURS)]
     lines += ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
     for (algorithm, parameters), metrics in summary(part.rows).items():
-        name = algorithm.partition("+")[2]
+        base, _, name = algorithm.partition("+")
         tlp = "on" if has_probes(parameters) else "off"
-        cells = [f"`{name}`", tlp, str(metrics["duration_s"][2])]
+        cells = [_shown(base, name), tlp, str(metrics["duration_s"][2])]
         for metric, _, digits in METRICS:
-            theirs = published.get((s.name, NAMES.get(name, name), metric))
+            theirs = published.get((_paths(s.name), NAMES.get(name, name), metric)) if base == PLAIN else None
             paper = "" if theirs is None else f"; paper {theirs[0]:.{digits}f} ± {theirs[1]:.{digits}f}"
             cells.append(_cell(metrics, metric, digits) + paper)
         cells += [_cell(metrics, metric, digits) for metric, _, digits in OURS]
@@ -106,14 +114,24 @@ def _relative(part: Part, published: Published) -> list[str]:
         if name == "stock" or stock is None or "mean_abs_error_ticks" not in metrics:
             continue
         ours = metrics["mean_abs_error_ticks"][0] / stock["mean_abs_error_ticks"][0]
-        key = (part.scenario.name, NAMES.get(name, name), "mean_abs_error_ticks")
+        path = _paths(part.scenario.name)
+        key = (path, NAMES.get(name, name), "mean_abs_error_ticks")
         theirs = ""
         if key in published:
-            ratio = published[key][0] / published[(part.scenario.name, "jacobson", "mean_abs_error_ticks")][0]
+            ratio = published[key][0] / published[(path, "jacobson", "mean_abs_error_ticks")][0]
             theirs = f"; in the paper {ratio:.2f}"
         tlp = "on" if has_probes(parameters) else "off"
-        lines.append(f"- `{name}`, TLP {tlp}: {ours:.2f} times stock's error{theirs}")
+        lines.append(f"- {_shown(base, name)}, TLP {tlp}: {ours:.2f} times stock's error{theirs}")
     return lines
+
+
+def _shown(base: str, name: str) -> str:
+    return f"`{name}`" if base == PLAIN else f"`{name}`, {base}"
+
+
+def _paths(scenario: str) -> str:
+    """The paper's experiment: live-2h stands for its second on a worse path."""
+    return scenario.removesuffix("h")
 
 
 def _cell(metrics: Mapping[str, Summary], metric: str, digits: int) -> str:

@@ -33,11 +33,16 @@ class Point:
     is_main: bool  # of those that the scenario file compares everywhere
     seed: int
     metrics: Mapping[str, float]
-    samples: Sequence[float]  # of each flow
+    flows: Sequence[Mapping[str, float]]  # the metrics of each
     cwnd: Sequence[float | None]
     bin_s: float
     confidence: float
     commit: str
+
+    @property
+    def samples(self) -> list[float]:
+        """Of each flow."""
+        return [flow["samples"] for flow in self.flows]
 
 
 def name(algorithm: str) -> str:
@@ -49,9 +54,9 @@ def files(folder: Path) -> list[Path]:
     return [folder / f"scenario-{i}.toml" for i in range(1, len(SCENARIOS) + 1)]
 
 
-def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
+def points(of: Sequence[Path], profile: str, kept: Kept) -> tuple[list[Point], int]:
     """The runs of the scenarios that are on disk, in the files' order, and how many there should be."""
-    done = sweep.stored(files(folder), profile, kept)
+    done = sweep.stored(of, profile, kept)
     out = []
     for run, result in done.finished():
         varied = [value for key, value in run.labels.items() if key != "variant"]
@@ -64,7 +69,7 @@ def points(folder: Path, profile: str, kept: Kept) -> tuple[list[Point], int]:
                 run.algorithm in run.document.grid.algorithms,
                 run.seed,
                 result["run"]["metrics"],
-                [flow["metrics"]["samples"] for flow in result["flows"]],
+                [flow["metrics"] for flow in result["flows"]],
                 series["bytes"] or [],
                 series["bin_s"],
                 run.document.confidence,

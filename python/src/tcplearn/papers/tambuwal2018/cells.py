@@ -17,6 +17,7 @@ Json = dict[str, Any]
 
 STANDARD = "standard"
 LEVELS, MIXES = "levels.toml", "mixes.toml"
+BETWEEN = "between.csv"  # packmime.py's
 #: Short flows: what the paper's scatter shows, section 3.1.
 SHORT_BYTES = 50_000
 CONFIDENCE = 0.95

@@ -17,3 +17,6 @@ COLOURS = {
     "linux": "#cc79a7",
     "tsl-feedback": "#332288",
 }
+
+#: Drawn over those whose runs theirs often are.
+DASHED = ("tsl", "tsl-feedback")

@@ -5,6 +5,7 @@ what the startup with feedback has to reach."""
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from tcplearn.papers.tambuwal2018.cells import (
     relative,
     shared,
 )
-from tcplearn.simulate.interval import mean_interval
+from tcplearn.simulate.interval import mean_interval, t_quantile
 
 #: What the paper studied beside the standard.
 STUDIED = ("tsl/1-16", "tsl/1-1000", "tsl/3-2", "tsl/3-16", "tsl/3-1000")
@@ -32,6 +33,9 @@ FIGURE_7_RANK = {(0.4, "tsl/3-16"): "1", (0.98, "tsl/3-16"): "1", (0.98, "tsl/1-
 FIGURE_7_RANK[0.98, "tsl/3-1000"] = "4 or 5"
 #: Of the bar for the startup with feedback: the interval of its change at the highest load.
 BAR_CONFIDENCE, BAR_GAIN, BAR_WORSE = 0.9, 0.9, 5.0
+#: Per cent: Figure 7 prints no change of a single startup.
+FIGURE_7_LOOKED_FOR = 10.0
+MANY = 100_000  # degrees of freedom: Student's t is normal
 
 Published = Mapping[tuple[str, float, str], str]
 
@@ -46,6 +50,7 @@ class Compared:
     printed_rank: str
     ours: Difference
     our_rank: int
+    seeds: int
 
     @property
     def sign(self) -> str:
@@ -56,6 +61,22 @@ class Compared:
         if open_:
             return "open"
         return "same" if (mean > 0) == (self.printed_sign > 0) else "other"
+
+    @property
+    def excludes_printed(self) -> bool:
+        """Where a value is printed: whether it lies outside our interval."""
+        mean, half = self.ours
+        return self.where != "Figure 7" and half is not None and abs(mean - float(self.printed)) > half
+
+    @property
+    def seeds_that_tell(self) -> int:
+        """After which half of the interval is as wide as what is looked for; 0 where that is nothing."""
+        looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
+        half = self.ours[1] or 0.0
+        if not looked_for or self.seeds < 2 or self.excludes_printed:
+            return 0
+        wide = t_quantile((1 + CONFIDENCE) / 2, self.seeds - 1) / t_quantile((1 + CONFIDENCE) / 2, MANY)
+        return math.ceil(self.seeds * (half / wide / looked_for) ** 2)
 
 
 def compared(cells: Sequence[Cell], published: Published) -> Iterator[Compared]:
@@ -85,6 +106,7 @@ def _of_level(
                 ours[cell.startup] = found
     if len(ours) < len(STUDIED):
         return
+    seeds = min(len(c.runs) for c in cells if c.level == level and c.startup in STUDIED)
     printed = {s: published.get((where, level, s), "") for s in STUDIED}
     printed_ranks = ranks({s: float(v) for s, v in printed.items() if v})
     our_ranks = ranks({s: mean for s, (mean, _) in ours.items()})
@@ -96,7 +118,8 @@ def _of_level(
             text, sign = printed[startup], int(float(printed[startup] or 0) > 0)
             rank = str(printed_ranks.get(startup, "–"))
         if text:
-            yield Compared(where, level, startup, text, sign, rank, ours[startup], our_ranks[startup])
+            our_rank = our_ranks[startup]
+            yield Compared(where, level, startup, text, sign, rank, ours[startup], our_rank, seeds)
 
 
 def _negative(of: Difference | None) -> Difference | None:
@@ -134,9 +157,17 @@ def summary(rows: Sequence[Compared]) -> str:
         ]
         order = f"{sum(p > 0 for p in pairs)} of {len(pairs)}" if pairs else "–"
         counts = [f"{signs.count(kind)}" for kind in ("same", "open", "other")]
-        lines.append([where, f"{100 * level:.0f} %", *counts, order])
+        excluded = "–" if where == "Figure 7" else str(sum(r.excludes_printed for r in of))
+        lines.append([where, f"{100 * level:.0f} %", *counts, order, excluded, _seeds_that_tell(of)])
     head = ("where", "load", "same sign", "open", "other sign", "pairs in the paper's order")
-    return table_of(head, lines)
+    return table_of((*head, "paper's value outside ours", "seeds that tell"), lines)
+
+
+def _seeds_that_tell(of: Sequence[Compared]) -> str:
+    tell = sorted(r.seeds_that_tell for r in of if r.sign == "open" and r.seeds_that_tell)
+    if not tell:
+        return "–"
+    return f"{tell[0]:,}" if tell[0] == tell[-1] else f"{tell[0]:,} to {tell[-1]:,}"
 
 
 def feedback(cells: Sequence[Cell], bold: str = "tsl/3-16", own: str = "tsl-feedback") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tcplearn.papers.tambuwal2018 import averages
 from tcplearn.papers.tambuwal2018.cells import SHORT_BYTES, STANDARD, Cell, Connection, level_of
-from tcplearn.papers.tambuwal2018.colours import COLOURS
+from tcplearn.papers.tambuwal2018.colours import COLOURS, DASHED
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterato
     for name, title, chart in _charts(levels, mixes, folder):
         import vl_convert
 
-        spec = chart.configure_view(stroke="#ddd").to_dict()
+        spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield name, title, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 
@@ -49,7 +49,8 @@ def _charts(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iter
         )
     cells = [c for c in levels if c.lost]
     if cells:
-        yield from sorted([*_of_connections(cells), *averages.charts(cells)], key=lambda chart: chart[0])
+        charts = [*_of_connections(cells), *averages.charts(cells)]
+        yield from sorted(charts, key=lambda chart: chart[0].removesuffix(".svg"))
     mixed = list(_mix_rows(mixes))
     if mixed:
         yield "figure-12.svg", "Figure 12: mixes at 40 % load", _mixes(mixed)
@@ -102,12 +103,22 @@ def quantile_rows(folder: Path) -> Iterator[Json]:
                 yield {"q": row["quantity"], "p": float(row["p"]), "y": float(row["value"]), "e": source}
 
 
-def _colour(names: Sequence[str]) -> Any:
+def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
     import altair as alt
 
     known = [name for name in COLOURS if name in names]
-    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300, columns=9)
+    size = 300 if symbol == "stroke" else 60
+    legend = alt.Legend(orient="top", title=None, symbolType=symbol, symbolSize=size, columns=9)
     return alt.Color("e:N", legend=legend, sort=known).scale(domain=known, range=[COLOURS[n] for n in known])
+
+
+def _dash(names: Sequence[str]) -> Any:
+    """So that a line shows that is the same as one below it; the colours' legend has it too."""
+    import altair as alt
+
+    known = [name for name in COLOURS if name in names]
+    dashes = [[4, 4] if name in DASHED else [1, 0] for name in known]
+    return alt.StrokeDash("e:N", legend=None, sort=known).scale(domain=known, range=dashes)
 
 
 def _facet(chart: Any, columns: str = "level:N") -> Any:
@@ -172,7 +183,7 @@ def _scatter(rows: Sequence[Json], x: str, y: str = "RTTs", *, log_x: bool = Fal
         .encode(
             x=alt.X("x:Q", title=x, axis=SPACED).scale(type="log" if log_x else "linear", nice=not log_x),
             y=alt.Y("y:Q", title=y, axis=SPACED).scale(type="log"),
-            color=_colour([row["e"] for row in rows]),
+            color=_colour([row["e"] for row in rows], "circle"),
             shape=alt.Shape("what:N", legend=legend).scale(domain=kinds, range=["circle", "triangle-up"]),
         )
     )
@@ -204,13 +215,15 @@ def _second_rows(cells: Sequence[Cell]) -> Iterator[Json]:
 def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True) -> Any:
     import altair as alt
 
+    names = [row["e"] for row in rows]
     lines = (
         alt.Chart(alt.InlineData(values=list(rows)))
         .mark_line(interpolate="step-after", strokeWidth=1.5)
         .encode(
             x=alt.X("x:Q", title=title, axis=SPACED).scale(type="log" if log else "linear"),
             y=alt.Y("y:Q", title="share above", axis=SPACED).scale(type="log"),
-            color=_colour([row["e"] for row in rows]),
+            color=_colour(names),
+            strokeDash=_dash(names),
         )
     )
     return _facet(lines)

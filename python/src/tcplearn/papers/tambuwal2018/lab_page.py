@@ -26,7 +26,8 @@ ABOUT = (
     "module; the others are the core's policies in the module. A page's whole time is curl's, from the "
     "first SYN to the last byte, the timer of a second included; after the handshake: from its end at the "
     "client. In brackets 95 % intervals, the pages drawn again 2,000 times, and for a ratio of means, "
-    "below 1 where it is sooner than stock, in pairs: the same pages of a run lose under every startup."
+    "below 1 where it is sooner than stock, in pairs: the same pages of a run lose under every startup. All: "
+    "the pages of every size together, as many of each."
 )
 BEGAN = (
     "What the server's connections began with whose SYN-ACK was dropped, by the module's log, and how "
@@ -93,15 +94,18 @@ def _times(part: Part, wanted: Callable[[Page], bool]) -> str:
 
 
 def _rows(part: Part, wanted: Callable[[Page], bool]) -> Iterator[list[str]]:
-    for size in part.sizes:
-        cells = {name: [p for p in part.cell(name, size) if wanted(p)] for name in part.fetched}
+    together = [("all", part.sizes)] if len(part.sizes) > 1 else []
+    for label, sizes in [(f"{size / 1000:g} kB", [size]) for size in part.sizes] + together:
+        cells = {
+            name: [p for size in sizes for p in part.cell(name, size) if wanted(p)] for name in part.fetched
+        }
         base = cells.get(STOCK, [])
         for startup, cell in cells.items():
             if not cell:
                 continue
             compared = startup != STOCK and base
             yield [
-                f"{size / 1000:g} kB",
+                label,
                 f"`{startup}`",
                 str(len(cell)),
                 _shown(mean(cell, whole_ms), 0),

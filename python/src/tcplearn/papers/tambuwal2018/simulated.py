@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tcplearn.jobs import Progress
 from tcplearn.papers import Request, simulated
-from tcplearn.papers.tambuwal2018 import figures, page
+from tcplearn.papers.tambuwal2018 import figures, page, pairs
 from tcplearn.papers.tambuwal2018.cells import LEVELS, MIXES, cells, costs
 from tcplearn.simulate.results import RunStore
 
@@ -27,5 +27,6 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     titles = [(name, title) for name, title, _ in drawn]
     notes = request.notes(simulated.PAGE)
     spent = costs(folder / LEVELS, kept)
-    text = page.page(levels, mixes, counts, titles, folder, request.command, profile, notes, spent)
+    congested, _, _ = cells(folder / LEVELS, pairs.PROFILE, kept)
+    text = page.page(levels, mixes, counts, titles, folder, request.command, profile, notes, spent, congested)
     return simulated.write_page(request, text, runs=counts[0], planned=counts[1], figures=len(drawn))

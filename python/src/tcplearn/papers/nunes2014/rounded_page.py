@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""nunes2014: what its text prints beside what ours gave, as a Markdown page."""
+"""nunes2014 with samples rounded up to ticks: its printed numbers beside ours, as a Markdown page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.nunes2014.figures import Figure
+from tcplearn.papers.nunes2014.simulated_material import Material
 from tcplearn.papers.nunes2014.simulated_runs import (
     BASE,
     LEARNED,
@@ -24,6 +24,7 @@ from tcplearn.papers.nunes2014.simulated_runs import (
     ratios,
 )
 
+FIGURES = "figures-rounded"
 TICKS = ("every-ack/500ms", "one-per-rtt/500ms")
 UNBOUNDED = "every-ack"  # the timing that the other estimators have
 
@@ -31,24 +32,18 @@ UNBOUNDED = "every-ack"  # the timing that the other estimators have
 SPEEDS = {"25 m/s": "20-30", "5 m/s": "1-10"}
 
 
-def page(
-    found: Sequence[Point],
-    planned: int,
-    drawn: Sequence[Figure],
-    folder: Path,
-    titles: Mapping[str, str],
-    command: str,
-    profile: str,
-    notes: str,
-) -> str:
+def page(of: Material) -> str:
+    found = of.found
     main = [p for p in found if p.is_main and p.where[0] in SCENARIOS[:5]]
     compared = ratios(main)
-    commits = ", ".join(sorted({p.commit for p in found}))
     parts = [
-        "# Simulations: ours beside the paper's",
-        f"Made by `{command}`; do not edit.",
-        f"{len(found)} of {planned} runs of profile `{profile}` (`tcplearn simulate "
-        f"papers/nunes2014/scenario-*.toml`), made at {commits}, with the same core and ns-3 host. "
+        "# Simulations with samples rounded up to ticks",
+        "The clock of the paper's time counted, its TCP kept scaled integers: [the main page](simulated.md). "
+        "Here a sample is rounded up to whole ticks and averaged in floating point, and other estimators are "
+        "beside the paper's two.",
+        f"Made by `{of.command}`; do not edit.",
+        f"{len(found)} of {of.planned} runs of profile `{of.profile}` (`tcplearn simulate "
+        f"papers/nunes2014/scenario-*.toml`), made at {of.commits}, with the same core and ns-3 host. "
         f"Intervals are of {found[0].confidence:.0%}, over the seeds; a seed gives all algorithms the same "
         "network. An error is \\|prediction − sample\\|, averaged over a flow, then over flows, in ticks of "
         "500 ms. Sampling: every ACK or one a round trip, rounded up to whole ticks.",
@@ -59,9 +54,9 @@ def page(
         "## All five",
         "Over the conditions of scenarios I to V at 500 ms ticks in which each of the five had an error.",
         _standing(main),
-        notes.strip(),
+        of.notes.strip(),
         "## What the paper's text prints",
-        _printed(folder, found, compared),
+        _printed(of.folder, found, compared),
         "## What the networks carry",
         "A flow that finds no route, or is starved by its neighbours, has no sample and no part in an error. "
         f"All seeds together, under `{BASE}`, one sample a round trip.",
@@ -73,7 +68,7 @@ def page(
         "The five that a scenario compares everywhere, all with the paper's bounds of the RTO, 1 s and 32 s. "
         "A row for each variant, a column for each timing; bars are intervals, cut at 0 and 100 %. Scales "
         "differ from panel to panel. A point is missing where no flow had a sample.",
-        *(f"![{titles[f.scenario]}: {f.title}](figures/{f.file})" for f in drawn),
+        *of.pictures(FIGURES),
         "## The other estimators",
         f"One seed, every ACK timed exactly, each with its own bounds of the RTO; `{BASE}` and `{LEARNED}` "
         "for comparison.",

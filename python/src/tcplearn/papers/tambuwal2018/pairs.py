@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""tambuwal2018: the startup with feedback against the standard at the highest load, by pairs of runs of one
+seed.
+
+Means of RTTs hang on a few connections, and two runs of a seed part for good where the first of them differs:
+so a change is the geometric mean of the seeds' ratios. Their arithmetic mean is above 1 by chance alone.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+
+from tcplearn.output.markdown import table_of
+from tcplearn.papers.tambuwal2018.cells import STANDARD, Cell, Run, mean_rtts, mean_whole_ms, shared
+from tcplearn.papers.tambuwal2018.compare import BAR_CONFIDENCE, BAR_WORSE, MANY
+from tcplearn.simulate.interval import ratio_interval, t_quantile
+
+PROFILE, OWN = "congested", "tsl-feedback"
+
+
+def _of_lost(mean: Callable[[list[float]], float]) -> Callable[[Run], float]:
+    return lambda run: mean([c.rtts for c in run.lost])
+
+
+def _mean_data_ms(run: Run) -> float:
+    return 1000 * statistics.fmean(c.data_s for c in run.lost)
+
+
+#: The first is the bar's.
+MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
+    ("mean response, RTTs", 2, mean_rtts),
+    ("geometric mean of the responses, RTTs", 2, _of_lost(statistics.geometric_mean)),
+    ("median response, RTTs", 2, _of_lost(statistics.median)),
+    ("mean response, the initial timer left out, ms", 0, _mean_data_ms),
+    ("mean whole response, ms", 0, mean_whole_ms),
+    ("mean response of all connections, RTTs", 2, lambda run: run.metrics["mean_response_studied_rtts"]),
+    ("the link's loss share, %", 2, lambda run: 100 * run.metrics["link_loss_share"]),
+)
+
+
+def needed(above: Sequence[float], below: Sequence[float]) -> int:
+    """Pairs after which the interval of no change at all would end at the bar."""
+    spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
+    z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
+    return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
+
+
+def section(cells: Sequence[Cell]) -> str:
+    """A table of all measures and a line that judges the first; nothing without two pairs."""
+    by = {c.startup: c for c in cells}
+    own, base = by.get(OWN), by.get(STANDARD)
+    seeds = shared(own, base) if own and base else []
+    if own is None or base is None or len(seeds) < 2:
+        return ""
+    rows, most = [], []
+    for name, digits, value in MEASURES:
+        above, below = ([value(cell.runs[s]) for s in seeds] for cell in (own, base))
+        interval = ratio_interval(above, below, BAR_CONFIDENCE)
+        if interval is None:
+            continue
+        change, low, high = (100 * (ratio - 1) for ratio in interval)
+        most.append(high)
+        means = (f"{statistics.fmean(of):.{digits}f}" for of in (below, above))
+        pairs = f"{needed(above, below):,}"
+        rows.append([name, *means, f"{change:+.1f}", f"{low:+.1f} to {high:+.1f}", pairs])
+    lost = [sum(len(cell.runs[s].lost) for s in seeds) for cell in (base, own)]
+    open_ = sum(cell.runs[s].unresolved for cell in (base, own) for s in seeds)
+    about = (
+        f"{len(seeds)} pairs of runs at {100 * own.level:.0f} % load (profile `{PROFILE}`); {lost[0]:,} "
+        f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`, {open_} more without an "
+        "end. The change is the "
+        "geometric mean of the seeds' ratios; the last column, how many pairs would bring the upper end to "
+        f"{BAR_WORSE:+.0f} % if nothing but chance differed."
+    )
+    head = ("of a run", "standard", "feedback", "change, %", f"{100 * BAR_CONFIDENCE:.0f} % interval")
+    good = "reached" if most[0] <= BAR_WORSE else "not reached"
+    bar = f"at most {BAR_WORSE:+.0f} %; upper end {most[0]:+.1f} %: {good}."
+    verdict = f"The bar, of the {MEASURES[0][0]}: {bar}"
+    return "\n\n".join((about, table_of((*head, "pairs that tell"), rows), verdict))
