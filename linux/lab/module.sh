@@ -73,9 +73,11 @@ build() { # without BTF, which would need pahole
 	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
 mv "$work/failing/tcplearn.ko" "$work/module/tcplearn_failing.ko"
 strip -g -R .note.gnu.build-id "$work/module"/*.ko
-for program in transfer syns; do
-	gcc-12 -O2 -static -Wl,--build-id=none -o "$work/$program" "$root/linux/lab/guest/$program.c" 2>"$out/$program.log" ||
-		die "the traffic program $program does not build (log: $out/$program.log)"
-	strip "$work/$program"
-done
+program() { # NAME SOURCE...
+	gcc-12 -O2 -static -Wl,--build-id=none -o "$work/$1" "${@:2}" 2>"$out/$1.log" ||
+		die "the traffic program $1 does not build (log: $out/$1.log)"
+	strip "$work/$1"
+}
+program transfer "$root/linux/lab/guest/"{transfer,requests}.c
+program syns "$root/linux/lab/guest/syns.c"
 mv "$work"/module/*.ko "$work/transfer" "$work/syns" "$out/"

@@ -8,6 +8,7 @@
 #include <linux/net.h>
 
 #include "loss.h"
+#include "resend.h"
 #include "startup.h"
 #include "timer.h"
 
@@ -44,6 +45,11 @@ static struct tl_connection *tl_connection(const struct sock *sk)
 	return c == TL_LATER ? NULL : c;
 }
 
+struct tl_connection *tl_connection_of(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_ops->owner == THIS_MODULE ? tl_connection(sk) : NULL;
+}
+
 static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	struct tl_connection *c = tl_connection_new(sk);
@@ -53,6 +59,7 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 		return;
 	if (base != bases[TL_VEGAS]) /* which has its own answer to a loss, and is no paper's base */
 		tl_loss_start(sk, c);
+	tl_resend_start(sk, c);
 	tl_private(sk)->reported.sent = tcp_sk(sk)->data_segs_out;
 	tl_private(sk)->reported.resent = tcp_sk(sk)->total_retrans;
 	if (c->logs) {
@@ -196,6 +203,8 @@ static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base,
 	if (c && state == TCP_CA_Loss && !inet_csk(sk)->icsk_pending) {
 		tl_count(timeouts);
 		tl_timer_settle(sk, c, TL_NEXT_EVENT);
+		if (c->resend)
+			tl_resend_timeout(sk, c);
 	}
 	if (c && c->loss)
 		tl_loss_set_state(sk, c, base, state);
@@ -347,7 +356,6 @@ static void tl_module_clean(void)
 		tl_drop_base(i);
 	tl_settings_exit();
 	tl_log_exit();
-	tl_loss_exit();
 	tl_connection_exit();
 }
 
@@ -368,16 +376,10 @@ static int __init tl_module_init(void)
 
 	if (error)
 		return error;
-	error = tl_loss_init();
-	if (error) {
-		tl_connection_exit();
-		return error;
-	}
 	tl_log_init();
 	error = tl_settings_init();
 	if (error) {
 		tl_log_exit();
-		tl_loss_exit();
 		tl_connection_exit();
 		return error;
 	}
@@ -387,13 +389,8 @@ static int __init tl_module_init(void)
 	return error;
 }
 
-static void __exit tl_module_exit(void)
-{
-	tl_module_clean();
-}
-
 module_init(tl_module_init);
-module_exit(tl_module_exit);
+module_exit(tl_module_clean);
 MODULE_DESCRIPTION("Learned RTT and RTO estimation for TCP, over reno, cubic and vegas");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1.0");

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 
 #include "loss.h"
+#include "resend.h"
 #include "startup.h"
 #include "timer.h"
 
@@ -43,7 +44,7 @@ static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *
 	return kind->cache ? 0 : -ENOMEM;
 }
 
-void tl_connection_exit(void)
+static void tl_kinds_exit(void)
 {
 	u32 i;
 
@@ -54,7 +55,7 @@ void tl_connection_exit(void)
 	kfree(kinds);
 }
 
-int tl_connection_init(void)
+static int tl_kinds_init(void)
 {
 	u32 i;
 
@@ -63,11 +64,36 @@ int tl_connection_init(void)
 		return -ENOMEM;
 	for (i = 0; i <= tl_kernel_estimator_count; i++) {
 		if (tl_kind_init(&kinds[i], i ? &tl_kernel_estimators[i - 1] : NULL)) {
-			tl_connection_exit();
+			tl_kinds_exit();
 			return -ENOMEM;
 		}
 	}
 	return 0;
+}
+
+void tl_connection_exit(void)
+{
+	tl_resend_exit();
+	tl_loss_exit();
+	tl_kinds_exit();
+}
+
+int tl_connection_init(void)
+{
+	int error = tl_kinds_init();
+
+	if (error)
+		return error;
+	error = tl_loss_init();
+	if (error)
+		goto kinds;
+	error = tl_resend_init();
+	if (!error)
+		return 0;
+	tl_loss_exit();
+kinds:
+	tl_kinds_exit();
+	return error;
 }
 
 /* Charged to the socket's cgroup, whoever's context this is. */
@@ -119,6 +145,7 @@ void tl_connection_free(struct tl_connection *c)
 {
 	tl_count(connections_ended);
 	tl_loss_free(c);
+	tl_resend_free(c);
 	kmem_cache_free(c->cache, c);
 }
 
@@ -142,6 +169,8 @@ static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 
 
 	tl_count(handshakes);
 	c->rtt_us = rtt_us;
+	if (c->resend)
+		tl_resend_handshake(sk, c, rtt_us);
 	if (c->estimator) {
 		/* The first flight's RTO stays the kernel's: SYNs are small and at once answered, and an
 		 * RTT from the cache of destinations may be in it. */
@@ -203,11 +232,13 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 		if (c->estimator) {
 			if (likely(rtt_us >= 0)) {
 				tl_update(sk, c, rtt_us, sample->pkts_acked);
-				tl_timer_answer(sk, c);
+				if (!c->resend)
+					tl_timer_answer(sk, c);
 				if (c->sets_srtt)
 					tp->srtt_us = clamp_t(s64, c->answer.rtt_q8 >> 5, 1, U32_MAX >> 1);
 			}
-			tl_timer_sampled(sk, c);
+			if (!c->resend)
+				tl_timer_sampled(sk, c);
 		} else {
 			c->answer.rtt_q8 = (s64)tp->srtt_us << 5;
 			c->answer.rto_q8 = (s64)jiffies_to_usecs(c->stock_rto) << 8;
@@ -216,8 +247,11 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 		c->srtt_before = tp->srtt_us;
 	} else {
 		tl_count(no_sample);
-		tl_timer_not_sampled(sk, c);
+		if (!c->resend)
+			tl_timer_not_sampled(sk, c);
 	}
+	if (c->resend)
+		tl_resend_ack(sk, c, rtt_us);
 	tl_timer_expect(sk, c);
 	c->rtt_us = rtt_us;
 	if (c->loss)

@@ -29,6 +29,16 @@ static inline s64 tl_echo_us(const struct tcp_sock *tp)
 	return max_t(s32, (u32)div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->rx_opt.rcv_tsecr, 0) * (s64)USEC_PER_MSEC;
 }
 
+/* Whether the segment whose timestamp the peer has echoed was sent before then; timestamps are whole ms. */
+static inline bool tl_echo_is_before(const struct tcp_sock *tp, u64 then_us)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	if (tp->tcp_usec_ts)
+		return before(tp->rx_opt.rcv_tsecr, (u32)then_us);
+#endif
+	return before(tp->rx_opt.rcv_tsecr, (u32)div_u64(then_us, USEC_PER_MSEC));
+}
+
 /* Timeouts of a SYN after the first that are not doubled. */
 static inline u32 tl_syn_linear_timeouts(const struct net *net)
 {
@@ -52,6 +62,13 @@ static inline u32 tl_rto_max(const struct sock *sk)
 	return TCP_RTO_MAX;
 }
 
+/* Of the tracepoint tcp_retransmit_skb: then(sk) where the segment has left. */
+#define TL_RETRANSMIT_PROBE(name, then) \
+	static void name(void *unused, const struct sock *sk, const struct sk_buff *skb) \
+	{ \
+		then(sk); \
+	}
+
 #define TL_SUBBUF_START(name, buf) \
 	static int name(struct rchan_buf *buf, void *next, void *last, size_t padding)
 #else
@@ -64,6 +81,13 @@ static inline u32 tl_rto_max(const struct sock *sk)
 {
 	return tcp_rto_max(sk);
 }
+
+#define TL_RETRANSMIT_PROBE(name, then) \
+	static void name(void *unused, const struct sock *sk, const struct sk_buff *skb, int error) \
+	{ \
+		if (!error) \
+			then(sk); \
+	}
 
 #define TL_SUBBUF_START(name, buf) static int name(struct rchan_buf *buf, void *next, void *last)
 #define TL_TX_START_APART /* CA_EVENT_TX_START has an operation of its own */

@@ -15,7 +15,8 @@ enum tl_log_type {
 	TL_LOG_CLOSE = 3,
 	TL_LOG_STARTUP = 5,
 	TL_LOG_LOSS = 8,
-	TL_LOG_LOSS_CHANGE = 9
+	TL_LOG_LOSS_CHANGE = 9,
+	TL_LOG_RESEND = 10
 };
 
 struct tl_log_header {
@@ -99,6 +100,18 @@ struct tl_log_loss_change {
 	struct tl_log_header header;
 	__u32 change, cause;
 	__u32 cwnd, reserved;
+};
+
+/* What a resend policy was given at this record's time, and what it answered. */
+struct tl_log_resend {
+	struct tl_log_header header;
+	__s64 wait_us; /* to the timer; 0: nothing is out */
+	__s32 rtt_us; /* of an ACK; 0: no sample */
+	__u32 out_segments;
+	__u8 event; /* 0 a sending, 1 the timer has sent again, 2 an ACK */
+	__u8 answers; /* of an ACK: 0 the first sending, 1 a later one, 2 not known */
+	__u8 probe; /* what the timer sends will be a probe */
+	__u8 reserved[5];
 };
 
 #endif

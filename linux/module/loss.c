@@ -13,6 +13,18 @@
 
 static struct kmem_cache *cache;
 
+static u32 tl_loss_count(void)
+{
+	return tl_kernel_loss_count;
+}
+
+static const struct tl_algorithm *tl_loss_at(u32 i)
+{
+	return &tl_kernel_losses[i].algorithm;
+}
+
+const struct tl_kind_of tl_losses = { tl_loss_count, tl_loss_at };
+
 int tl_loss_init(void)
 {
 	cache = TL_ALLOC(kmem_cache_create("tcplearn_loss", sizeof(struct tl_loss) + tl_kernel_loss_bytes_max, 0,
@@ -28,21 +40,14 @@ void tl_loss_exit(void)
 /* Where there is no memory the base decides. */
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
-	const struct tl_loss_choice *choice;
-	struct tl_loss *l;
+	struct tl_choice_start start =
+		tl_choice_start(sk, tl_loss_choice_of(sock_net(sk)), cache, offsetof(struct tl_loss, state));
 
-	rcu_read_lock();
-	choice = rcu_dereference(*tl_loss_choice_of(sock_net(sk)));
-	l = choice ? tl_alloc(sk, cache) : NULL;
-	if (l) {
-		l->classifier = choice->classifier;
-		l->acked = tcp_sk(sk)->snd_una;
-		memcpy(l->state, choice->blank, choice->bytes);
-	} else if (choice) {
-		tl_count(fallbacks);
+	c->loss = start.memory;
+	if (c->loss) {
+		c->loss->classifier = container_of(start.algorithm, struct tl_kernel_loss, algorithm);
+		c->loss->acked = tcp_sk(sk)->snd_una;
 	}
-	rcu_read_unlock();
-	c->loss = l;
 }
 
 void tl_loss_free(struct tl_connection *c)

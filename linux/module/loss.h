@@ -3,20 +3,9 @@
 #ifndef TCPLEARN_LOSS_MODULE_H
 #define TCPLEARN_LOSS_MODULE_H
 
+#include "choice.h"
 #include "loss_classifiers.h"
 #include "tcplearn_module.h"
-
-/* What net.tcplearn.loss says, in longer than the longest classifier with all of its parameters. */
-#define TL_LOSS_TEXT_BYTES 256
-
-/* Of a network namespace, replaced as a whole. */
-struct tl_loss_choice {
-	struct rcu_head rcu;
-	const struct tl_kernel_loss *classifier;
-	u32 bytes;
-	char text[TL_LOSS_TEXT_BYTES]; /* as it was written */
-	u64 blank[]; /* a state as init leaves it */
-};
 
 struct tl_loss {
 	const struct tl_kernel_loss *classifier;
@@ -34,12 +23,8 @@ static inline u8 tl_loss_ack_flags(const struct tl_connection *c)
 	return c->loss->flags;
 }
 
-/* loss_settings.c */
-int tl_do_loss(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
-int tl_do_available_losses(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
-void tl_loss_choice_free(struct tl_loss_choice __rcu **choice); /* nobody reads it any more */
-
 /* loss.c */
+extern const struct tl_kind_of tl_losses;
 int tl_loss_init(void);
 void tl_loss_exit(void);
 void tl_loss_start(struct sock *sk, struct tl_connection *c);

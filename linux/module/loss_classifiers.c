@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Made of the core's list alone: no line here names a classifier. */
 #include <linux/build_bug.h>
-#include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/string.h>
 
 #include <tcplearn/wrap.h>
 
@@ -24,8 +22,7 @@
 TL_LOSS_CLASSIFIERS(TL_LOSS_LAYER)
 
 #define TL_LOSS_ENTRY(id, label, defaults) \
-	{ label, id##_keys, ARRAY_SIZE(id##_keys), defaults, tl_wrap_set_##id##_fix, tl_wrap_state_bytes_##id##_fix, \
-	  tl_wrap_init_##id##_fix, id##_judge, tl_wrap_change_##id##_fix },
+	{ TL_ALGORITHM(id, label, defaults), id##_judge, tl_wrap_change_##id##_fix },
 #define TL_LOSS_CLASSIFIER_ENTRY(id, label, list, learns, learned, summary, about) \
 	TL_LOSS_ENTRY(id, label, tl_wrap_defaults_##id##_fix)
 #define TL_LOSS_PRESET_ENTRY(id, preset, label, summary) \
@@ -51,19 +48,4 @@ void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack)
 void tl_kernel_loss_features(const void *state, const struct tl_loss_moment *at, s64 *features_q30)
 {
 	tl_loss_features_fix(state, at, features_q30);
-}
-
-const struct tl_kernel_loss *tl_kernel_loss_find(const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < tl_kernel_loss_count; i++)
-		if (!strcmp(tl_kernel_losses[i].name, name))
-			return &tl_kernel_losses[i];
-	return NULL;
-}
-
-int tl_kernel_loss_set(const struct tl_kernel_loss *c, void *params, const char *key, s64 q30)
-{
-	return c->set(params, tl_param_index(c->keys, c->key_count, key), q30) ? -EINVAL : 0;
 }

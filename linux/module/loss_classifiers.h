@@ -7,7 +7,8 @@
 
 #include <tcplearn/loss/events.h>
 #include <tcplearn/loss/feature_list.h>
-#include <tcplearn/params.h>
+
+#include "algorithm.h"
 
 struct tl_loss_answer {
 	s64 congestion_q30; /* its probability, in [0, 1] */
@@ -15,13 +16,7 @@ struct tl_loss_answer {
 };
 
 struct tl_kernel_loss {
-	const char *name;
-	const char *const *keys; /* of the parameters, in the order of their indices */
-	u32 key_count;
-	void (*defaults)(void *params);
-	int (*set)(void *params, u32 index, s64 q30); /* any type, with 30 fractional bits */
-	u32 (*state_bytes)(const void *params);
-	void (*init)(void *state, const void *params);
+	struct tl_algorithm algorithm;
 	void (*judge)(const void *state, const s64 *features_q30, const struct tl_loss_moment *at,
 		      struct tl_loss_answer *out);
 	void (*change)(void *state, const struct tl_loss_moment *at, u32 change, u32 cause);
@@ -34,9 +29,5 @@ extern const u32 tl_kernel_loss_bytes_max; /* of a state, whichever classifier's
 /* The same for all: they watch a connection alike. */
 void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack);
 void tl_kernel_loss_features(const void *state, const struct tl_loss_moment *at, s64 *features_q30);
-
-const struct tl_kernel_loss *tl_kernel_loss_find(const char *name); /* NULL: none of that name */
-/* -EINVAL: no such key, or out of range. */
-int tl_kernel_loss_set(const struct tl_kernel_loss *c, void *params, const char *key, s64 q30);
 
 #endif

@@ -4,14 +4,16 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "choice.h"
 #include "loss.h"
+#include "resend.h"
 #include "startup.h"
 #include "tcplearn_module.h"
 
 struct tl_net {
 	struct tl_settings settings;
 	struct tl_log log;
-	struct tl_loss_choice __rcu *loss;
+	struct tl_choice __rcu *loss, *resend;
 	struct tl_startup_net startup;
 	struct ctl_table *table;
 	struct ctl_table_header *header;
@@ -23,9 +25,14 @@ const struct tl_settings *tl_settings_of(const struct net *net)
 	return &((struct tl_net *)net_generic(net, net_id))->settings;
 }
 
-struct tl_loss_choice __rcu **tl_loss_choice_of(const struct net *net)
+struct tl_choice __rcu **tl_loss_choice_of(const struct net *net)
 {
 	return &((struct tl_net *)net_generic(net, net_id))->loss;
+}
+
+struct tl_choice __rcu **tl_resend_choice_of(const struct net *net)
+{
+	return &((struct tl_net *)net_generic(net, net_id))->resend;
 }
 
 /* Whether a connection has anything to do: to write an RTO, to log, to be measured, or to report to its place. */
@@ -34,7 +41,8 @@ bool tl_settings_any(const struct net *net)
 	const struct tl_settings *s = tl_settings_of(net);
 
 	return READ_ONCE(s->estimator) != TL_STOCK || READ_ONCE(s->log) || READ_ONCE(s->measure) ||
-	       rcu_access_pointer(*tl_loss_choice_of(net)) || tl_startup_remembers(net);
+	       rcu_access_pointer(*tl_loss_choice_of(net)) || rcu_access_pointer(*tl_resend_choice_of(net)) ||
+	       tl_startup_remembers(net);
 }
 
 struct tl_log *tl_log_of(const struct net *net)
@@ -162,6 +170,8 @@ enum {
 	TL_MEASURE,
 	TL_LOSS,
 	TL_LOSSES,
+	TL_RESEND,
+	TL_RESENDS,
 	TL_STARTUP,
 	TL_STARTUPS,
 	TL_TABLE_ROWS
@@ -173,8 +183,14 @@ static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty on
 	[TL_SET_SRTT] = { .procname = "set_srtt", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
 	[TL_LOG] = { .procname = "log", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_log },
 	[TL_MEASURE] = { .procname = "measure", .maxlen = sizeof(u8), .mode = 0644, .proc_handler = tl_do_flag },
-	[TL_LOSS] = { .procname = "loss", .maxlen = TL_LOSS_TEXT_BYTES, .mode = 0644, .proc_handler = tl_do_loss },
-	[TL_LOSSES] = { .procname = "available_losses", .mode = 0444, .proc_handler = tl_do_available_losses },
+	[TL_LOSS] = { .procname = "loss", .maxlen = TL_CHOICE_TEXT_BYTES, .mode = 0644, .proc_handler = tl_do_choice,
+		      .extra2 = (void *)&tl_losses },
+	[TL_LOSSES] = { .procname = "available_losses", .mode = 0444, .proc_handler = tl_do_available_choices,
+			.extra2 = (void *)&tl_losses },
+	[TL_RESEND] = { .procname = "resend", .maxlen = TL_CHOICE_TEXT_BYTES, .mode = 0644, .proc_handler = tl_do_choice,
+			.extra2 = (void *)&tl_resends },
+	[TL_RESENDS] = { .procname = "available_resends", .mode = 0444, .proc_handler = tl_do_available_choices,
+			 .extra2 = (void *)&tl_resends },
 	[TL_STARTUP] = { .procname = "startup", .maxlen = sizeof(int), .mode = 0644, .proc_handler = tl_do_startup },
 	[TL_STARTUPS] = { .procname = "available_startups", .mode = 0444, .proc_handler = tl_do_available_startups },
 };
@@ -192,6 +208,7 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table[TL_LOG].extra1 = net;
 	tl->table[TL_MEASURE].data = &tl->settings.measure;
 	tl->table[TL_LOSS].data = &tl->loss;
+	tl->table[TL_RESEND].data = &tl->resend;
 	tl->table[TL_STARTUP].data = &tl->startup;
 	tl_startup_net_init(&tl->startup);
 	tl->header = TL_ALLOC(register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS));
@@ -208,7 +225,8 @@ static void __net_exit tl_net_exit(struct net *net)
 
 	unregister_net_sysctl_table(tl->header);
 	kfree(tl->table);
-	tl_loss_choice_free(&tl->loss);
+	tl_choice_free(&tl->loss);
+	tl_choice_free(&tl->resend);
 	tl_log_switch(net, false);
 	tl_startup_net_exit(&tl->startup);
 }

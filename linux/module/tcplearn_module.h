@@ -20,6 +20,7 @@ struct tl_connection {
 	const struct tl_kernel_estimator *estimator; /* NULL: stock */
 	struct kmem_cache *cache;
 	struct tl_loss *loss; /* NULL: the base decides what a loss means */
+	struct tl_resend *resend; /* NULL: the RTO is the estimator's */
 	u32 id;
 	u32 records;        /* written to the log, so that its reader sees a gap */
 	u32 srtt_before;    /* tp->srtt_us before the kernel's estimator ran */
@@ -61,7 +62,8 @@ struct tl_log {
 const struct tl_settings *tl_settings_of(const struct net *net);
 bool tl_settings_any(const struct net *net);
 struct tl_log *tl_log_of(const struct net *net);
-struct tl_loss_choice __rcu **tl_loss_choice_of(const struct net *net);
+struct tl_choice __rcu **tl_loss_choice_of(const struct net *net);
+struct tl_choice __rcu **tl_resend_choice_of(const struct net *net);
 int tl_may_write(void); /* a setting: -EPERM */
 struct tl_startup_net *tl_startup_of(const struct net *net);
 const char *tl_estimator_name(int estimator);
@@ -124,6 +126,12 @@ void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 	X(loss_measured, "decisions whose cost was measured") \
 	X(cycles_loss, "of these") \
 	X(cycles_loss_clock, "of reading the clock, to be taken off each") \
+	X(resend_first, "waits of a resend policy, written before segments leave or at an ACK") \
+	X(resend_probes, "tail loss probes after which a resend policy's wait was written") \
+	X(resend_timeouts, "timeouts, likewise") \
+	X(resend_measured, "sendings, probes and timeouts whose cost to a resend policy was measured") \
+	X(cycles_resend, "of these") \
+	X(cycles_resend_clock, "of reading the clock, to be taken off each") \
 	X(measured, "ACKs whose cost was measured") \
 	X(cycles_base, "of the base's pkts_acked") \
 	X(cycles_all, "of the base's and the module's") \

@@ -3,12 +3,19 @@
  * window, its decay while the application limits the sending, delayed ACKs, FIN-WAIT-2, TIME-WAIT
  * (docs/kernel.md has them all). So the kernel's own value is there whenever nothing is out, and the
  * estimator's from the first segment out until the last is acknowledged. */
+#include "resend.h"
 #include "timer.h"
 
 /* The first segment after nothing was out is about to leave and to arm the timer. */
 void tl_timer_start(struct sock *sk, struct tl_connection *c)
 {
-	if (tcp_sk(sk)->packets_out || !c->estimator || !c->rto || c->ours)
+	if (tcp_sk(sk)->packets_out)
+		return;
+	if (c->resend) {
+		tl_resend_send(sk, c);
+		return;
+	}
+	if (!c->estimator || !c->rto || c->ours)
 		return;
 	inet_csk(sk)->icsk_rto = c->rto;
 	c->ours = true;
@@ -23,7 +30,7 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 	const struct sk_buff *next = tcp_send_head(sk);
 	u32 age, stock;
 
-	if (!c->estimator)
+	if (!c->estimator && !c->resend)
 		return;
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	if (c->stamp_held && tp->snd_cwnd_stamp == c->stamp_shown)
@@ -33,6 +40,8 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 		tl_withdraw(sk, c);
 	if (next && !next->len) /* a FIN alone is no data: no event will announce it */
 		tl_timer_start(sk, c);
+	if (c->resend && next && tp->packets_out)
+		tl_resend_send(sk, c);
 	if (!c->ours && !c->rto)
 		return;
 	age = tcp_jiffies32 - tp->snd_cwnd_stamp;

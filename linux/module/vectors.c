@@ -9,6 +9,7 @@
  *   q RTT RTO                the next answer, in 2^-8 us
  *   e                        the case ends: every row must have been used
  *   l ...                    of a classifier of losses (vectors_loss.c)
+ *   w ...                    of a resend policy (vectors_resend.c)
  *   C P H R                  a startup policy's: startup_vectors.c
  *
  * Reading gives a line for each estimator that was tried and one for all. */
@@ -20,8 +21,9 @@
 #include <linux/uaccess.h>
 
 #include "estimators.h"
-#include "vectors_loss.h"
 #include "startup_vectors.h"
+#include "vectors_loss.h"
+#include "vectors_resend.h"
 
 #define ROWS_MAX 512
 #define STATE_BYTES_MAX 65536
@@ -148,6 +150,8 @@ static int tl_line(char *text)
 		return sscanf(text + 1, "%lld %lld", &a, &b) == 2 ? tl_answer(a, b) : -EINVAL;
 	case 'l':
 		return tl_loss_line(strim(text + 1));
+	case 'w':
+		return tl_resend_line(strim(text + 1));
 	case 'e':
 		return at == (u64)row_count * repeat ? 0 : -EINVAL;
 	}
@@ -200,6 +204,7 @@ static int tl_show(struct seq_file *out, void *unused)
 		silent += !s->answers;
 	}
 	tl_loss_show(out);
+	tl_resend_show(out);
 	seq_printf(out, "all cases %u answers %u wrong %u untried %u bad_lines %u\n", cases, answers, failed, silent,
 		   bad_lines);
 	if (wrong[0])
@@ -227,7 +232,7 @@ static int __init tl_vectors_init(void)
 	rows = kcalloc(ROWS_MAX, sizeof(*rows), GFP_KERNEL);
 	state = kzalloc(STATE_BYTES_MAX, GFP_KERNEL);
 	scores = kcalloc(tl_kernel_estimator_count, sizeof(*scores), GFP_KERNEL);
-	if (!rows || !state || !scores || tl_loss_vectors_init()) {
+	if (!rows || !state || !scores || tl_loss_vectors_init() || tl_resend_vectors_init()) {
 		kfree(rows);
 		kfree(state);
 		kfree(scores);
@@ -240,6 +245,7 @@ static int __init tl_vectors_init(void)
 static void __exit tl_vectors_exit(void)
 {
 	debugfs_remove(file);
+	tl_resend_vectors_exit();
 	tl_loss_vectors_exit();
 	kfree(rows);
 	kfree(state);

@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "loss_classifiers.h"
+#include "vector_scores.h"
 #include "vectors_loss.h"
 
 #define EVENTS_MAX 8192
@@ -33,14 +34,16 @@ static void *state;
 static bool begun;
 static struct tl_loss_answer said;
 static s64 features_q30[TL_LOSS_FEATURE_COUNT];
-static struct loss_score {
-	u32 cases, answers, wrong;
-} *scores;
-static char wrong[200]; /* the first one */
-
-static struct loss_score *tl_score(void)
+static const struct tl_algorithm *tl_at(u32 i)
 {
-	return &scores[subject - tl_kernel_losses];
+	return &tl_kernel_losses[i].algorithm;
+}
+
+static struct tl_scores scores = { .kind = "loss", .at = tl_at };
+
+static struct tl_score *tl_score(void)
+{
+	return &scores.of[subject - tl_kernel_losses];
 }
 
 static void tl_compare(const char *what, s64 found, s64 expected)
@@ -49,8 +52,8 @@ static void tl_compare(const char *what, s64 found, s64 expected)
 	if (found == expected)
 		return;
 	tl_score()->wrong++;
-	if (!wrong[0])
-		snprintf(wrong, sizeof(wrong), "%s after %u events: %s %lld, should be %lld", subject->name, at, what,
+	if (!scores.wrong[0])
+		snprintf(scores.wrong, sizeof(scores.wrong), "%s after %u events: %s %lld, should be %lld", subject->algorithm.name, at, what,
 			 found, expected);
 }
 
@@ -77,7 +80,7 @@ static int tl_to_decision(void)
 	if (!subject)
 		return -EINVAL;
 	if (!begun)
-		subject->init(state, params);
+		subject->algorithm.init(state, params);
 	begun = true;
 	while (at < event_count)
 		if (tl_play())
@@ -107,7 +110,7 @@ static int tl_end(void)
 	if (!subject)
 		return -EINVAL;
 	if (!begun)
-		subject->init(state, params);
+		subject->algorithm.init(state, params);
 	while (at < event_count)
 		if (tl_play())
 			return -EINVAL;
@@ -116,11 +119,13 @@ static int tl_end(void)
 
 static int tl_loss_case(const char *name)
 {
-	subject = tl_kernel_loss_find(name);
+	int i = tl_scores_find(&scores, name);
+
+	subject = i < 0 ? NULL : &tl_kernel_losses[i];
 	if (!subject || !event_count)
 		return -EINVAL;
 	memset(params, 0, sizeof(params));
-	subject->defaults(params);
+	subject->algorithm.defaults(params);
 	memset(&said, 0, sizeof(said));
 	tl_score()->cases++;
 	begun = false;
@@ -153,7 +158,6 @@ static int tl_event(char kind, const char *text)
 
 int tl_loss_line(char *text)
 {
-	char word[64];
 	u32 n;
 	s64 x;
 
@@ -168,9 +172,9 @@ int tl_loss_line(char *text)
 	case 'c':
 		return tl_loss_case(strim(text + 1));
 	case 'p':
-		if (!subject || sscanf(text + 1, "%63s %lld", word, &x) != 2)
+		if (!subject)
 			return -EINVAL;
-		return tl_kernel_loss_set(subject, params, word, x);
+		return tl_vector_parameter(&subject->algorithm, params, text + 1);
 	case 'q':
 		return sscanf(text + 1, "%u %lld", &n, &x) == 2 ? tl_decision(n, x) : -EINVAL;
 	case 'f':
@@ -183,30 +187,14 @@ int tl_loss_line(char *text)
 
 void tl_loss_show(struct seq_file *out)
 {
-	struct loss_score all = {};
-	u32 i, silent = 0;
-
-	for (i = 0; i < tl_kernel_loss_count; i++) {
-		const struct loss_score *s = &scores[i];
-
-		seq_printf(out, "loss/%s cases %u answers %u wrong %u\n", tl_kernel_losses[i].name, s->cases,
-			   s->answers, s->wrong);
-		all.cases += s->cases;
-		all.answers += s->answers;
-		all.wrong += s->wrong;
-		silent += !s->answers;
-	}
-	seq_printf(out, "losses cases %u answers %u wrong %u untried %u\n", all.cases, all.answers, all.wrong, silent);
-	if (wrong[0])
-		seq_printf(out, "first wrong of losses: %s\n", wrong);
+	tl_scores_show(&scores, out);
 }
 
 int tl_loss_vectors_init(void)
 {
 	events = kvcalloc(EVENTS_MAX, sizeof(*events), GFP_KERNEL);
 	state = kzalloc(tl_kernel_loss_bytes_max, GFP_KERNEL);
-	scores = kcalloc(tl_kernel_loss_count, sizeof(*scores), GFP_KERNEL);
-	if (events && state && scores)
+	if (events && state && !tl_scores_init(&scores, tl_kernel_loss_count))
 		return 0;
 	tl_loss_vectors_exit();
 	return -ENOMEM;
@@ -216,5 +204,5 @@ void tl_loss_vectors_exit(void)
 {
 	kvfree(events);
 	kfree(state);
-	kfree(scores);
+	kfree(scores.of);
 }

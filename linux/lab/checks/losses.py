@@ -10,6 +10,7 @@ from transfers import connect, load, path, records, serve, transfer
 
 ACK, LOSS, CHANGE = 2, 8, 9
 SETTING = "net.tcplearn.loss"
+SLAB = "tcplearn_loss"
 #: Of an ACK's record: cwnd and ssthresh; of a decision's: probability, cause, flight, cwnd, ssthresh.
 WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
 STATE_AT = 85
@@ -94,14 +95,10 @@ def check_vegas_keeps_its_own_answer_to_losses():
     expect(now["connections"] == 1 and not now["loss_decisions"], f"{now}")
 
 
-def _states_are_counted():
-    """Not where the kernel has merged the slab with another of its size."""
-    return "\ntcplearn_loss " in Path("/proc/slabinfo").read_text()
-
-
-def _states():
+def states(slab):
+    """Objects of one of our slabs; None where the kernel has merged it with another of its size."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_loss "))
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{slab} ")), None)
 
 
 def check_a_state_of_losses_goes_with_its_connection():
@@ -109,14 +106,14 @@ def check_a_state_of_losses_goes_with_its_connection():
     enter("c0")
     serve(5132)
     sysctl(SETTING, "adaptive")
-    if not _states_are_counted():
+    before = states(SLAB)
+    if before is None:
         return
-    before = _states()
     kept = [connect(5132) for _ in range(200)]
     for s in kept:
         s.sendall(b"x" * 100)
     sysctl(SETTING, "none")  # they keep theirs
-    expect(_states() - before >= 200, f"{_states() - before} states of 200 connections")
+    expect(states(SLAB) - before >= 200, f"{states(SLAB) - before} states of 200 connections")
     for i, s in enumerate(kept):
         if i % 2:
             s.close()
@@ -124,7 +121,7 @@ def check_a_state_of_losses_goes_with_its_connection():
             s.setsockopt(6, 13, b"cubic")
     sh("sleep 1; echo 1 >/proc/sys/vm/drop_caches; for f in /sys/kernel/slab/tcplearn_loss/shrink; do "
        "[ ! -e $f ] || echo 1 >$f; done", check=False)  # fmt: skip
-    expect(_states() - before < 100, f"{_states() - before} states stay")
+    expect(states(SLAB) - before < 100, f"{states(SLAB) - before} states stay")
 
 
 def check_an_allocation_that_fails_in_a_setting_of_losses():

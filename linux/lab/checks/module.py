@@ -15,6 +15,7 @@ from pathlib import Path
 import failures
 import losses
 import memory
+import resends
 from guest import (
     DEBUG,
     MODULE,
@@ -311,7 +312,8 @@ def check_nothing_is_left():
 
 CHECKS = sorted(
     (name.removeprefix("check_"), value)
-    for name, value in {**globals(), **vars(failures), **vars(losses), **vars(memory)}.items()
+    for part in (sys.modules[__name__], failures, losses, memory, resends)
+    for name, value in vars(part).items()
     if name.startswith("check_")
 )
 

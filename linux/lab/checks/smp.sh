@@ -32,14 +32,17 @@ wrong() { echo "round $round: $*" >>/out/wrong; }
 switch_settings() {
 	estimators=$(sysctl -n net.tcplearn.available_estimators)
 	startups=$(sysctl -n net.tcplearn.available_startups)
+	resends=$(sysctl -n net.tcplearn.available_resends)
 	k=0
 	while :; do
 		for e in $estimators; do
 			k=$((k + 1))
 			# every other time one that remembers
 			startup=$(echo "$startups" | cut -d ' ' -f $((k % 2 * 50 + k / 2 % 11 + 1)))
+			resend=$(echo "$resends" | cut -d ' ' -f $((k / 3 % 8 + 1)))
 			for ns in c0 c1; do
 				in_ns $ns sysctl -qw net.tcplearn.estimator="$e" net.tcplearn.log=$((k % 3 > 0)) \
+					net.tcplearn.resend="${resend:-priced/spaced}" \
 					net.tcplearn.set_srtt=$((k / 2 % 2)) net.tcplearn.measure=$((k / 5 % 2)) \
 					net.tcplearn.startup="${startup:-tsl-feedback}" || true
 			done
@@ -57,7 +60,7 @@ passing_namespaces() {
 		ip netns add "p$1"
 		ip -n "p$1" link set lo up
 		in_ns "p$1" sysctl -qw net.ipv4.tcp_congestion_control=tl-cubic net.tcplearn.estimator=tracking net.tcplearn.log=1 \
-			net.tcplearn.startup=tsl-feedback
+			net.tcplearn.startup=tsl-feedback net.tcplearn.resend=priced
 		in_ns "p$1" /scenario/transfer sink 5001 &
 		a=$!
 		sleep 0.1

@@ -59,6 +59,12 @@ send_bursts() {
 	in_ns c0 timeout 3600 /scenario/transfer bursts "$1" 5001 "$2" "$3" ${bursts:?}
 }
 
+# Requests and answers: likewise, COUNT THINK_MS SEED
+send_requests() {
+	# shellcheck disable=SC2086  # three words
+	in_ns c0 timeout 36000 /scenario/transfer requests "$1" 5002 "$2" "$3" ${requests:?} "${transfer_out:?}/requests"
+}
+
 # transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
 # its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh). The estimator is in the
 # kernel of the sender, or of the namespace `changed`.

@@ -6,6 +6,11 @@
  *   transfer bursts ADDRESS PORT BYTES CC COUNT EVERY_MS PAUSE_MS,...
  *                                           COUNT bursts of BYTES, one each EVERY_MS, then one after each pause;
  *                                           each timed until all of it is acknowledged. Prints as send does
+ *   transfer answer PORT BYTES              answers each BYTES with one byte, a connection at a time
+ *   transfer requests ADDRESS PORT BYTES CC COUNT THINK_MS SEED FILE
+ *                                           COUNT requests of BYTES on one connection, one at a time, each answered
+ *                                           by one byte; between them half to one and a half of THINK_MS. Each
+ *                                           response time in us is a line of FILE. Prints as send does (requests.c)
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
  *   transfer pace PERIOD_MS FILE            prints FILE's lines, "MS TEXT", each TEXT at its time, again and again
  *   transfer clocks                         prints CLOCK_REALTIME less CLOCK_MONOTONIC, as captures and the log have them
@@ -13,34 +18,17 @@
  *                                           keeps COUNT connections busy: opens, switches their congestion
  *                                           control, closes, resets and disconnects them
  */
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#include "transfer.h"
 
-#define SOL_TCP 6
-static char buffer[1 << 16];
+char buffer[BUFFER_BYTES];
 
-static void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "transfer: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static int64_t now_us(void)
+int64_t now_us(void)
 {
 	struct timespec t;
 
@@ -48,7 +36,7 @@ static int64_t now_us(void)
 	return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
 }
 
-static struct sockaddr_in address_of(const char *host, const char *port)
+struct sockaddr_in address_of(const char *host, const char *port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
 
@@ -95,7 +83,7 @@ static int use(int fd, const char *congestion)
 	return setsockopt(fd, SOL_TCP, TCP_CONGESTION, congestion, (socklen_t)strlen(congestion));
 }
 
-static struct tcp_info info_of(int fd)
+struct tcp_info info_of(int fd)
 {
 	struct tcp_info t;
 	socklen_t size = sizeof(t);
@@ -105,7 +93,7 @@ static struct tcp_info info_of(int fd)
 	return t;
 }
 
-static void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t)
+void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t)
 {
 	printf("bytes %lld\nelapsed_us %lld\nretrans %u\nsegs_out %u\ndata_segs_out %u\nbytes_sent %llu\n"
 	       "bytes_retrans %llu\nbytes_acked %llu\nlost %u\nreordering %u\nrtt_us %u\nrttvar_us %u\nmin_rtt_us %u\n"
@@ -117,7 +105,7 @@ static void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t)
 	       (unsigned long long)t.tcpi_busy_time, t.tcpi_dsack_dups);
 }
 
-static int connected(const char *host, const char *port, const char *congestion)
+int connected(const char *host, const char *port, const char *congestion)
 {
 	struct sockaddr_in a = address_of(host, port);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -130,7 +118,7 @@ static int connected(const char *host, const char *port, const char *congestion)
 }
 
 /* Waits for the peer's end, which comes after our last byte. */
-static void finish(int fd)
+void finish(int fd)
 {
 	shutdown(fd, SHUT_WR);
 	if (read(fd, buffer, sizeof(buffer)) != 0)
@@ -159,7 +147,7 @@ static int send_all(const char *host, const char *port, long long bytes, const c
 	return 0;
 }
 
-static void sleep_until(int64_t at_us)
+void sleep_until(int64_t at_us)
 {
 	int64_t wait = at_us - now_us();
 
@@ -384,6 +372,10 @@ int main(int argc, char **argv)
 		return send_all(argv[2], argv[3], atoll(argv[4]), argv[5]);
 	if (argc == 9 && !strcmp(argv[1], "bursts") && atoll(argv[6]) > 0)
 		return send_bursts(argv + 2);
+	if (argc == 4 && !strcmp(argv[1], "answer"))
+		return answer(argv[2], atoll(argv[3]));
+	if (argc == 10 && !strcmp(argv[1], "requests"))
+		return send_requests(argv + 2);
 	if (argc == 7 && !strcmp(argv[1], "udp"))
 		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
 	if (argc == 4 && !strcmp(argv[1], "pace") && atoll(argv[2]) > 0)
@@ -392,6 +384,6 @@ int main(int argc, char **argv)
 		return clocks();
 	if (argc == 8 && !strcmp(argv[1], "storm"))
 		return storm(argv + 2);
-	fputs("usage: transfer sink|send|bursts|udp|pace|clocks|storm ...: see transfer.c\n", stderr);
+	fputs("usage: transfer sink|send|bursts|answer|requests|udp|pace|clocks|storm ...: see transfer.c\n", stderr);
 	return 2;
 }

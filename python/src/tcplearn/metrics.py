@@ -12,6 +12,7 @@ from functools import cache
 
 from tcplearn.clock_metrics import OF_COUNTED_TICKS
 from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
+from tcplearn.response_metrics import RESPONSES
 from tcplearn.web_metrics import DOWNLOADS, PAGES, WEB
 
 #: Ending of a key, and its unit; the longest that fits counts.
@@ -280,7 +281,7 @@ METRICS = (
         "jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 where each gets the same"
     ),
     *(Metric(key, (NS3, LAB), meaning) for key, meaning in IN_BOTH),
-    *(Metric(key, (LAB,), meaning) for key, meaning in IN_THE_KERNEL),
+    *(Metric(key, (LAB,), meaning) for key, meaning in (*IN_THE_KERNEL, *RESPONSES)),
     Metric(
         "burst_mean_ms",
         (LAB,),

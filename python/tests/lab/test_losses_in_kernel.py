@@ -40,7 +40,7 @@ def test_golden_vectors_of_losses_in_the_kernel() -> None:
     # a decision is two answers, its cause and its probability
     answers = sum({"l q": 2, "l f": 1}.get(line[:3], 0) for line in sent)
     cases = sum(line.startswith("l c ") for line in sent)
-    assert f"losses cases {cases} answers {answers} wrong 0 untried 0" in lines
+    assert f"loss/all cases {cases} answers {answers} wrong 0 untried 0" in lines
     assert answers > 5000
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError
 
-from . import loss_vectors, startup_check, startup_vectors, vectors
+from . import loss_vectors, resend_vectors, startup_check, startup_vectors, vectors
 from .checkout import LAB, ROOT
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
@@ -44,7 +44,7 @@ def run_check(
         if name == "vectors":
             path = folder / "vectors"
             folders = ROOT / "vectors"
-            kinds = (vectors, loss_vectors, startup_vectors)
+            kinds = (vectors, loss_vectors, startup_vectors, resend_vectors)
             lines = [line for kind in kinds for line in kind.kernel_lines(folders)]
             path.write_text("\n".join(lines) + "\n")
             files = [path]
@@ -84,7 +84,7 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 def check_vectors(machine: Machine) -> list[str]:
     """Lines that say what was compared. Raise FailedError for an answer that differs."""
     out = run_check(machine, "vectors")["vectors"].splitlines()
-    for kind in ("losses", "startups", "all"):
+    for kind in ("loss/all", "startups", "resend/all", "all"):
         total = next((line for line in out if line.startswith(f"{kind} ")), None)
         if total is None:
             raise FailedError("the guest ended before it had compared all vectors")

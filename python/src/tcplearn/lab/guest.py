@@ -34,16 +34,19 @@ class Arm:
     loss: str = ""  # a classifier of losses; then the timer is the kernel's
     startup: str = STOCK
     at: downloads.End = "sender"
+    resend: str = ""  # a resend policy, likewise
+    rto_min_ms: int = 0  # of the route; 0: as shipped
 
     @property
     def name(self) -> str:
-        name = f"{self.congestion}+{self.loss or self.estimator}"
+        name = f"{self.congestion}+{self.loss or self.resend or self.estimator}"
         name += f"+{self.at}" if self.at != downloads.SENDER else ""
+        name += f"+rto_min-{self.rto_min_ms}ms" if self.rto_min_ms else ""
         return name if self.startup == STOCK else f"{name}+{self.startup}"
 
     @property
     def folder(self) -> str:
-        plain = self.name.replace("/", "--").replace(":", "-").replace(",", "-")
+        plain = self.name.replace("/", "--").replace(":", "-").replace(",", "-").replace("=", "-")
         return f"{plain}+tlp-{'on' if self.tlp else 'off'}"
 
     @property
@@ -67,6 +70,8 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
         if at == a.at[0] or e not in (STOCK, NO_ESTIMATOR)  # nor an end
     ]
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
+    judged += [Arm(c, STOCK, t, rto_min_ms=ms) for t in a.tlp for c in a.congestion for ms in a.rto_min_ms]
+    judged += [Arm(c, STOCK, t, resend=r) for t in a.tlp for c in a.congestion for r in a.resends]
     every = (judged or crossed) + [Arm(c, NO_ESTIMATOR, t) for t in a.tlp for c in a.plain]
     turn = run % len(every)
     return every[turn:] + every[:turn]
@@ -117,10 +122,20 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     if repeat := scenario.transfer.repeat:
         by = "bursts"
         lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
+    if requests := scenario.transfer.requests:
+        by = "requests"
+        lines.append(f"in_ns c{last} /scenario/transfer answer 5002 {scenario.transfer.bytes} &")
+        # the same pauses under every algorithm of a run
+        seed = scenario.runs.seed + run
+        lines.append(f"requests='{requests.count} {requests.think_ms} {seed}'")
     lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
+        if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
+            lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
+            floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
+            lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
         lines += beside.counters(scenario, arm.folder, "before")
         if scenario.algorithms.startups != [STOCK]:
             lines.append(f"startup {arm.startup}")

@@ -22,10 +22,17 @@ from .scenario import STOCK
 Figures = Iterator[tuple[str, float]]
 Floats = npt.NDArray[np.float64]
 
+#: QEMU's -icount shift=1: an instruction takes 2 ns of the guest's clock, and its TSC runs at 1 GHz.
+CYCLES_PER_INSTRUCTION = 2
 #: RFC 6298, 2.1, and TCP_TIMEOUT_INIT: where the log has no RTO from before the first sample.
 FIRST_RTO_US = 1e6
 #: linux/module/timer.h, tl_timer_answer: the bounds of what it writes.
 LEAST_JIFFIES, RTO_MAX_US = 2, 120e6
+
+
+def instructions(cycles: float, count: float) -> float:
+    """Of each."""
+    return cycles / count / CYCLES_PER_INSTRUCTION
 
 
 @dataclass(frozen=True, slots=True)

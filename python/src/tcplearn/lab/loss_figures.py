@@ -11,8 +11,6 @@ from tcplearn.traces import tlog, tlog_losses
 
 from . import kernel_log, truth
 
-#: QEMU's -icount shift=1: an instruction takes 2 ns of the guest's clock, and its TSC runs at 1 GHz.
-_CYCLES_PER_INSTRUCTION = 2
 _SEQUENCES = 1 << 32
 
 Figures = Iterator[tuple[str, float]]
@@ -30,7 +28,7 @@ def figures(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
     yield "decision_differences", float(same.features + same.answers)
     if module["loss_measured"]:
         cycles = module["cycles_loss"] - module["cycles_loss_clock"]
-        yield "instructions_per_decision", cycles / module["loss_measured"] / _CYCLES_PER_INSTRUCTION
+        yield "instructions_per_decision", kernel_log.instructions(cycles, module["loss_measured"])
     if drops is not None:
         yield from _judged(c, drops)
 

@@ -160,9 +160,8 @@ def _programs(folder: Path, image: Path) -> Path:
 
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
-    sources += [
-        LAB / name for name in ("module.sh", "packages.sh", "later.sh", "guest/transfer.c", "guest/syns.c")
-    ]
+    sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh")]
+    sources += [LAB / "guest" / name for name in ("transfer.c", "transfer.h", "requests.c", "syns.c")]
     sources.append(image / "versions")
     parts = [
         part

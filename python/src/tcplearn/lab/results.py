@@ -12,14 +12,12 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import beside, bursts, downloads, kernel_log, loss_figures, pages
+from . import beside, bursts, downloads, kernel_log, loss_figures, pages, requests
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
 from .scenario import NO_ESTIMATOR, Scenario
 
-#: QEMU's -icount shift=1: an instruction takes 2 ns of the guest's clock, and its TSC runs at 1 GHz.
-CYCLES_PER_INSTRUCTION = 2
 #: Whose versions matter, by the transfer's program.
 PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), "iperf3": ("iperf3",)}
 
@@ -98,12 +96,16 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
+    if scenario.transfer.requests:
+        yield from requests.figures(folder, nstat, info["data_segs_out"])
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
     if scenario.transfer.captured:
         yield from _pairs(folder / downloads.COUNTED).items()
     if arm.estimator != NO_ESTIMATOR and not scenario.transfer.pages and arm.at == downloads.SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
+    if arm.resend:
+        yield from requests.policy_figures(folder, arm.resend, module)
     if scenario.truth or arm.loss:
         yield from loss_figures.figures(folder, arm.loss, module)
     yield from ((f"module.{name}", value) for name, value in module.items())
@@ -118,7 +120,7 @@ def _of_module(counts: dict[str, float]) -> Figures:
     if at_once:
         yield "armed_ours_at_once_share", (counts["armed_ours"] - counts["armed_late_ours"]) / at_once
     if counts["measured"]:
-        n = counts["measured"] * CYCLES_PER_INSTRUCTION
+        n = counts["measured"] * kernel_log.CYCLES_PER_INSTRUCTION
         yield "instructions_per_ack_base", (counts["cycles_base"] - counts["cycles_clock"]) / n
         yield "instructions_per_ack", (counts["cycles_all"] - 2 * counts["cycles_clock"]) / n
 

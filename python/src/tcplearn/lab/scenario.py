@@ -141,9 +141,18 @@ class Repeat(Table):
     pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
 
 
+class Requests(Table):
+    """Requests of the transfer's bytes on one connection, one at a time, each answered by one byte; between
+    them half to one and a half of `think_ms`."""
+
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
+    think_ms: Annotated[int, Field(ge=1, le=60_000)] = 100
+
+
 class Transfer(Table):
     bytes: Bytes = 16_000_000
     repeat: Repeat | None = None  # by `send` only
+    requests: Requests | None = None  # by `send` only
     by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
     pages: Pages | None = None  # by nginx, in place of one file
     pings: Pings | None = None  # by nginx, beside each
@@ -152,8 +161,11 @@ class Transfer(Table):
 
     @model_validator(mode="after")
     def _repeats(self) -> Self:
-        if self.repeat and self.by != "send":
-            raise ValueError(f"repeat is for the lab's own program; {self.by} transfers once")
+        for name in ("repeat", "requests"):
+            if getattr(self, name) and self.by != "send":
+                raise ValueError(f"{name} is for the lab's own program; {self.by} transfers once")
+        if self.repeat and self.requests:
+            raise ValueError("repeat and requests are two ways to use a connection; give one")
         if self.pages and self.by != "nginx":
             raise ValueError(f'pages are what nginx serves: by = "nginx", not {self.by}')
         if self.is_download and (self.by != "nginx" or self.pages):
@@ -177,15 +189,24 @@ class Algorithms(Table):
     set_srtt: bool = False
     #: classifiers of losses over each congestion control, as net.tcplearn.loss takes them
     loss: list[str] = Field(default=[])
+    #: resend policies over each congestion control in place of its RTO, as net.tcplearn.resend takes them
+    resends: list[str] = Field(default=[])
+    #: beside these the kernel's own timer, with the route's rto_min (0: as shipped)
+    rto_min_ms: list[Annotated[int, Field(ge=0, le=60_000)]] = Field(default=[])
     #: beside these, without the module
     plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
     @model_validator(mode="after")
     def _known(self) -> Self:
         from tcplearn import estimators, losses, startups
+        from tcplearn.traces import tlog_resends
 
         for spec in self.loss:
             losses.check(spec)
+        for spec in self.resends:
+            tlog_resends.check(spec)
+        if self.loss and (self.resends or self.rto_min_ms):
+            raise ValueError("loss and resends are two sets of algorithms; give one")
         if self.loss and "vegas" in self.congestion:
             raise ValueError("a classifier of losses runs over reno and cubic; vegas keeps its own answer")
         policies = [STOCK, *(info.name for info in startups.available())]

@@ -23,6 +23,12 @@ COLUMNS = (
     Shown("nstat.TcpExtTCPTimeouts", "timeouts", 1, keep=90),
     Shown("retransmitted_packets", "resent", 1, keep=70),
     Shown("goodput_mbps", "goodput", 2, keep=75),
+    Shown("median_response_ms", "median", 1, keep=91),
+    Shown("p99_response_ms", "p99", 1, keep=97),
+    Shown("p999_response_ms", "p99.9", 1, keep=96),
+    Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
+    Shown("needless_resends_permille", "needless in 1,000", 1, keep=93),
+    Shown("resend_differences", "answers that differ", 0, keep=50),
     Shown("mean_rtt_ms", "mean RTT", 1, keep=60),
     Shown("mean_cwnd_segments", "mean cwnd", 1, keep=30),
 )

@@ -27,6 +27,8 @@ from .tlog_records import (
     LOSS_RECORD,
     MAGIC,
     OPEN,
+    RESEND,
+    RESEND_RECORD,
     STARTUP,
 )
 
@@ -58,6 +60,7 @@ class Connection:
     close: Any = None
     losses: Records = field(default_factory=lambda: np.empty(0, LOSS_RECORD))
     loss_changes: Records = field(default_factory=lambda: np.empty(0, LOSS_CHANGE_RECORD))
+    resends: Records = field(default_factory=lambda: np.empty(0, RESEND_RECORD))
     startup: Any = None
     lost: int = 0  # records that are missing between the first and the last
 
@@ -150,6 +153,7 @@ def parse(data: bytes, where: str = "log") -> Log:
                 setattr(c, name, of[0])
         c.losses = _sorted(tables[LOSS], number)
         c.loss_changes = _sorted(tables[LOSS_CHANGE], number)
+        c.resends = _sorted(tables[RESEND], number)
         serials = everything["record"][everything["connection"] == number]
         c.lost = int(serials.max()) + 1 - len(serials)
         if c.lost:
@@ -246,7 +250,7 @@ class TlogTrace(SampleTrace):
                 for batch in self._rows(self._of(number), acks, max_rows)
             ]
             closed = tables[CLOSE]["connection"].tolist()
-            for kind in (OPEN, CLOSE, STARTUP, LOSS, LOSS_CHANGE):
+            for kind in (OPEN, CLOSE, STARTUP, LOSS, LOSS_CHANGE, RESEND):
                 for record in tables[kind]:
                     self._count(self._of(int(record["connection"])), record["record"], 1)
             gone = list(dict.fromkeys(closed))

@@ -6,7 +6,7 @@ import numpy as np
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE, STARTUP = 1, 2, 3, 5
-LOSS, LOSS_CHANGE = 8, 9
+LOSS, LOSS_CHANGE, RESEND = 8, 9, 10
 #: In `flags` of an open record: the timer counts from the oldest segment.
 FROM_HEAD = 1
 #: In an ACK's: a classifier of losses has observed it; as a duplicate.
@@ -94,6 +94,20 @@ STARTUP_RECORD = np.dtype(
         ("retransmitted", "u1"),
     ]
 )
+RESEND_RECORD = np.dtype(
+    [
+        *HEADER,
+        ("wait_us", "<i8"),
+        ("rtt_us", "<i4"),
+        ("out_segments", "<u4"),
+        ("event", "u1"),
+        ("answers", "u1"),
+        ("probe", "u1"),
+        ("reserved", "V5"),
+    ]
+)
+#: `event` of these.
+SENT, TIMER, ACKED = range(3)
 KINDS = {
     OPEN: OPEN_RECORD,
     ACK: ACK_RECORD,
@@ -101,4 +115,5 @@ KINDS = {
     STARTUP: STARTUP_RECORD,
     LOSS: LOSS_RECORD,
     LOSS_CHANGE: LOSS_CHANGE_RECORD,
+    RESEND: RESEND_RECORD,
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* net.tcplearn.loss: a classifier and its parameters, "mlp:threshold=0.4", or "none". */
+/* A setting that is one of a kind of algorithms and its parameters: "mlp:threshold=0.4", or "none". */
 #include <linux/ctype.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "loss.h"
+#include "choice.h"
+#include "tcplearn_module.h"
 
 static DEFINE_MUTEX(writing);
 
@@ -41,7 +42,7 @@ static int tl_q30(const char *text, s64 *q30)
 }
 
 /* "key=value,key=value" */
-static int tl_set_all(const struct tl_kernel_loss *c, void *params, char *text)
+static int tl_set_all(const struct tl_algorithm *a, void *params, char *text)
 {
 	char *pair, *value;
 	s64 q30;
@@ -51,18 +52,28 @@ static int tl_set_all(const struct tl_kernel_loss *c, void *params, char *text)
 		if (!value)
 			return -EINVAL;
 		*value++ = 0;
-		if (tl_q30(value, &q30) || tl_kernel_loss_set(c, params, pair, q30))
+		if (tl_q30(value, &q30) || tl_algorithm_set(a, params, pair, q30))
 			return -EINVAL;
 	}
 	return 0;
 }
 
+static const struct tl_algorithm *tl_find(const struct tl_kind_of *kind, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < kind->count(); i++)
+		if (!strcmp(kind->at(i)->name, name))
+			return kind->at(i);
+	return NULL;
+}
+
 /* NULL: "none". */
-static struct tl_loss_choice *tl_choose(const char *text)
+static struct tl_choice *tl_choose(const struct tl_kind_of *kind, const char *text)
 {
 	char *words, *rest, *params;
-	const struct tl_kernel_loss *c;
-	struct tl_loss_choice *choice = ERR_PTR(-ENOMEM);
+	const struct tl_algorithm *a;
+	struct tl_choice *choice = ERR_PTR(-ENOMEM);
 
 	if (!strcmp(text, "none"))
 		return NULL;
@@ -71,34 +82,35 @@ static struct tl_loss_choice *tl_choose(const char *text)
 	if (!words || !params)
 		goto out;
 	rest = words;
-	c = tl_kernel_loss_find(strsep(&rest, ":"));
+	a = tl_find(kind, strsep(&rest, ":"));
 	choice = ERR_PTR(-EINVAL);
-	if (!c)
+	if (!a)
 		goto out;
-	c->defaults(params);
-	if (rest && tl_set_all(c, params, rest))
+	a->defaults(params);
+	if (rest && tl_set_all(a, params, rest))
 		goto out;
-	choice = TL_ALLOC(kzalloc(sizeof(*choice) + c->state_bytes(params), GFP_KERNEL));
+	choice = TL_ALLOC(kzalloc(sizeof(*choice) + a->state_bytes(params), GFP_KERNEL));
 	if (!choice) {
 		choice = ERR_PTR(-ENOMEM);
 		goto out;
 	}
-	choice->classifier = c;
-	choice->bytes = c->state_bytes(params);
+	choice->algorithm = a;
+	choice->bytes = a->state_bytes(params);
 	strscpy(choice->text, text, sizeof(choice->text));
-	c->init(choice->blank, params);
+	a->init(choice->blank, params);
 out:
 	kfree(params);
 	kfree(words);
 	return choice;
 }
 
-int tl_do_loss(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+int tl_do_choice(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
 {
-	struct tl_loss_choice __rcu **place = table->data;
-	char text[TL_LOSS_TEXT_BYTES] = "none";
+	const struct tl_kind_of *kind = table->extra2;
+	struct tl_choice __rcu **place = table->data;
+	char text[TL_CHOICE_TEXT_BYTES] = "none";
 	struct ctl_table line = { .data = text, .maxlen = sizeof(text) };
-	struct tl_loss_choice *choice;
+	struct tl_choice *choice;
 	int error = write ? tl_may_write() : 0;
 
 	if (error)
@@ -113,7 +125,7 @@ int tl_do_loss(tl_ctl_table *table, int write, void *buffer, size_t *length, lof
 	error = proc_dostring(&line, write, buffer, length, position);
 	if (error || !write)
 		return error;
-	choice = tl_choose(strim(text));
+	choice = tl_choose(kind, strim(text));
 	if (IS_ERR(choice))
 		return PTR_ERR(choice);
 	mutex_lock(&writing);
@@ -124,20 +136,41 @@ int tl_do_loss(tl_ctl_table *table, int write, void *buffer, size_t *length, lof
 	return 0;
 }
 
-void tl_loss_choice_free(struct tl_loss_choice __rcu **choice)
+struct tl_choice_start tl_choice_start(const struct sock *sk, struct tl_choice __rcu **of, struct kmem_cache *cache,
+				       size_t state_at)
+{
+	struct tl_choice_start start = {};
+	const struct tl_choice *choice;
+
+	rcu_read_lock();
+	choice = rcu_dereference(*of);
+	if (choice) {
+		start.algorithm = choice->algorithm;
+		start.memory = tl_alloc(sk, cache);
+		if (start.memory)
+			memcpy(start.memory + state_at, choice->blank, choice->bytes);
+		else
+			tl_count(fallbacks);
+	}
+	rcu_read_unlock();
+	return start;
+}
+
+void tl_choice_free(struct tl_choice __rcu **choice)
 {
 	kfree(rcu_dereference_protected(*choice, 1));
 }
 
-int tl_do_available_losses(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+int tl_do_available_choices(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
 {
-	char names[TL_LOSS_TEXT_BYTES] = "none";
+	const struct tl_kind_of *kind = table->extra2;
+	char names[TL_CHOICE_TEXT_BYTES] = "none";
 	struct ctl_table line = { .data = names, .maxlen = sizeof(names) };
 	u32 i;
 
-	for (i = 0; i < tl_kernel_loss_count; i++) {
+	for (i = 0; i < kind->count(); i++) {
 		strlcat(names, " ", sizeof(names));
-		strlcat(names, tl_kernel_losses[i].name, sizeof(names));
+		strlcat(names, kind->at(i)->name, sizeof(names));
 	}
 	return proc_dostring(&line, write, buffer, length, position);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of the lab's traffic program share. */
+#ifndef TRANSFER_H
+#define TRANSFER_H
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SOL_TCP 6
+#define BUFFER_BYTES (1 << 16)
+extern char buffer[BUFFER_BYTES];
+
+void die(const char *what);
+int64_t now_us(void);
+void sleep_until(int64_t at_us);
+struct sockaddr_in address_of(const char *host, const char *port);
+int connected(const char *host, const char *port, const char *congestion);
+struct tcp_info info_of(int fd);
+void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t);
+/* Waits for the peer's end, which comes after our last byte. */
+void finish(int fd);
+
+/* requests.c */
+int answer(const char *port, long long bytes);
+int send_requests(char **argv);
+
+#endif

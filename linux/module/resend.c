@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a connection sends again. The policy's wait is in icsk_rto whenever the kernel arms a timer: of a tail loss
+ * probe, which goes out when the RTO would have fired if that is sooner, so that the first resend is a probe; and of
+ * the RTO after it.
+ *
+ * - Before segments leave, and at each ACK of new data: the first wait, never beyond the kernel's own.
+ * - After a probe: tcp_send_loss_probe arms icsk_rto as it finds it, and no operation of a congestion control is
+ *   called in between. The tracepoint of a resent segment is; of a probe with new data min_tso_segs is.
+ * - At a timeout the kernel doubles icsk_rto after set_state: half of the wait is written.
+ *
+ * Every event and answer is logged, so that the core's answers to the same events can be compared. */
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+
+#include "resend.h"
+#include "timer.h"
+
+enum { TL_SEND, TL_TIMER, TL_ACK }; /* in a record */
+
+#define TL_BACKOFF_MAX 15 /* tcp_retries2, as shipped */
+
+static struct kmem_cache *cache;
+static struct tracepoint *resending;
+
+static u32 tl_resend_count(void)
+{
+	return tl_kernel_resend_count;
+}
+
+static const struct tl_algorithm *tl_resend_at(u32 i)
+{
+	return &tl_kernel_resends[i].algorithm;
+}
+
+const struct tl_kind_of tl_resends = { tl_resend_count, tl_resend_at };
+
+/* Where there is no memory the RTO is the estimator's or the kernel's. */
+void tl_resend_start(struct sock *sk, struct tl_connection *c)
+{
+	struct tl_choice_start start =
+		tl_choice_start(sk, tl_resend_choice_of(sock_net(sk)), cache, offsetof(struct tl_resend, state));
+	struct tl_resend *r = start.memory;
+
+	c->resend = r;
+	if (!r)
+		return;
+	r->policy = container_of(start.algorithm, struct tl_kernel_resend, algorithm);
+	r->delivered = tcp_sk(sk)->delivered;
+}
+
+void tl_resend_free(struct tl_connection *c)
+{
+	if (c->resend)
+		kmem_cache_free(cache, c->resend);
+}
+
+static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 event, u32 out_segments,
+			  const struct tl_resend_ack *ack, const struct tl_resend_wait *wait)
+{
+	struct tl_log_resend r = {
+		.wait_us = wait->wait_us,
+		.out_segments = out_segments,
+		.event = event,
+		.probe = wait->probe,
+	};
+
+	if (!c->logs)
+		return;
+	if (ack) {
+		r.rtt_us = ack->rtt_us;
+		r.answers = ack->answers;
+	}
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_RESEND, 0);
+}
+
+static u32 tl_jiffies_of(const struct sock *sk, s64 wait_us)
+{
+	/* rounded up: a timer must not be early */
+	return clamp_t(u64, ((u64)wait_us * HZ + USEC_PER_SEC - 1) / USEC_PER_SEC, TL_JIFFIES_MIN, tl_rto_max(sk));
+}
+
+static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
+{
+	inet_csk(sk)->icsk_rto = c->rto = c->armed_rto = rto;
+	c->ours = true;
+}
+
+/* At least what an rto_min that somebody has set gives, at most what the kernel would wait. */
+static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, s64 wait_us)
+{
+	u32 floor_us = tl_floor_us(sk);
+
+	if (unlikely(floor_us))
+		wait_us = max_t(s64, wait_us, (tcp_sk(sk)->srtt_us >> 3) + floor_us);
+	return min(tl_jiffies_of(sk, wait_us), max_t(u32, tl_stock_rto(sk, c), TL_JIFFIES_MIN));
+}
+
+/* Of what is queued, as much as the windows let out, at most two segments: a policy knows one, and more. */
+static u32 tl_about_to_leave(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 in_flight = tcp_packets_in_flight(tp), cwnd = tcp_snd_cwnd(tp);
+	u32 end = tp->write_seq;
+
+	if (!before(tp->snd_nxt, tcp_wnd_end(tp)) || in_flight >= cwnd)
+		return 0;
+	if (before(tcp_wnd_end(tp), end))
+		end = tcp_wnd_end(tp);
+	return min3(DIV_ROUND_UP(end - tp->snd_nxt, max(tp->mss_cache, 1u)), cwnd - in_flight, 2u);
+}
+
+static void tl_begin(u64 *at)
+{
+	at[0] = get_cycles();
+	at[1] = get_cycles();
+}
+
+static void tl_measured(const struct tl_connection *c, const u64 *at)
+{
+	u64 end = get_cycles();
+
+	if (!c->measures)
+		return;
+	tl_count(resend_measured);
+	tl_count_add(cycles_resend, end - at[1]);
+	tl_count_add(cycles_resend_clock, at[1] - at[0]);
+}
+
+/* The policy's answer to the timer's having sent again. */
+static s64 tl_fired(struct sock *sk, struct tl_connection *c)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_resend_event in = { .time_us = tp->tcp_mstamp, .out_segments = tp->packets_out };
+	struct tl_resend *r = c->resend;
+	struct tl_resend_wait wait;
+	u64 at[2];
+
+	tl_begin(at);
+	r->policy->timer(r->state, &in, &wait);
+	tl_measured(c, at);
+	if (!r->resent)
+		r->resent_us = tp->tcp_mstamp;
+	r->resent = true;
+	tl_log_resend(sk, c, TL_TIMER, in.out_segments, NULL, &wait);
+	return wait.wait_us;
+}
+
+static void tl_probed(struct sock *sk, struct tl_connection *c)
+{
+	tl_timer_settle(sk, c, TL_NEXT_EVENT);
+	tl_count(resend_probes);
+	tl_write(sk, c, tl_jiffies_of(sk, tl_fired(sk, c)));
+}
+
+void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
+{
+	u32 half = (tl_jiffies_of(sk, tl_fired(sk, c)) + 1) / 2;
+
+	tl_count(resend_timeouts);
+	tl_write(sk, c, 2 * half);
+	inet_csk(sk)->icsk_rto = half;
+	/* spaced resends are more than the kernel counts on where it shifts an RTO by this (ICMP: RFC 6069) */
+	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
+}
+
+/* The timer of a probe has fired, and what it sends is new data. */
+static bool tl_probes_with_new_data(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE && in_serving_softirq() &&
+	       (s32)(tcp_jiffies32 - tl_timeout(sk)) >= 0;
+}
+
+void tl_resend_send(struct sock *sk, struct tl_connection *c)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_resend_event in = { .time_us = tp->tcp_mstamp };
+	/* the first one does: this is its event */
+	u32 leaving = max(tl_about_to_leave(sk), tp->packets_out ? 0u : 1u), i;
+	struct tl_resend *r = c->resend;
+	struct tl_resend_wait wait;
+	const struct sk_buff *head;
+	u64 at[2];
+
+	if (!leaving)
+		return;
+	if (tp->packets_out && tl_probes_with_new_data(sk)) {
+		tl_probed(sk, c);
+		return;
+	}
+	for (i = 0; i < leaving; i++) {
+		in.out_segments = tp->packets_out + leaving;
+		tl_begin(at);
+		r->policy->send(r->state, &in, &wait);
+		tl_measured(c, at);
+		tl_log_resend(sk, c, TL_SEND, in.out_segments, NULL, &wait);
+	}
+	/* a running RTO stays as it is (RFC 6298, 5.1) */
+	if (tp->packets_out && inet_csk(sk)->icsk_pending != ICSK_TIME_LOSS_PROBE)
+		return;
+	tl_count(resend_first);
+	head = tcp_rtx_queue_head(sk);
+	/* the kernel counts from when the oldest segment was sent */
+	if (head)
+		wait.wait_us += tcp_stamp_us_delta(tp->tcp_mstamp, tcp_skb_timestamp_us(head));
+	tl_write(sk, c, head ? tl_jiffies_of(sk, wait.wait_us) : tl_first_rto(sk, c, wait.wait_us));
+}
+
+static void tl_give_ack(const struct sock *sk, struct tl_connection *c, s32 rtt_us, struct tl_resend_wait *wait)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_resend_ack in = {
+		.time_us = tp->tcp_mstamp,
+		.rtt_us = max(rtt_us, 0),
+		.out_segments = tp->packets_out,
+	};
+	struct tl_resend *r = c->resend;
+
+	if (r->resent && tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr)
+		in.answers = tl_echo_is_before(tp, r->resent_us) ? TL_RESEND_FIRST : TL_RESEND_LATER;
+	else if (r->resent)
+		in.answers = TL_RESEND_UNCLEAR;
+	r->resent = false;
+	r->policy->ack(r->state, &in, wait);
+	tl_log_resend(sk, c, TL_ACK, in.out_segments, &in, wait);
+}
+
+void tl_resend_handshake(const struct sock *sk, struct tl_connection *c, s32 rtt_us)
+{
+	struct tl_resend_wait wait;
+
+	tl_give_ack(sk, c, rtt_us, &wait);
+}
+
+void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tl_resend *r = c->resend;
+	struct tl_resend_wait wait;
+
+	if (r->delivered == tp->delivered && rtt_us < 0) { /* it acknowledges nothing new */
+		tl_timer_not_sampled(sk, c);
+		return;
+	}
+	r->delivered = tp->delivered;
+	if (rtt_us < 0 && !tp->packets_out)
+		tl_timer_not_sampled(sk, c); /* the kernel's own is put back */
+	tl_give_ack(sk, c, rtt_us, &wait);
+	if (!tp->packets_out) { /* and with a sample it is there */
+		c->armed_rto = inet_csk(sk)->icsk_rto;
+		c->ours = false;
+		return;
+	}
+	tl_count(resend_first);
+	tl_write(sk, c, tl_first_rto(sk, c, wait.wait_us));
+}
+
+/* A segment has been sent again, under the socket's lock. Fast retransmits are in recovery. */
+static void tl_resent(const struct sock *sk)
+{
+	struct tl_connection *c;
+
+	if (!sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
+		return;
+	c = tl_connection_of(sk);
+	if (c && c->resend && inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE &&
+	    inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery)
+		tl_probed((struct sock *)sk, c);
+}
+
+TL_RETRANSMIT_PROBE(tl_retransmit_probe, tl_resent)
+
+static void tl_look_for(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "tcp_retransmit_skb"))
+		resending = tracepoint;
+}
+
+int tl_resend_init(void)
+{
+	int error;
+
+	cache = TL_ALLOC(kmem_cache_create("tcplearn_resend", sizeof(struct tl_resend) + tl_kernel_resend_bytes_max, 0,
+					   SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL));
+	if (!cache)
+		return -ENOMEM;
+	for_each_kernel_tracepoint(tl_look_for, NULL);
+	error = !resending ? -ENOENT :
+			     TL_ALLOC_ERROR(tracepoint_probe_register(resending, (void *)tl_retransmit_probe, NULL));
+	if (error)
+		kmem_cache_destroy(cache);
+	return error;
+}
+
+void tl_resend_exit(void)
+{
+	tracepoint_probe_unregister(resending, (void *)tl_retransmit_probe, NULL);
+	tracepoint_synchronize_unregister();
+	kmem_cache_destroy(cache);
+}

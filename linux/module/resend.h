@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When a connection sends again: by one of the core's resend policies in place of an RTO. */
+#ifndef TCPLEARN_RESEND_MODULE_H
+#define TCPLEARN_RESEND_MODULE_H
+
+#include "choice.h"
+#include "resend_policies.h"
+#include "tcplearn_module.h"
+
+struct tl_resend {
+	const struct tl_kernel_resend *policy;
+	u64 resent_us; /* the timer's first resend since the last ACK of new data */
+	u32 delivered; /* tp->delivered after the last ACK */
+	bool resent;
+	u64 state[];
+};
+
+extern const struct tl_kind_of tl_resends;
+
+int tl_resend_init(void);
+void tl_resend_exit(void);
+void tl_resend_start(struct sock *sk, struct tl_connection *c);
+void tl_resend_free(struct tl_connection *c);
+
+/* Segments are about to leave, before the kernel arms its timer. */
+void tl_resend_send(struct sock *sk, struct tl_connection *c);
+/* The handshake's sample, before any data. */
+void tl_resend_handshake(const struct sock *sk, struct tl_connection *c, s32 rtt_us);
+/* An ACK, after the kernel's estimator; rtt_us < 0: no sample. */
+void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us);
+/* The retransmission timer has fired; the kernel doubles icsk_rto after this. */
+void tl_resend_timeout(struct sock *sk, struct tl_connection *c);
+
+/* congestion.c: of a socket that uses us; else NULL */
+struct tl_connection *tl_connection_of(const struct sock *sk);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The core's resend policies as the kernel sees them, presets too, in fixed point. */
+#ifndef TCPLEARN_MODULE_RESEND_POLICIES_H
+#define TCPLEARN_MODULE_RESEND_POLICIES_H
+
+#include <tcplearn/resend/events.h>
+
+#include "algorithm.h"
+
+struct tl_kernel_resend {
+	struct tl_algorithm algorithm;
+	void (*send)(void *state, const struct tl_resend_event *in, struct tl_resend_wait *out);
+	void (*timer)(void *state, const struct tl_resend_event *in, struct tl_resend_wait *out);
+	void (*ack)(void *state, const struct tl_resend_ack *in, struct tl_resend_wait *out);
+};
+
+extern const struct tl_kernel_resend tl_kernel_resends[];
+extern const u32 tl_kernel_resend_count;
+extern const u32 tl_kernel_resend_bytes_max; /* of a state, whichever policy's */
+
+#endif

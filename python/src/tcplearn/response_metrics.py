@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is measured of requests and answers in the lab: keys and meanings, for tcplearn.metrics."""
+
+from __future__ import annotations
+
+RESPONSES = (
+    ("requests", "requests on a kept connection (`[transfer.requests]`), one at a time"),
+    ("mean_response_ms", "mean time from a request's first write to its answer at the application"),
+    ("median_response_ms", "median of these times"),
+    ("p99_response_ms", "99th percentile of these times"),
+    ("p999_response_ms", "99.9th percentile of these times"),
+    ("slowest_response_ms", "mean of the slowest 2 % of these times"),
+    ("longest_response_ms", "the longest of these times"),
+    (
+        "needless_resends_permille",
+        "duplicate SACKs received in 1,000 data segments: what had arrived already was sent again",
+    ),
+    ("resend_events", "sendings, timeouts, probes and ACKs that a resend policy answered with a wait"),
+    ("resend_differences", "of these, answers that the core, given the logged events, has otherwise"),
+    ("instructions_per_sending", "instructions of a resend policy at a sending, a probe or a timeout"),
+)

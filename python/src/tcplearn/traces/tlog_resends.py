@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A kernel log's waits of a resend policy, computed again here from the logged events."""
+
+from __future__ import annotations
+
+from tcplearn import _native, losses
+
+from .tlog import Connection
+from .tlog_records import ACKED, TIMER
+
+
+def differences(c: Connection, spec: str) -> int:
+    """Waits, or whether what ends them is a probe, that the core's fixed point gives otherwise."""
+    core = _native.ResendPolicy(*_policy(spec))
+    wrong = 0
+    for r in c.resends:
+        time_us, out, event = int(r["time_us"]), int(r["out_segments"]), int(r["event"])
+        if event == ACKED:
+            answer = core.ack(time_us, int(r["rtt_us"]), out, int(r["answers"]))
+        else:
+            answer = (core.timer if event == TIMER else core.send)(time_us, out)
+        wrong += answer != (int(r["wait_us"]), bool(r["probe"]))
+    return wrong
+
+
+def check(spec: str) -> None:
+    """Raise ValueError for what the core does not take."""
+    _native.ResendPolicy(*_policy(spec))
+
+
+def _policy(spec: str) -> tuple[str, str, dict[str, float]]:
+    name, params = losses.parse(spec)
+    return name, "fixed", params

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Requests on a kept connection, and the resend policies that time them in the kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samples import ROOT
+from tcplearn import metrics as vocabulary
+from tcplearn.errors import UserError
+from tcplearn.lab import check, guest, machine, requests, resend_vectors, run, scenario
+from tcplearn.traces import tlog, tlog_records, tlog_resends
+
+SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
+POLICIES = ("priced", "priced/spaced")
+
+
+def test_golden_vectors_of_resends_in_the_kernel() -> None:
+    lines = check.check_vectors(machine.prepare(machine.cache_folder()))
+    sent = list(resend_vectors.kernel_lines(ROOT / "vectors"))
+    cases, answers = (sum(line.startswith(f"w {kind} ") for line in sent) for kind in "cq")
+    assert f"resend/all cases {cases} answers {answers} wrong 0 untried 0" in lines
+    assert answers > 80_000
+
+
+@pytest.mark.parametrize("name", ["thin-wired", "thin-steps"])
+def test_every_wait_in_the_kernel_is_the_cores(tmp_path: Path, name: str) -> None:
+    chosen = scenario.load(SCENARIOS / f"{name}.toml", "smoke")
+    finished = run.run(chosen, run.Options(out=tmp_path))
+    value = {(row["algorithm"], row["metric"]): row["value"] for row in finished.rows}
+    assert chosen.transfer.requests
+    count = chosen.transfer.requests.count
+    for policy in POLICIES:
+        arm = f"cubic+{policy}"
+        assert value[arm, "resend_events"] >= 2 * count and value[arm, "resend_differences"] == 0
+        assert value[arm, "instructions_per_ack"] + value[arm, "instructions_per_sending"] < 2500
+    for arm in guest.arms(chosen, 0):
+        times = requests.responses_ms(finished.folders[0] / arm.folder)
+        assert len(times) == count and value[arm.name, "longest_response_ms"] == times.max()
+    assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in finished.rows)
+
+
+def _logged(waits: list[tuple[int, int]]) -> bytes:
+    """A sending and its ACK 30 ms later, with these answers."""
+    out = b""
+    for number, (event, wait_us) in enumerate(waits):
+        record = np.zeros(1, tlog_records.RESEND_RECORD)
+        record["magic"], record["type"] = tlog_records.MAGIC, tlog_records.RESEND
+        record["size"], record["record"] = record.itemsize, number
+        record["time_us"], record["event"], record["wait_us"] = 1000 + 30_000 * number, event, wait_us
+        record["probe"] = event == tlog_records.SENT
+        record["out_segments"] = event == tlog_records.SENT
+        record["rtt_us"] = 30_000 if event == tlog_records.ACKED else 0
+        out += record.tobytes()
+    return out
+
+
+def test_a_wait_that_the_core_does_not_give_is_counted() -> None:
+    right = [(tlog_records.SENT, 1_000_000), (tlog_records.ACKED, 0), (tlog_records.SENT, 230_000)]
+    for events, differences in ((right, 0), ([*right[:2], (tlog_records.SENT, 230_001)], 1)):
+        connection = tlog.parse(_logged(events)).connections[0]
+        assert len(connection.resends) == 3 and connection.lost == 0
+        assert tlog_resends.differences(connection, "stock") == differences
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('[algorithms]\nresends = ["prized"]', "no resend policy 'prized'"),
+        ('[algorithms]\nresends = ["priced:price=1"]', "has no parameter 'price'"),
+        ('[algorithms]\nresends = ["priced"]\nloss = ["mlp"]', "two sets of algorithms"),
+        ("[transfer]\nrequests = { count = 0 }", r"requests\.count: should be greater"),
+        ('[transfer]\nby = "nginx"\nrequests = { count = 9 }', "requests is for the lab's own program"),
+        ("[transfer]\nrequests = {}\nrepeat = {}", "repeat and requests are two ways"),
+    ],
+)
+def test_a_mistake_about_requests_is_one_line(tmp_path: Path, more: str, message: str) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(f'name = "x"\n[[hop]]\nname = "a"\n{more}\n')
+    with pytest.raises(UserError, match=message) as caught:
+        scenario.load(file)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_scenarios_have_no_line_of_resends() -> None:
+    assert "resend" not in guest.script(scenario.load(SCENARIOS / "idle.toml"), 0)
