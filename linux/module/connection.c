@@ -214,7 +214,9 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 	return (s32)(after >> 3);
 }
 
-void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
+/* Compiled twice: the connections without a resend policy do not pay for the others. */
+static __always_inline void tl_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample,
+				   const bool resends)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -232,12 +234,12 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 		if (c->estimator) {
 			if (likely(rtt_us >= 0)) {
 				tl_update(sk, c, rtt_us, sample->pkts_acked);
-				if (!c->resend)
+				if (!resends)
 					tl_timer_answer(sk, c);
 				if (c->sets_srtt)
 					tp->srtt_us = clamp_t(s64, c->answer.rtt_q8 >> 5, 1, U32_MAX >> 1);
 			}
-			if (!c->resend)
+			if (!resends)
 				tl_timer_sampled(sk, c);
 		} else {
 			c->answer.rtt_q8 = (s64)tp->srtt_us << 5;
@@ -247,13 +249,26 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 		c->srtt_before = tp->srtt_us;
 	} else {
 		tl_count(no_sample);
-		if (!c->resend)
+		if (!resends)
 			tl_timer_not_sampled(sk, c);
 	}
-	if (c->resend)
+	if (resends)
 		tl_resend_ack(sk, c, rtt_us);
 	tl_timer_expect(sk, c);
 	c->rtt_us = rtt_us;
 	if (c->loss)
 		tl_loss_ack(sk, c, sample);
+}
+
+static noinline void tl_ack_with_resends(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
+{
+	tl_ack(sk, c, sample, true);
+}
+
+void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
+{
+	if (unlikely(c->resend))
+		tl_ack_with_resends(sk, c, sample);
+	else
+		tl_ack(sk, c, sample, false);
 }

@@ -33,7 +33,7 @@ def gaps_ms(folder: Path, model: Model | None, place: Place, count: int) -> list
 
 
 def test_stock_waits_a_second(tmp_path: Path) -> None:
-    assert gaps_ms(tmp_path, None, PLACE, 2)[0] == pytest.approx(1000, abs=60)
+    assert 940 <= gaps_ms(tmp_path, None, PLACE, 2)[0] < 1500  # a busy machine answers late
 
 
 def test_a_known_place_is_sent_to_again_soon(tmp_path: Path) -> None:

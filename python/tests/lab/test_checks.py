@@ -39,11 +39,9 @@ def test_startup_after_a_lost_handshake_packet(with_python: machine.Machine) -> 
         assert {
             f"{name}/{side}/1-{lost}" for side in ("active", "passive") for lost in ("syn", "syn-ack")
         } < cases
-    for line in (
-        "tsl/3-16/passive/1-syn-ack: IW 3, ssthresh 16 ok",
-        "stock/passive/1-syn-ack: IW 1, ssthresh none ok",
-    ):
-        assert line in lines
+    assert "tsl/3-16/passive/1-syn-ack: IW 3, ssthresh 16 ok" in lines
+    # by whether the client's SYN, sent again too, has taken a second SYN-ACK before the handshake ends
+    assert {f"stock/passive/1-syn-ack: IW {iw}, ssthresh none ok" for iw in (1, 10)} & set(lines)
 
 
 def test_a_connection_that_began_otherwise_is_named() -> None:

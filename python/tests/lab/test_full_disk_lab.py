@@ -54,7 +54,7 @@ def test_a_full_disk_under_what_is_kept(small_disk: Path, tmp_path: Path) -> Non
     (folder / "queue").write_bytes(bytes(100 << 10))
     job = Job("key", kept.packed, (folder,), "a run")
     store = kept.Folders(small_disk / "runs")
-    store.path = lambda job: store.folder / job.key  # type: ignore[method-assign]
+    store.path = lambda job, key="": store.folder / job.key  # type: ignore[method-assign]
     with pytest.raises(FullDiskError, match=f"no space left on device {small_disk}"):
         jobs.run([job], store, one_by_one)
     assert list(store.folder.iterdir()) == []

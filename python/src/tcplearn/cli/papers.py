@@ -19,7 +19,8 @@ def papers(
         str,
         typer.Option(
             metavar="NAME",
-            help="Whose runs the pages are of: as of `tcplearn simulate` and `tcplearn lab run`.",
+            help="Whose runs the pages are of: as of `tcplearn simulate` and `tcplearn lab run`; of "
+            "baddam2018 also kept: those that are kept, none run.",
             show_default="the paper's own choice",
         ),
     ] = "",
@@ -33,7 +34,11 @@ def papers(
     ] = None,
     only: Annotated[
         str,
-        typer.Option(metavar="PAGE", help="One of its pages: simulated, live or lab.", show_default=False),
+        typer.Option(
+            metavar="PAGE",
+            help="One of its pages, as simulated or lab; another name lists them.",
+            show_default=False,
+        ),
     ] = "",
     scenarios: Annotated[
         Path | None,

@@ -44,7 +44,7 @@ def _lines(bursts: Sequence[Burst], request: Request) -> Iterator[str]:
     yield (
         "Least squares of the mean RTT of a burst on hops, the burst's own least and largest RTT, and TTL, "
         f"in ms. Ours: {len(table)} rows of {len(table.destinations)} emulated hosts "
-        f"(`{HOSTS.relative_to(ROOT)}`: no other network may be measured from here). The published: 5,000 "
+        f"(`{HOSTS.relative_to(ROOT)}`). The published: 5,000 "
         "sites, a fit in each of three kernels. MAPE on the rows that it was fitted to, as the paper gives "
         "it."
     )

@@ -35,7 +35,7 @@ class Bar:
             return "not run"
         good = _within(self.value.value, self.least, self.most)
         if self.of > 1:
-            return f"{self.passed} of {self.of} conditions"
+            return f"{self.passed} of {self.of} conditions reach it"
         return "reached" if good else "not reached"
 
 
@@ -127,7 +127,7 @@ def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Ite
             1.05,
         ),
         (
-            "random loss: neighbour's goodput over beside the oracle",
+            "random loss: neighbour's goodput, over what it has beside the oracle",
             neighbour,
             oracle,
             "beside_goodput_mbps",
@@ -135,7 +135,7 @@ def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Ite
             None,
         ),
         (
-            "random loss: neighbour's goodput over beside BBR",
+            "random loss: neighbour's goodput, over what it has beside BBR",
             neighbour,
             "bbr",
             "beside_goodput_mbps",

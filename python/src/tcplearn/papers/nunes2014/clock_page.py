@@ -49,7 +49,7 @@ def page(of: Material) -> str:
         "networks and seeds, their difference with its interval (above 0: experts nearer), and in how many "
         "comparisons, each of one network and seed, the experts are nearer.",
         _sizes(found),
-        "## All five, by the size of the RTT",
+        "## All five networks, by the size of the RTT",
         "All given the count, as the clock has it; beside them Jacobson's with the fraction of a tick kept. "
         "Mean error in ticks ± half its interval; in how many comparisons it is the nearest.",
         _five(found),

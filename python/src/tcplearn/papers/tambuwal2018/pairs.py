@@ -71,8 +71,8 @@ def section(cells: Sequence[Cell]) -> str:
         f"{len(seeds)} pairs of runs at {100 * own.level:.0f} % load (profile `{PROFILE}`); {lost[0]:,} "
         f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`, {open_} more without an "
         "end. The change is the "
-        "geometric mean of the seeds' ratios; the last column, how many pairs would bring the upper end to "
-        f"{BAR_WORSE:+.0f} % if nothing but chance differed."
+        "geometric mean of the seeds' ratios; the last column, with how many pairs the upper end would be at "
+        f"{BAR_WORSE:+.0f} % if both were alike."
     )
     head = ("of a run", "standard", "feedback", "change, %", f"{100 * BAR_CONFIDENCE:.0f} % interval")
     good = "reached" if most[0] <= BAR_WORSE else "not reached"
