@@ -72,7 +72,7 @@ def much(head: bytes, piece: bytes) -> Iterable[bytes]:
         (b"rtt_ms\n", b"\n", "there are no rows below the header"),
         (b"rtt_ms\n", b"1", "line 2: it is longer than 4 MB"),
         (b"t_s,rtt_ms\n0,40\n", b" \r\n", ""),
-        (b"TLG1", b"\n", "no whole record of a kernel log in it"),
+        (b"TLG1", b"\xff", "no whole record of a kernel log in it"),
         (b'\x1e{"qlog_version": "0.3"}\n', b"\n", "without a packet_sent event"),
         (b'\x1e{"qlog_version": "0.3"}\n', b" ", "without a packet_sent event"),
         (b'\x1e{"qlog_version": "0.3"}\n', b"1", "longer than 16 MB"),
