@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scenario_text import load, refused
 
 from samples import ROOT
 from tcplearn.__main__ import main
-from tcplearn.errors import UserError
 from tcplearn.lab import downloads, first_rto, guest, scenario
 from tcplearn.lab.handshake_waits import Connection, Sending
 from tcplearn.papers.baddam2018 import cells, published
@@ -35,11 +35,6 @@ vegas = ["stock", "linreg/vegas"]
 """
 
 
-def load(folder: Path, text: str) -> scenario.Scenario:
-    (folder / "x.toml").write_text(text)
-    return scenario.load(folder / "x.toml")
-
-
 MISTAKES = {
     r"pings, places and captured are of one file": ('by = "nginx"', 'by = "send"'),
     r"pings\.every_us: should be greater than or equal to 50": ("every_us = 100", "every_us = 1"),
@@ -54,9 +49,7 @@ MISTAKES = {
 def test_of_a_mistake_one_line_is_said(tmp_path: Path, message: str) -> None:
     mistaken = DOWNLOADS.replace(*MISTAKES[message])
     assert mistaken != DOWNLOADS
-    with pytest.raises(UserError, match=message) as error:
-        load(tmp_path, mistaken)
-    assert str(error.value).count("\n") == 0
+    refused(tmp_path, mistaken, message)
 
 
 def test_whose_kernel_is_changed(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from scenario_text import load, refused
 
 from samples import ROOT
 from tcplearn.__main__ import main
-from tcplearn.errors import UserError
 from tcplearn.lab import guest, handshakes, pages, run, scenario
 from tcplearn.lab.pages import Page
 from tcplearn.papers.tambuwal2018 import lab_cells, lab_page
@@ -32,11 +32,6 @@ startups = ["stock", "tsl/3-16"]
 """
 
 
-def load(folder: Path, text: str) -> scenario.Scenario:
-    (folder / "x.toml").write_text(text)
-    return scenario.load(folder / "x.toml")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -53,9 +48,7 @@ def load(folder: Path, text: str) -> scenario.Scenario:
 )
 def test_a_mistake_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in SENDS
-    with pytest.raises(UserError, match=message) as error:
-        load(tmp_path, SENDS.replace(old, new, 1))
-    assert "\n" not in str(error.value)
+    refused(tmp_path, SENDS.replace(old, new, 1), message)
 
 
 def test_a_transfer_that_loses_handshake_packets(tmp_path: Path) -> None:

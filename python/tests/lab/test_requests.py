@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scenario_text import ONE_HOP, refused
 
 from samples import ROOT
 from tcplearn import metrics as vocabulary
-from tcplearn.errors import UserError
 from tcplearn.lab import check, guest, machine, requests, resend_vectors, run, scenario
 from tcplearn.traces import tlog, tlog_records, tlog_resends
 
@@ -78,11 +78,7 @@ def test_a_wait_that_the_core_does_not_give_is_counted() -> None:
     ],
 )
 def test_a_mistake_about_requests_is_one_line(tmp_path: Path, more: str, message: str) -> None:
-    file = tmp_path / "x.toml"
-    file.write_text(f'name = "x"\n[[hop]]\nname = "a"\n{more}\n')
-    with pytest.raises(UserError, match=message) as caught:
-        scenario.load(file)
-    assert "\n" not in str(caught.value)
+    refused(tmp_path, f"{ONE_HOP}{more}\n", message)
 
 
 def test_other_scenarios_have_no_line_of_resends() -> None:

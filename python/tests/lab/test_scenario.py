@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scenario_text import load, refused
 
 from samples import ROOT
 from tcplearn.errors import UserError
@@ -27,11 +28,6 @@ count = 3
 [profiles.smoke.runs]
 count = 1
 """
-
-
-def load(folder: Path, text: str, profile: str = "full") -> scenario.Scenario:
-    (folder / "x.toml").write_text(text)
-    return scenario.load(folder / "x.toml", profile)
 
 
 @pytest.mark.parametrize(
@@ -79,9 +75,7 @@ def load(folder: Path, text: str, profile: str = "full") -> scenario.Scenario:
 )
 def test_a_mistake_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in GOOD
-    with pytest.raises(UserError, match=message) as error:
-        load(tmp_path, GOOD.replace(old, new, 1))
-    assert "\n" not in str(error.value) and "x.toml: " in str(error.value)
+    refused(tmp_path, GOOD.replace(old, new, 1), message)
 
 
 def test_profiles_lie_over_the_file(tmp_path: Path) -> None:

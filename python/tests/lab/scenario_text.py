@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Scenarios that a test has as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcplearn.errors import UserError
+from tcplearn.lab import scenario
+from tcplearn.lab.scenario import Scenario
+
+ONE_HOP = 'name = "x"\n[[hop]]\nname = "a"\n'
+
+
+def load(folder: Path, text: str, profile: str = "full") -> Scenario:
+    file = folder / "x.toml"
+    file.write_text(text)
+    return scenario.load(file, profile)
+
+
+def refused(folder: Path, text: str, message: str) -> None:
+    """With that message, which is one line and names the file."""
+    with pytest.raises(UserError, match=message) as caught:
+        load(folder, text)
+    assert "\n" not in str(caught.value) and "x.toml: " in str(caught.value)
