@@ -101,7 +101,9 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
     if scenario.transfer.captured:
         yield from _pairs(folder / downloads.COUNTED).items()
-    if arm.estimator != NO_ESTIMATOR and not scenario.transfer.pages and arm.at == downloads.SENDER:
+    fresh = scenario.transfer.requests is not None and scenario.transfer.requests.on == "fresh"
+    many = fresh or scenario.transfer.pages is not None  # connections
+    if arm.estimator != NO_ESTIMATOR and not many and arm.at == downloads.SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
@@ -122,7 +124,8 @@ def _of_module(counts: dict[str, float]) -> Figures:
     if counts["measured"]:
         n = counts["measured"] * kernel_log.CYCLES_PER_INSTRUCTION
         yield "instructions_per_ack_base", (counts["cycles_base"] - counts["cycles_clock"]) / n
-        yield "instructions_per_ack", (counts["cycles_all"] - 2 * counts["cycles_clock"]) / n
+        ours = counts["cycles_all"] - 2 * counts["cycles_clock"] - counts.get("cycles_resend_log", 0.0)
+        yield "instructions_per_ack", ours / n
 
 
 def _pairs(path: Path) -> dict[str, float]:
