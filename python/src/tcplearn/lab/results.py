@@ -91,7 +91,7 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
     yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], _nstat)
-    nstat = _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+    nstat = kernel_counts(folder)
     # curl does not see the sender's socket: the namespace's counters, of which it is the only user
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
@@ -113,6 +113,16 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield from ((f"module.{name}", value) for name, value in module.items())
     yield from ((f"{'ss' if by == 'send' else by}.{name}", value) for name, value in info.items())
     yield from ((f"nstat.{name}", value) for name, value in nstat.items() if value)
+
+
+def kernel_counts(folder: Path) -> dict[str, float]:
+    """What the kernel's counters moved by during one transfer."""
+    return _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+
+
+def data_segments(folder: Path) -> float:
+    """Sent by the lab's own program."""
+    return _pairs(folder / "info")["data_segs_out"]
 
 
 def _of_module(counts: dict[str, float]) -> Figures:
