@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.hwang2018 import bars, calibration
+from tcplearn.papers.hwang2018 import bars, calibration, ceilings
 from tcplearn.papers.hwang2018.calibration import Candidate
 from tcplearn.papers.hwang2018.runs import (
     SENDERS,
@@ -69,6 +69,7 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         "network with its own two inputs; the oracle knows from the simulator who dropped the packet.",
         "## The bars",
         bars.table(found, c),
+        *ceilings.section(found, c),
         about.notes.strip(),
         *_choice(about),
         "## Accuracy in the paper's own setting",
