@@ -71,6 +71,7 @@ def _neighbour(found: Sequence[Point], c: float) -> Iterator[Row]:
 def _by_kind(found: Sequence[Point]) -> Iterator[tuple[tuple[tuple[str, object], ...], list[list[Point]]]]:
     for condition, here in by_condition(found):
         for kind in KINDS:
-            senders = [[p for p in here if p.sender == name] for name in kind]
-            if senders[0]:
+            seeds = {p.seed for p in here if p.sender == kind[0]}
+            senders = [[p for p in here if p.sender == name and p.seed in seeds] for name in kind]
+            if seeds:
                 yield condition, senders
