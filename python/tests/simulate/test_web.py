@@ -132,3 +132,38 @@ def test_every_policy_of_the_core_is_read() -> None:
     for info in startups.available():
         changed = ",".join(f"{p.key}={p.low:g}" for p in info.params)
         assert startups.parse(f"{info.name}:{changed}").params == {p.key: p.low for p in info.params}
+
+
+FIRST_RTO = ROOT / "papers" / "baddam2018" / "simulated.toml"
+
+
+@pytest.mark.usefixtures("ns3")
+def test_first_rtos_of_places(simulate: Simulate, tmp_path: Path) -> None:
+    rows = simulate(FIRST_RTO, "--profile", "smoke", "--flows")
+    whole: dict[str, list[float]] = {}
+    for r in rows:
+        if r["metric"] == "handshake_ms":
+            whole.setdefault(json.loads(r["parameters"])["variant"], []).append(r["value"])
+    assert set(whole) == {"stock", "constant", "model", "wrong"} and all(map(len, whole.values()))
+    assert sum(whole["model"]) / len(whole["model"]) < 0.6 * sum(whole["stock"]) / len(whole["stock"])
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        ("places = 0", "first_rto: it knows places"),
+        ("first_rto = { last = 65.0, high = 0.0, nothing_us = 20000 }", "first_rto.last: "),
+        ("first_rto = { last = 1.0, high = 0.0 }", "first_rto.nothing_us: "),
+    ],
+)
+def test_of_a_mistaken_first_rto_one_line_is_said(
+    mistake: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = {"places": "3", "first_rto": "{ last = 1.0, high = 0.0, nothing_us = 20000 }"}
+    load |= [mistake.split(" = ", 1)]
+    lines = "\n".join(f"{key} = {value}" for key, value in load.items())
+    file = tmp_path / "x.toml"
+    file.write_text(f'extends = "{PAPER}/common.toml"\nname = "x"\n[scenario.load]\n{lines}\n')
+    assert main(["simulate", str(file), "--profile", "full", "-q"]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1

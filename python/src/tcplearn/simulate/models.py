@@ -190,6 +190,31 @@ def _startup(text: str) -> str:
     return text
 
 
+Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
+Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
+
+
+class FirstRto(Table):
+    """A model of `tcplearn train rtt`, but for its hops and prefixes: no host here has either."""
+
+    last: Weight  # of a place that is known; with `high` zero there is no such step
+    high: Weight
+    nothing_us: Micros  # of one that is not
+    floor_us: Micros = 20_000
+    cap_us: Micros = 1_000_000
+
+    def settings(self) -> dict[str, Any]:
+        """As the core takes it: weights with 16 fractional bits; a place is remembered for a week."""
+        place = [0, round(self.last * 2**16), round(self.high * 2**16)]
+        return {
+            "place": place if any(place) else None,
+            "nothing": [self.nothing_us, 0, 0],
+            "floor_us": min(self.floor_us, self.cap_us),
+            "cap_us": self.cap_us,
+            "max_age_us": 7 * 86_400_000_000,
+        }
+
+
 class Web(Table):
     """PackMime-HTTP's connections over a `delaybox`; the rate is what offers `level` to the bottleneck."""
 
@@ -204,6 +229,16 @@ class Web(Table):
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
     startup: Annotated[str, AfterValidator(_startup)]
     startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # of connections; the others': standard
+    places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = (
+        0  # with paths of their own; 0: each connection has
+    )
+    first_rto: FirstRto | None = None  # of clients and servers; none: connect_timeout_s
+
+    @model_validator(mode="after")
+    def _of_places(self) -> Web:
+        if self.first_rto and not self.places:
+            raise ValueError("first_rto: it knows places; say how many there are, as places = 40")
+        return self
 
 
 class Tcp(Table):
