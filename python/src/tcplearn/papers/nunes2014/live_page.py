@@ -174,7 +174,7 @@ def _ratio(metrics: Metrics, stock: Metrics, metric: str) -> str | None:
     found = ratio_interval([metrics[metric][r] for r in both], [stock[metric][r] for r in both], CONFIDENCE)
     if found is None:
         return None
-    middle, low, high = (f"{value:.2f}" for value in found)
+    middle, low, high = (f"{value:.{2 if value < 100 else 0}f}" for value in found)
     return f"{middle} ({low} to {high})" if len(both) > 1 else middle
 
 
