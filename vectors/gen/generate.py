@@ -5,17 +5,14 @@
 
 Estimators named: only theirs, their presets' with them. Needs Python 3.11 or later and nothing else."""
 
-import argparse
-import math
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 from cases import ESTIMATORS, cases_of, references
 from series import ALL, Sample
+from vector_files import VECTORS, parser, write_or_check
 
-HERE = Path(__file__).resolve().parent.parent
-EXPECTED = HERE / "expected" / "estimators"
+SERIES, EXPECTED = VECTORS / "series", VECTORS / "expected" / "estimators"
 
 
 def series_text(series):
@@ -64,49 +61,17 @@ def file_of(estimator):
     return EXPECTED / (estimator.replace("/", "--") + ".csv")
 
 
-def close(a, b):
-    """Fixed columns alike; another libm may round the last digit of a double otherwise."""
-    lines = a.splitlines(), b.splitlines()
-    return len(lines[0]) == len(lines[1]) and all(map(close_line, *lines))
-
-
-def close_line(a, b):
-    if a == b:
-        return True
-    x, y = a.split(","), b.split(",")
-    if x[0] == "case" or x[:2] != y[:2] or len(x) != len(y):
-        return False
-    return all(math.isclose(float(u), float(v), rel_tol=1e-13) for u, v in zip(x[2:], y[2:], strict=True))
-
-
-def check(files, there):
-    differ = {path for path in there & set(files) if not close(path.read_text(), files[path])}
-    bad = sorted(there ^ set(files) | differ)
-    for path in bad:
-        print(f"{path.relative_to(HERE)}: not what the reference gives")
-    return 1 if bad else 0
-
-
 def main():
-    parser = argparse.ArgumentParser(description="The golden vectors, from the reference.")
-    parser.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
-    parser.add_argument("estimators", nargs="*", metavar="ESTIMATOR", help="only these, presets included")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("estimators", nargs="*", metavar="ESTIMATOR", help="only these, presets included")
+    arguments = options.parse_args()
     names = [n for n in ESTIMATORS if not arguments.estimators or n.split("/")[0] in arguments.estimators]
     unknown = set(arguments.estimators) - {n.split("/")[0] for n in names}
     if unknown:
-        parser.error(f"no reference for {', '.join(sorted(unknown))}; there is {', '.join(ESTIMATORS)}")
-    files = {HERE / "series" / f"{name}.csv": series_text(s) for name, s in ALL.items()}
+        options.error(f"no reference for {', '.join(sorted(unknown))}; there is {', '.join(ESTIMATORS)}")
+    files = {SERIES / f"{name}.csv": series_text(s) for name, s in ALL.items()}
     files |= {file_of(name): text for name, text in expected_texts(names).items()}
-    if arguments.check:
-        there = {path for folder in (HERE / "series", EXPECTED) for path in folder.glob("*")}
-        if arguments.estimators:
-            there &= set(files)
-        return check(files, there)
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return 0
+    return write_or_check(arguments.check, files, () if arguments.estimators else (SERIES, EXPECTED))
 
 
 if __name__ == "__main__":

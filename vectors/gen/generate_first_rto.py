@@ -9,10 +9,10 @@ import json
 import random
 import sys
 from fractions import Fraction
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / "vectors" / "expected" / "first_rto.csv"
+from vector_files import VECTORS, parser, write_or_check
+
+OUT = VECTORS / "expected" / "first_rto.csv"
 #: In the order of enum tl_first_rto_choice.
 NAMES = ("rfc6298", "emulated")
 PLACES = 4
@@ -65,7 +65,9 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def lines():
-    models = [json.loads((ROOT / "core" / "models" / f"rtt_{name}.json").read_text()) for name in NAMES]
+    models = [
+        json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text()) for name in NAMES
+    ]
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0
@@ -91,15 +93,5 @@ def lines():
             yield f"query,{which},{prefix},{now},{model},{hops},{rto}"
 
 
-def main(words):
-    text = "\n".join(lines()) + "\n"
-    if "--check" not in words:
-        OUT.write_text(text)
-    elif OUT.read_text() != text:
-        print(f"{OUT} is not what the reference gives")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check(parser(__doc__).parse_args().check, {OUT: "\n".join(lines()) + "\n"}))

@@ -5,16 +5,14 @@
 
 Needs Python 3.11 or later and nothing else."""
 
-import argparse
-import math
 import sys
-from pathlib import Path
 
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
+from vector_files import VECTORS, parser, write_or_check
 
-HERE = Path(__file__).resolve().parent.parent
+SERIES, EXPECTED = VECTORS / "losses", VECTORS / "expected" / "loss"
 
 
 def series_text(events):
@@ -66,38 +64,8 @@ def decisions_text(name):
     return "\n".join(lines) + "\n"
 
 
-def close_line(a, b):
-    """Alike; another libm may round the last digit of a double otherwise."""
-    x, y = a.split(","), b.split(",")
-    return x[:-1] == y[:-1] and (
-        x[-1] == y[-1]
-        or (x[0] != "case" and math.isclose(float(x[-1]), float(y[-1]), rel_tol=1e-13, abs_tol=1e-13))
-    )
-
-
-def close(a, b):
-    lines = a.splitlines(), b.splitlines()
-    return len(lines[0]) == len(lines[1]) and all(map(close_line, *lines))
-
-
-def main():
-    parser = argparse.ArgumentParser(description="The golden vectors of the classifiers of losses.")
-    parser.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
-    files = {HERE / "losses" / f"{name}.csv": series_text(events) for name, events in ALL.items()}
-    expected = HERE / "expected" / "loss"
-    files[expected / "features.csv"] = features_text()
-    files |= {expected / (name.replace("/", "--") + ".csv"): decisions_text(name) for name in CLASSIFIERS}
-    if parser.parse_args().check:
-        there = {path for folder in (HERE / "losses", expected) for path in folder.glob("*")}
-        bad = there ^ set(files) | {p for p in there & set(files) if not close(p.read_text(), files[p])}
-        for path in sorted(bad):
-            print(f"{path.relative_to(HERE)}: not what the reference gives")
-        return 1 if bad else 0
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    texts = {SERIES / f"{name}.csv": series_text(events) for name, events in ALL.items()}
+    texts[EXPECTED / "features.csv"] = features_text()
+    texts |= {EXPECTED / (name.replace("/", "--") + ".csv"): decisions_text(name) for name in CLASSIFIERS}
+    sys.exit(write_or_check(parser(__doc__).parse_args().check, texts, (SERIES, EXPECTED)))

@@ -6,13 +6,12 @@
 Needs Python 3.11 or later and nothing else."""
 
 import sys
-from pathlib import Path
 
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES
-from vector_files import write_or_check
+from vector_files import VECTORS, parser, write_or_check
 
-HERE = Path(__file__).resolve().parent.parent
+RESENDS, EXPECTED = VECTORS / "resends", VECTORS / "expected" / "resend"
 
 
 def series_text(events):
@@ -34,7 +33,6 @@ def answers(name):
 
 
 if __name__ == "__main__":
-    texts = {HERE / "resends" / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
-    folder = HERE / "expected" / "resend"
-    texts |= {folder / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES}
-    sys.exit(write_or_check(__doc__, texts))
+    texts = {RESENDS / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
+    texts |= {EXPECTED / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES}
+    sys.exit(write_or_check(parser(__doc__).parse_args().check, texts, (RESENDS, EXPECTED)))

@@ -7,12 +7,11 @@ Needs Python 3.11 or later and nothing else."""
 
 import random
 import sys
-from pathlib import Path
 
 from startup_reference import NONE, POLICIES
-from vector_files import write_or_check
+from vector_files import VECTORS, parser, write_or_check
 
-HERE = Path(__file__).resolve().parent.parent
+HANDSHAKES, EXPECTED = VECTORS / "handshakes", VECTORS / "expected" / "startup"
 HANDSHAKE = ("time_us", "took_us", "loss", "resends", "iw", "ssthresh")
 REPORT = ("time_us", "sent", "resent", "rtt_us", "rtt_min_us")
 
@@ -93,8 +92,6 @@ def answers(name):
 
 
 if __name__ == "__main__":
-    texts = {HERE / "handshakes" / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
-    texts |= {
-        HERE / "expected" / "startup" / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES
-    }
-    sys.exit(write_or_check(__doc__, texts))
+    texts = {HANDSHAKES / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
+    texts |= {EXPECTED / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES}
+    sys.exit(write_or_check(parser(__doc__).parse_args().check, texts, (HANDSHAKES, EXPECTED)))

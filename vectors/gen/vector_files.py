@@ -1,18 +1,54 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The end of a generator whose answers are integers: its files written, or with --check compared."""
+"""The end of every generator: its files written, or with --check compared with what is there."""
 
 import argparse
+import math
+from pathlib import Path
+
+VECTORS = Path(__file__).resolve().parent.parent
 
 
-def write_or_check(description, texts):
-    """`texts` by path. Returns what the process ends with: 1 where a file is not what it should be."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
-    bad = [path for path, text in texts.items() if check and (not path.exists() or path.read_text() != text)]
-    for path in bad:
-        print(f"{path}: not what the reference gives")
-    for path, text in () if check else texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return len(bad) > 0
+def parser(text):
+    made = argparse.ArgumentParser(description=text.partition(";")[0])
+    made.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
+    return made
+
+
+def write_or_check(check, texts, folders=()):
+    """`texts` by path; `folders` have no other files. Returns what the process ends with: 1 where a file
+    differs, is missing or is one too many."""
+    if not check:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return 0
+    there = {path for path in texts if path.exists()} | {p for folder in folders for p in folder.glob("*")}
+    differ = {path for path in there & set(texts) if not _same(path.read_text(), texts[path])}
+    bad = there ^ set(texts) | differ
+    for path in sorted(bad):
+        print(f"{path.relative_to(VECTORS)}: not what the reference gives")
+    return 1 if bad else 0
+
+
+def _same(a, b):
+    lines = a.splitlines(), b.splitlines()
+    return a == b or (len(lines[0]) == len(lines[1]) and all(map(_same_line, *lines)))
+
+
+def _same_line(a, b):
+    columns = a.split(","), b.split(",")
+    return a == b or (len(columns[0]) == len(columns[1]) and all(map(_same_number, *columns)))
+
+
+def _same_number(a, b):
+    """A double has a point or an exponent; another libm may round its last digit otherwise."""
+    if a == b:
+        return True
+    try:
+        int(a), int(b)
+    except ValueError:
+        try:
+            return math.isclose(float(a), float(b), rel_tol=1e-13, abs_tol=1e-13)
+        except ValueError:
+            return False
+    return False

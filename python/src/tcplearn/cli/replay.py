@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     from tcplearn.replay.results import Replay, Row
     from tcplearn.traces import Interface
 
-if TYPE_CHECKING:
-    from tcplearn.output.rows import Record
-    from tcplearn.replay.results import Replay, Row
-
-
 #: Of a cell of --resend.
 REQUESTS = 12_000
 

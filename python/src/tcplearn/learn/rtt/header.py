@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tcplearn.learn import header as shared
 from tcplearn.learn.model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
 
@@ -19,25 +20,20 @@ _TOP = """\
 
 #include "first_rto.h"
 """
+_SHIPPED = "tl_first_rto_shipped(uint32_t model, struct tl_first_rto_model *out)"
 #: In the order of tl_first_rto_set().
 _TERMS = ("constant_us", "last", "high", "hop_us")
 
 
 def header(models: Sequence[Model]) -> str:
     """The C header of these models; the first is the one that an unknown number gives."""
-    ids = [f"TL_FIRST_RTO_{m.name.upper()}" for m in models]
-    enum = ", ".join(f"{name} = {k}" for k, name in enumerate(ids))
-    choose = "\n".join(
-        f"\t{'else ' if k else ''}if (model == {ids[k + 1]})\n\t\ttl_first_rto_{m.name}(out);"
-        for k, m in enumerate(models[1:])
-    )
+    names = [m.name for m in models]
     return (
         _TOP
-        + f"\nenum tl_first_rto_choice {{ {enum} }};\n"
+        + shared.choices("first_rto", "TL_FIRST_RTO", names)
         + f"#define TL_FIRST_RTO_MODEL_COUNT {len(models)}\n"
         + "".join(map(_function, models))
-        + "\nTL_FN void tl_first_rto_shipped(uint32_t model, struct tl_first_rto_model *out)\n{\n"
-        + f"{choose}\n\telse\n\t\ttl_first_rto_{models[0].name}(out);\n}}\n\n#endif\n"
+        + shared.chooser(_SHIPPED, "TL_FIRST_RTO", "tl_first_rto", names)
     )
 
 
