@@ -85,6 +85,16 @@ static __always_inline int64_t rto_us(const struct settings *s, const struct add
 			       TL_FIRST_RTO_HOPS_UNKNOWN, now_us);
 }
 
+/* Of the socket that the program is called for: who accepts waits an eighth longer. Where a SYN-ACK was lost both ends
+ * send again; the SYN comes first then, and its answer starts the other timer anew. */
+static __always_inline int64_t own_rto_us(const struct settings *s, const struct address *at, int64_t now_us,
+					  int accepts)
+{
+	const int64_t us = rto_us(s, at, now_us);
+
+	return accepts ? tl_clamp_us(us + (us >> 3), s->model.floor_us, s->model.cap_us) : us;
+}
+
 /* Of several handshakes at once with one place some may be lost: each is whole by itself. A resent one of the
  * prefix is history only of its place. */
 static __always_inline void learn(void *map, const struct address *at, int64_t rtt_us, int64_t resent_rto_us,
@@ -124,7 +134,7 @@ int first_rto(struct bpf_sock_ops *ctx)
 	const struct settings *s = bpf_map_lookup_elem(&settings, &zero);
 	struct address at, around;
 	uint64_t ticks;
-	int64_t rtt_us;
+	int64_t rtt_us, sent_again_us;
 
 	if (!s || s->ticks_per_second == 0)
 		return 1;
@@ -132,13 +142,15 @@ int first_rto(struct bpf_sock_ops *ctx)
 	switch (ctx->op) {
 	case BPF_SOCK_OPS_TCP_CONNECT_CB: keep_trying(ctx, rto_us(s, &at, now_us)); break;
 	case BPF_SOCK_OPS_TIMEOUT_INIT:
-		ticks = (uint64_t)rto_us(s, &at, now_us) * s->ticks_per_second;
+		/* a request is no full socket yet */
+		ticks = (uint64_t)own_rto_us(s, &at, now_us, !ctx->is_fullsock) * s->ticks_per_second;
 		ctx->reply = (uint32_t)((ticks + 999999) / 1000000);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		rtt_us = ctx->srtt_us >> 3;
-		learn(&places, &at, rtt_us, ctx->total_retrans ? rto_us(s, &at, now_us) : 0, now_us);
+		sent_again_us = own_rto_us(s, &at, now_us, ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
+		learn(&places, &at, rtt_us, ctx->total_retrans ? sent_again_us : 0, now_us);
 		if (!ctx->total_retrans) {
 			prefix_of(&at, &around);
 			learn(&prefixes, &around, rtt_us, 0, now_us);

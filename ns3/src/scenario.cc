@@ -91,6 +91,26 @@ Cloudbox read_cloudbox(const json& j) {
   return c;
 }
 
+// Numbers as tcplearn.learn.rtt.model checks them.
+tl_first_rto_model read_first_rto(const json& j) {
+  tl_first_rto_model m{};
+  const auto line = [&j](const char* step, tl_first_rto_line& out) {
+    const json& of = j.at(step);
+    tl_first_rto_leave(&out);
+    if (of.is_null()) return;
+    tl_first_rto_set(&out, of.at(0).get<std::int64_t>(), of.at(1).get<std::int64_t>(),
+                     of.at(2).get<std::int64_t>(), 0);
+  };
+  line("place", m.place);
+  line("nothing", m.nothing);
+  tl_first_rto_leave(&m.prefix);
+  tl_first_rto_leave(&m.hops);
+  take(j, "floor_us", m.floor_us);
+  take(j, "cap_us", m.cap_us);
+  take(j, "max_age_us", m.max_age_us);
+  return m;
+}
+
 Web read_web(const json& j) {
   Web w{};
   take(j, "level", w.level);
@@ -100,6 +120,8 @@ Web read_web(const json& j) {
   take(j, "persistent", w.persistent);
   take(j, "response_max_bytes", w.response_max_bytes);
   take(j, "startup_share", w.startup_share);
+  if (j.contains("places")) take(j, "places", w.places);
+  if (j.contains("first_rto")) w.first_rto = read_first_rto(j.at("first_rto"));
   const json& startup = j.at("startup");
   take(startup, "name", w.startup.name);
   for (const auto& [key, value] : startup.at("params").items())

@@ -74,6 +74,8 @@ struct Web {     // web_load.h
   double response_max_bytes;
   StartupSpec startup;
   double startup_share;  // of connections; the others' is the standard
+  std::uint32_t places;  // that connections are with, each with a path of its own; 0: each connection is
+  std::optional<tl_first_rto_model> first_rto;  // of hosts; without it ConnTimeout
 };
 
 struct Load {

@@ -59,7 +59,8 @@ TcpSocket::TcpSocket(const TcpSocket& listening)
     : ns3::TcpSocketBase(listening),
       m_settings(listening.m_settings),
       m_recorder(listening.m_recorder),
-      m_startup(listening.m_startup) {
+      m_startup(listening.m_startup),
+      m_first_rto(listening.m_first_rto) {
   tl_sampler_init(&m_sampler);
 }
 
@@ -141,7 +142,10 @@ void TcpSocket::DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& fr
   m_answering = true;
   ns3::TcpSocketBase::DoForwardUp(packet, from, to);
   m_answering = false;
-  if ((before == SYN_SENT || before == SYN_RCVD) && m_connected) begin_windows();
+  if ((before == SYN_SENT || before == SYN_RCVD) && m_connected) {
+    if (m_first_rto) handshake_ended();
+    begin_windows();
+  }
 }
 
 // At the end of the handshake, before any data leaves: an application hears of it later. A client cannot know
@@ -179,6 +183,7 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   if (syn && m_synCount == m_synRetries) {
     m_handshake_began = Simulator::Now();
     m_is_client = !(flags & ns3::TcpHeader::ACK);
+    if (m_first_rto) m_cnTimeout = m_first_rto->rto(client_port(), !m_is_client);
   } else if (syn && !m_answering) {
     ++m_handshake_resends;
   }

@@ -19,8 +19,11 @@
 #include <optional>
 #include <string>
 
+#include "first_rto.h"
 #include "flow_record.h"
 #include "loss_judge.h"
+#include "ns3/ipv4-end-point.h"
+#include "ns3/simulator.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "rtt_estimator.h"
@@ -63,6 +66,8 @@ class TcpSocket : public ns3::TcpSocketBase {
   // The windows after the handshake, of this end and of those that a listening one accepts; without it
   // ns-3's.
   void start_by(std::shared_ptr<Startup> startup) { m_startup = std::move(startup); }
+  // The first RTO, of the same ends; without it ns-3's ConnTimeout.
+  void wait_by(std::shared_ptr<FirstRto> first_rto) { m_first_rto = std::move(first_rto); }
   std::uint32_t handshake_resends() const { return m_handshake_resends; }  // by a timeout
   void report_place();  // what was sent since the last time, to the policy
 
@@ -98,6 +103,13 @@ class TcpSocket : public ns3::TcpSocketBase {
   void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
   SenderState sender_state() const;
   void begin_windows();
+  void handshake_ended() {
+    const bool resent = m_synCount + 1 < m_synRetries;  // or it answered a SYN again
+    m_first_rto->ended(client_port(), ns3::Simulator::Now() - m_handshake_began, resent, !m_is_client);
+  }
+  std::uint16_t client_port() const {
+    return m_is_client ? m_endPoint->GetLocalPort() : m_endPoint->GetPeerPort();
+  }
   void send_fin(std::uint8_t flags);
 
   std::shared_ptr<const SocketSettings> m_settings;
@@ -113,6 +125,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   std::unique_ptr<LossJudge> m_judge;
 
   std::shared_ptr<Startup> m_startup;
+  std::shared_ptr<FirstRto> m_first_rto;
   ns3::Time m_handshake_began;
   std::uint32_t m_handshake_resends = 0;
   std::uint32_t m_fin_resends = 0;

@@ -2,6 +2,7 @@
 #include "web_load.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "ns3/data-rate.h"
 #include "ns3/drop-tail-queue.h"
@@ -48,10 +49,27 @@ WebLoad::WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)>
       ended_(std::move(ended)),
       draw_(settings_, scenario.seed),
       dice_(scenario.seed ^ 0xd1ced1ce) {
+  make_places(scenario.seed ^ 0x91ace591ace5);
   for (std::uint32_t i = 0; i < box_.pairs; ++i) make_pair(scenario, i);
   cloud_->down.measure_from(ns3::Seconds(web_.warmup_s));
   cloud_->up.measure_from(ns3::Seconds(web_.warmup_s));
   Simulator::Schedule(ns3::Time(0), &WebLoad::arrive, this);
+}
+
+// Paths as PackMime draws them, of draws of their own: a connection is otherwise what it is without places.
+void WebLoad::make_places(std::uint64_t seed) {
+  WebDraw draw(settings_, seed);
+  for (std::uint32_t i = 0; i < web_.places; ++i) {
+    const WebConnection of = draw.next();
+    places_rtt_s_.emplace_back(of.client_rtt_s, of.server_rtt_s);
+  }
+}
+
+std::shared_ptr<FirstRto> WebLoad::first_rto(Pair& pair) const {
+  if (!web_.first_rto) return nullptr;
+  return std::make_shared<FirstRto>(*web_.first_rto, web_.places, [&pair](std::uint16_t port) {
+    return pair.place_of_port[port - kFirstPort];
+  });
 }
 
 void WebLoad::make_pair(const Scenario& scenario, std::uint32_t) {
@@ -89,6 +107,8 @@ void WebLoad::make_pair(const Scenario& scenario, std::uint32_t) {
   }
   pair->client_startup = std::make_shared<Startup>(web_.startup);
   pair->client_standard = std::make_shared<Startup>(kStandard);
+  pair->client_first_rto = first_rto(*pair);
+  pair->server_first_rto = first_rto(*pair);
   pair->listeners = {listener(*pair, kStudiedPort, web_.startup), listener(*pair, kStandardPort, kStandard)};
   pairs_.push_back(std::move(pair));
 }
@@ -96,6 +116,7 @@ void WebLoad::make_pair(const Scenario& scenario, std::uint32_t) {
 Ptr<Socket> WebLoad::listener(Pair& pair, std::uint16_t port, const StartupSpec& startup) {
   const Ptr<Socket> socket = Socket::CreateSocket(pair.server, TcpSocketFactory::GetTypeId());
   ns3::DynamicCast<TcpSocket>(socket)->start_by(std::make_shared<Startup>(startup));
+  ns3::DynamicCast<TcpSocket>(socket)->wait_by(pair.server_first_rto);
   socket->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));
   socket->Listen();
   socket->SetAcceptCallback(
@@ -121,11 +142,15 @@ void WebLoad::begin(const WebConnection& drawn) {
   Flow& flow = *flows_.emplace(id, std::make_unique<Flow>()).first->second;
   flow.drawn = drawn;
   flow.pair = pairs_[id % pairs_.size()].get();
+  if (web_.places > 0) {
+    flow.place = std::min(static_cast<std::uint32_t>(dice_.uniform() * web_.places), web_.places - 1);
+    std::tie(flow.drawn.client_rtt_s, flow.drawn.server_rtt_s) = places_rtt_s_[flow.place];
+  }
   WebRecord& record = flow.record;
   record.id = id;
   record.studied = dice_.uniform() < web_.startup_share;
   record.start = Simulator::Now();
-  record.rtt = ns3::Seconds(drawn.client_rtt_s + drawn.server_rtt_s + 2e-3 * box_.delay_ms);
+  record.rtt = ns3::Seconds(flow.drawn.client_rtt_s + flow.drawn.server_rtt_s + 2e-3 * box_.delay_ms);
   record.wait = ns3::Seconds(drawn.objects.front().wait_s);
   record.response_bytes = drawn.objects.front().response_bytes;
   record.is_measured = record.start >= ns3::Seconds(web_.warmup_s) && begun_ < web_.connections;
@@ -142,6 +167,7 @@ void WebLoad::begin(const WebConnection& drawn) {
 
   const Ptr<Socket> socket = Socket::CreateSocket(flow.pair->client, TcpSocketFactory::GetTypeId());
   flow.client = ns3::DynamicCast<TcpSocket>(socket);
+  flow.client->wait_by(flow.pair->client_first_rto);
   flow.client->start_by(record.studied ? flow.pair->client_startup : flow.pair->client_standard);
   socket->SetConnectCallback(
       [this, id](Ptr<Socket>) {
@@ -162,6 +188,7 @@ void WebLoad::begin(const WebConnection& drawn) {
 
 void WebLoad::open_path(Flow& flow, std::uint16_t port) {
   flow.pair->flow_of_port[port - kFirstPort] = flow.record.id;
+  flow.pair->place_of_port[port - kFirstPort] = flow.place;
   ConnectionPath path;
   path.client_delay = ns3::Seconds(flow.drawn.client_rtt_s / 2 + 1e-3 * box_.delay_ms);
   path.server_delay = ns3::Seconds(flow.drawn.server_rtt_s / 2);

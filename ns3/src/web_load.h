@@ -49,12 +49,15 @@ class WebLoad {
     ns3::Ipv4Address address;  // the server's
     std::vector<std::uint64_t> flow_of_port = std::vector<std::uint64_t>(65536 - kFirstPort);
     std::shared_ptr<Startup> client_startup, client_standard;
+    std::vector<std::uint32_t> place_of_port = std::vector<std::uint32_t>(65536 - kFirstPort);
+    std::shared_ptr<FirstRto> client_first_rto, server_first_rto;  // of none: ConnTimeout
     std::vector<ns3::Ptr<ns3::Socket>> listeners;
   };
   struct Flow {
     WebRecord record;
     WebConnection drawn;
     Pair* pair = nullptr;
+    std::uint32_t place = 0;
     std::uint16_t port = 0;  // the client's
     ns3::Ptr<TcpSocket> client, server;
     std::size_t object = 0;
@@ -63,6 +66,8 @@ class WebLoad {
 
   void make_pair(const Scenario& scenario, std::uint32_t index);
   ns3::Ptr<ns3::Socket> listener(Pair& pair, std::uint16_t port, const StartupSpec& startup);
+  void make_places(std::uint64_t seed);
+  std::shared_ptr<FirstRto> first_rto(Pair& pair) const;
   void arrive();
   void begin(const WebConnection& drawn);
   void open_path(Flow& flow, std::uint16_t port);
@@ -85,6 +90,7 @@ class WebLoad {
   std::function<void(const WebRecord&)> ended_;
   WebDraw draw_;
   Dice dice_;
+  std::vector<std::pair<double, double>> places_rtt_s_;  // on the client's side, and the server's
   std::vector<std::unique_ptr<Pair>> pairs_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Flow>> flows_;
   std::uint64_t next_id_ = 1, begun_ = 0, unfinished_ = 0;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -185,6 +186,49 @@ void steps(const std::string& startup, double of_two_segments, double of_three_s
         startup + ": each connection is resolved");
 }
 
+// How much later than its path's RTT each connection was there whose first SYN-ACK was dropped, and no other
+// packet.
+std::vector<double> waits_ms(const json& first_rto) {
+  json of = document("standard", 0.5);
+  of["load"]["places"] = 4;
+  if (!first_rto.is_null()) of["load"]["first_rto"] = first_rto;
+  std::ostringstream out;
+  tcplearn::run_web(scenario(of), out);
+  std::vector<double> waits;
+  std::istringstream in(out.str());
+  for (std::string line; std::getline(in, line);) {
+    const json read = json::parse(line);
+    if (read.at("kind") != "flow" || !read.at("forced").get<bool>()) continue;
+    const json& m = read.at("metrics");
+    waits.push_back(m.at("handshake_ms").get<double>() - m.at("path_rtt_ms").get<double>());
+  }
+  return waits;
+}
+
+double mean(const std::vector<double>& of) {
+  return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+}
+
+// With a history of four places, by the constant where there is none, and by one that is far too short.
+void first_rtos() {
+  const json nothing = {300'000, 0, 0};
+  const auto model = [](const json& place, const json& none) {
+    return json{{"place", place},
+                {"nothing", none},
+                {"floor_us", 20'000},
+                {"cap_us", 1'000'000},
+                {"max_age_us", 3'600'000'000}};
+  };
+  const std::vector<double> stock = waits_ms(nullptr), constant = waits_ms(model(nullptr, nothing)),
+                            known = waits_ms(model({0, 0, 94'000}, nothing)),
+                            wrong = waits_ms(model(nullptr, {20'000, 0, 0}));
+  const auto [least, most] = std::minmax_element(stock.begin(), stock.end());
+  check(stock.size() > 40 && *least > 999 && *most < 1100, "without a model each waits a second");
+  check(mean(constant) > 299 && mean(known) < 0.9 * mean(constant),
+        "mean waits: " + std::to_string(mean(constant)) + ", " + std::to_string(mean(known)) + " ms");
+  check(*std::max_element(wrong.begin(), wrong.end()) < *most + 1, "a model that is wrong delays nobody");
+}
+
 // A server that has closed takes a FIN in silence: where its ACK was lost, the client's must come to an end.
 // It is 10.9 packets a connection; 15.2 without an end.
 void fins_end() {
@@ -214,6 +258,7 @@ int main(int argc, char** argv) {
   steps("tsl/3-16", 2, 2);
   steps("tsl/1-1000", 3, 3);
   steps("linux", 2, 2);
+  first_rtos();
   fins_end();
   std::printf("%d failures\n", failures);
   return failures != 0;

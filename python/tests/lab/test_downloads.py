@@ -11,6 +11,7 @@ from scenario_text import load, refused
 
 from samples import ROOT
 from tcplearn.__main__ import main
+from tcplearn.errors import FailedError
 from tcplearn.lab import downloads, first_rto, guest, scenario
 from tcplearn.lab.handshake_waits import Connection, Sending
 from tcplearn.papers.baddam2018 import cells, published
@@ -145,3 +146,33 @@ def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
     for only in ("lab", "first-rto"):
         kept = ["papers", "baddam2018", "--profile", "kept", "--only", only, "-q"]
         assert main([*kept, "--out", str(tmp_path / "kept"), "-o", str(tmp_path / "more")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "rows", "message"),
+    [
+        (0, "0\\t\\n1\\t\\n1\\t1\\n", ""),
+        (0, "0\\t\\n0\\t1\\n", r"^sender\.pcap: 1 connections in place of 2, 2 packets$"),
+        (2, "", r"^sender\.pcap: tshark: it broke$"),
+    ],
+)
+def test_a_warning_of_tshark_is_no_failure(
+    status: int, rows: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One connection of two was sent a segment again. What it says of who runs it is a warning."""
+    said = "it broke" if status else "Running as user root. This could be dangerous."
+    script = f"#!/bin/sh\necho '{said}' >&2\nprintf '{rows}'\nexit {status}\n"
+    (tmp_path / "tshark").write_text(script)
+    (tmp_path / "tshark").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    for folder in ("pcap", "a", "b"):
+        (tmp_path / folder).mkdir()
+    if message:
+        with pytest.raises(FailedError, match=message):
+            downloads.count(tmp_path, ["a", "b"])
+        return
+    downloads.count(tmp_path, ["a", "b"])
+    assert (tmp_path / "a" / downloads.COUNTED).read_text().split() == [
+        "resent_at_sender_packets", "0", "resent_at_receiver_packets", "0",
+    ]  # fmt: skip
+    assert "resent_at_sender_packets 1" in (tmp_path / "b" / downloads.COUNTED).read_text()

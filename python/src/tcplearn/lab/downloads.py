@@ -124,9 +124,13 @@ def _resent(capture: Path, streams: int) -> Counter[int]:
         "tcp.analysis.retransmission",
     ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:  # a warning on its stderr is none, as that it runs as root
+        why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise FailedError(f"{capture.name}: tshark: {printable(why[0])}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     seen = {int(row[0]) for row in rows if row[0]}
     if len(seen) != streams:
-        why = done.stderr.strip().splitlines()[-1:] or [f"{len(seen)} connections in place of {streams}"]
-        raise FailedError(f"{capture.name}: tshark: {printable(why[0])}")
+        raise FailedError(
+            f"{capture.name}: {len(seen)} connections in place of {streams}, {len(rows)} packets"
+        )
     return Counter(int(row[0]) for row in rows if row[0] and row[1:] and row[1])

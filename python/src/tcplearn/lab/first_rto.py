@@ -76,7 +76,8 @@ def run(
     ready = machine.prepare(machine.cache_folder(), True)
     with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name:
         program = sock_ops.compiled(Path(name)).read_bytes()
-    work = {trial.name: _job(network, trial, ready, program, earlier) for trial in trials}
+        code = sock_ops.compiled(Path(name), debug=False).read_bytes()
+    work = {trial.name: _job(network, trial, ready, (program, code), earlier) for trial in trials}
     if only_kept:
         work = {name: job for name, job in work.items() if kept.get(job) is not None}
     done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
@@ -85,18 +86,22 @@ def run(
     return {name: handshake_waits.read(done.results[job.key]) for name, job in work.items()}
 
 
-def _job(network: Network, trial: Trial, ready: Machine, program: bytes, earlier: Sequence[str]) -> Job:
+def _job(
+    network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, bytes], earlier: Sequence[str]
+) -> Job:
+    """`programs`: as it is loaded, and without the text of its sources, by which a run is found again."""
+    program, code = programs if trial.client or trial.server else (b"", b"")
     document = {
         "name": f"first-rto-{network.seed:03d}",
         "script": script(network, trial),
         "settings": {
             end: of.hex() for end in ("client", "server") if (of := getattr(trial, end)) is not None
         },
-        "program": program.hex() if trial.client or trial.server else "",
+        "program": program.hex(),
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }
-    parts = (document["script"], document["settings"], document["program"], GUEST.read_text(), network.seed)
+    parts = (document["script"], document["settings"], code.hex(), GUEST.read_text(), network.seed)
     key, *others = (
         hashlib.sha256(repr((fingerprint, *parts)).encode()).hexdigest()[:20]
         for fingerprint in (ready.fingerprint, *earlier)

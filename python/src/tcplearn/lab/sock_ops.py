@@ -79,15 +79,16 @@ def ticks_per_second() -> int:
     return int(found[1])
 
 
-def compiled(folder: Path) -> Path:
-    """The object, for any kernel since 4.13. Raises UserError, FailedError."""
+def compiled(folder: Path, *, debug: bool = True) -> Path:
+    """The object, for any kernel since 4.13. Without `debug` it cannot be loaded, and its bytes are the same
+    wherever the checkout is and whatever its comments say. Raises UserError, FailedError."""
     if not SOURCE.exists():
         raise UserError(f"the first RTO needs a checkout of tcplearn: there is no {SOURCE}")
     _headers()
     out = folder / "first_rto.o"
-    words = (
+    words: tuple[str, ...] = (
         "-O2",
-        "-g",
+        "-g" if debug else "-g0",
         "-target",
         "bpf",
         "-mcpu=v3",
@@ -96,7 +97,8 @@ def compiled(folder: Path) -> Path:
         f"-ffile-prefix-map={ROOT}=.",
         f"-I{ROOT}/core/include",
     )
-    _run(compiler(), *words, "-I/usr/include/x86_64-linux-gnu", "-c", SOURCE, "-o", out)
+    words += ("-fdebug-compilation-dir=.", "-I/usr/include/x86_64-linux-gnu")
+    _run(compiler(), *words, "-c", SOURCE, "-o", out)
     return out
 
 

@@ -82,6 +82,11 @@ def _document(run: Run) -> Json:
         startup = startups.parse(run.scenario.load.startup)
         # all of them: a run's key knows which defaults it was of
         tree["load"]["startup"] = {"name": startup.name, "params": startups.parameters(startup)}
+        model = run.scenario.load.first_rto
+        tree["load"] |= {"first_rto": model.settings()} if model else {}
+        for key in ("places", "first_rto"):  # earlier runs had neither
+            if not tree["load"][key]:
+                tree["load"].pop(key)
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
     tree.update(_timing(run.timing))

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The core's first RTO, with what one host knows of places by its handshakes: its sockets share it.
+#ifndef TCPLEARN_NS3_FIRST_RTO_H
+#define TCPLEARN_NS3_FIRST_RTO_H
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "ns3/nstime.h"
+#include "tcplearn/first_rto.h"
+
+namespace tcplearn {
+
+class FirstRto {
+ public:
+  using PlaceOf = std::function<std::uint32_t(std::uint16_t client_port)>;
+  FirstRto(const tl_first_rto_model& model, std::uint32_t places, PlaceOf place_of);
+
+  // Who accepts waits an eighth longer, as in linux/bpf/first_rto.bpf.c.
+  ns3::Time rto(std::uint16_t client_port, bool accepts) const;
+  // A handshake is done: how long after its first packet of this end. Without timestamps the RTT of one whose
+  // packets were sent again is not known.
+  void ended(std::uint16_t client_port, ns3::Time took, bool resent, bool accepts);
+
+ private:
+  tl_first_rto_model model_;
+  std::vector<tl_first_rto_place> places_;
+  PlaceOf place_of_;
+};
+
+}  // namespace tcplearn
+
+#endif
