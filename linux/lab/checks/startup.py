@@ -209,9 +209,8 @@ def main():
             add("stock", side, lost, count=2)
             add("linux", side, lost, count=2)
         # a place that becomes known, becomes bad, is forgotten, and becomes known again
-        for k, lost in enumerate(
-            ["", "", "", "", "syn-ack", "syn-ack", "pause", "syn-ack", "", "", "", "syn-ack"]
-        ):
+        whole, bad = [""] * 4, ["syn-ack"] * 5  # at the fifth half of the handshakes have lost a packet
+        for k, lost in enumerate([*whole, *bad, "pause", "syn-ack", "", "", "", "syn-ack"]):
             if lost == "pause":
                 time.sleep(120)
             else:

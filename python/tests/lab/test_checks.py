@@ -42,6 +42,9 @@ def test_startup_after_a_lost_handshake_packet(with_python: machine.Machine) -> 
     assert "tsl/3-16/passive/1-syn-ack: IW 3, ssthresh 16 ok" in lines
     # by whether the client's SYN, sent again too, has taken a second SYN-ACK before the handshake ends
     assert {f"stock/passive/1-syn-ack: IW {iw}, ssthresh none ok" for iw in (1, 10)} & set(lines)
+    known = "tsl-feedback/passive/1-syn-ack/known-place"
+    assert f"{known}: IW 1, ssthresh 2 ok" in lines, "a place never became bad"
+    assert lines[-1] == f"{known}: IW 3, ssthresh 16 ok", "it was not forgotten"
 
 
 def test_a_connection_that_began_otherwise_is_named() -> None:
