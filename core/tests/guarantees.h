@@ -8,7 +8,7 @@ static double TL(of_level)(TL(level) a)
 
 /* At every time the loss is at most last's, 1/8 of what went up (as first released 5/16), 1/16 of what went
  * down, the grants. */
-static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint32_t budget, uint64_t seed)
+static void TL(budget)(int kind, uint8_t combiner, uint32_t predictors, uint8_t budget, uint64_t seed)
 {
 	struct TL(tracking_params) p;
 	struct TL(tracking) s;
@@ -33,7 +33,7 @@ static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint32_
 			last_loss += fabs(change);
 			parts += (change > 0 ? up * change : -down * change) + rounding;
 			if (view.k >= 2 && view.k <= 16)
-				grants += fmin(fabs(change), num_to_double_us(s.bank.scale));
+				grants += fmin(fabs(change), num_to_double_us(s.mixture.bank.scale));
 			bound = last_loss + parts + grants;
 			CHECK(loss <= bound * (1 + 1e-12), "budget, adversary %d, %d: %.17g above %.17g",
 			      kind, (int)view.k, loss, bound);
@@ -43,7 +43,7 @@ static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint32_
 		}
 		TL(tracking_update)(&s, &in);
 		view.last = (double)y;
-		view.rtt = num_to_double_us(s.rtt);
+		view.rtt = num_to_double_us(s.mixture.rtt);
 		CHECK(view.rtt >= 0, "predicts %g", view.rtt);
 	}
 	budget_share[budget == TL_BUDGET_FIRST] = fmax(budget_share[budget == TL_BUDGET_FIRST],
@@ -55,6 +55,7 @@ static void TL(budget)(int kind, uint32_t combiner, uint32_t predictors, uint32_
 static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t window, uint64_t seed)
 {
 	struct TL(conformal) s;
+	struct TL(prediction) answer;
 	double alpha, excess = 0, least_rtt = Y_MAX, most = 0, bound, reach;
 	struct view view = { 0, 0, 0, 0, 0, 0, &seed };
 
@@ -78,7 +79,8 @@ static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t 
 			      "count, adversary %d, %d: %g", kind, (int)view.k, change);
 		excess += change;
 		view.rtt = num_to_double_us(s.rtt);
-		view.rto = num_to_double_us(s.rto);
+		TL(conformal_query)(&s, &answer);
+		view.rto = num_to_double_us(answer.rto);
 		view.excess = TL(of_level)(s.timer.quantile.excess - s.timer.quantile.deferred);
 		view.stage = s.timer.quantile.stage;
 		least_rtt = fmin(least_rtt, view.rtt);
@@ -98,11 +100,11 @@ static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t 
 
 /* Of the width as first released. The identity, from what can be seen: excess is the sum of miss - alpha over counted samples;
  * what 4 (u - u_0) + deferred lacks of it are integral steps, each at most 7/32 alpha. */
-static void TL(identity)(int kind, uint32_t over, double miss, uint32_t integral, uint32_t steps,
-			 uint64_t seed)
+static void TL(identity)(int kind, uint8_t over, double miss, uint8_t integral, uint8_t steps, uint64_t seed)
 {
 	struct TL(conformal_params) p;
 	struct TL(conformal) s;
+	struct TL(prediction) answer;
 	double alpha, u, u_0, integrated = 0, excess = 0, least_rtt = Y_MAX, most = 0, bound;
 	struct view view = { 0, 0, 0, 0, 0, 0, &seed };
 
@@ -127,7 +129,8 @@ static void TL(identity)(int kind, uint32_t over, double miss, uint32_t integral
 		excess += counts ? missed - alpha : 0;
 		u = TL(of_level)(s.timer.scales.u);
 		view.rtt = num_to_double_us(s.rtt);
-		view.rto = num_to_double_us(s.rto);
+		TL(conformal_query)(&s, &answer);
+		view.rto = num_to_double_us(answer.rto);
 		view.excess = TL(of_level)(s.timer.scales.excess - s.timer.scales.deferred);
 		view.stage = s.timer.scales.stage;
 		least_rtt = fmin(least_rtt, view.rtt);

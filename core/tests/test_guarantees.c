@@ -102,7 +102,7 @@ static void check_budgets(void)
 	       budget_share[0], budget_share[1]);
 }
 
-static void check_count_of(int kind, double miss, uint32_t over, uint32_t at, int64_t window)
+static void check_count_of(int kind, double miss, uint8_t over, uint8_t at, int64_t window)
 {
 	struct tl_conformal_params_f64 f64;
 	struct tl_conformal_params_fix fix;
@@ -123,7 +123,7 @@ static void check_count_of(int kind, double miss, uint32_t over, uint32_t at, in
 static void check_count(void)
 {
 	static const double misses[] = { 0.5, 0.1, 0.01, 0.001 };
-	uint32_t over;
+	uint8_t over;
 	int kind;
 	size_t m;
 
@@ -143,7 +143,7 @@ static void check_count(void)
 static void check_identity(void)
 {
 	static const double misses[] = { 0.1, 0.01, 0.001 };
-	uint32_t over;
+	uint8_t over;
 	int kind;
 	size_t m;
 

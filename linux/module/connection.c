@@ -123,7 +123,6 @@ struct tl_connection *tl_connection_new(struct sock *sk)
 		return NULL;
 	}
 	tl_count(connections);
-	c->cache = kind->cache;
 	c->id = atomic_inc_return(&last_id);
 	c->sets_srtt = settings->set_srtt;
 	c->logs = settings->log;
@@ -146,7 +145,7 @@ void tl_connection_free(struct tl_connection *c)
 	tl_count(connections_ended);
 	tl_loss_free(c);
 	tl_resend_free(c);
-	kmem_cache_free(c->cache, c);
+	kmem_cache_free(kinds[c->estimator ? 1 + (c->estimator - tl_kernel_estimators) : TL_STOCK].cache, c);
 }
 
 static __always_inline void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us, u32 acked_segments)

@@ -57,6 +57,7 @@ void tl_resend_free(struct tl_connection *c)
 static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 event, u32 out_segments,
 			  const struct tl_resend_ack *ack, const struct tl_resend_wait *wait)
 {
+	u64 begun = c->measures ? get_cycles() : 0;
 	struct tl_log_resend r = {
 		.wait_us = wait->wait_us,
 		.out_segments = out_segments,
@@ -71,6 +72,9 @@ static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 eve
 		r.answers = ack->answers;
 	}
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_RESEND, 0);
+	/* within what is measured of an ACK */
+	if (ack && c->measures)
+		tl_count_add(cycles_resend_log, get_cycles() - begun);
 }
 
 static u32 tl_jiffies_of(const struct sock *sk, s64 wait_us)

@@ -18,7 +18,6 @@
  * moments are in jiffies. */
 struct tl_connection {
 	const struct tl_kernel_estimator *estimator; /* NULL: stock */
-	struct kmem_cache *cache;
 	struct tl_loss *loss; /* NULL: the base decides what a loss means */
 	struct tl_resend *resend; /* NULL: the RTO is the estimator's */
 	u32 id;
@@ -132,6 +131,7 @@ void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 	X(resend_measured, "sendings, probes and timeouts whose cost to a resend policy was measured") \
 	X(cycles_resend, "of these") \
 	X(cycles_resend_clock, "of reading the clock, to be taken off each") \
+	X(cycles_resend_log, "of logging what a resend policy says of ACKs, to be taken off cycles_all") \
 	X(measured, "ACKs whose cost was measured") \
 	X(cycles_base, "of the base's pkts_acked") \
 	X(cycles_all, "of the base's and the module's") \

@@ -20,7 +20,7 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 #define TL_FIELD_ratio(name) ratio_t name;
 #define TL_FIELD_us(name) int64_t name##_us;
 #define TL_FIELD_count(name) uint32_t name;
-#define TL_FIELD_choice(name) uint32_t name;
+#define TL_FIELD_choice(name) uint8_t name;
 
 /* TL_FN void TL(id_defaults)(struct TL(id_params) *p) { list(TL_DEFAULT) } */
 #define TL_DEFAULT(type, name, value, low, high, text) p->TL_MEMBER_##type(name) = (value);
@@ -105,7 +105,7 @@ TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const cha
 #define TL_CAST_ratio(x) (x)
 #define TL_CAST_us(x) ratio_to_whole(x)
 #define TL_CAST_count(x) (uint32_t) ratio_to_whole(x)
-#define TL_CAST_choice(x) (uint32_t) ratio_to_whole(x)
+#define TL_CAST_choice(x) (uint8_t) ratio_to_whole(x)
 #define TL_BACK_ratio(x) (x)
 #define TL_BACK_us(x) ratio_from_whole(x)
 #define TL_BACK_count(x) ratio_from_whole(x)

@@ -318,13 +318,24 @@ CHECKS = sorted(
 )
 
 
+#: What checks change of a namespace, and the kernel's own value.
+SHIPPED = {"tcp_early_retrans": 3, "tcp_fastopen": 1}
+
+
+def as_shipped(ns):
+    settings = " ".join(f"net.ipv4.{name}={value}" for name, value in SHIPPED.items())
+    sh(f"/bin/ip netns exec {ns} sysctl -qw {settings}")
+
+
 def fresh(function):
-    """The same path and no module before it; no process and no module after it."""
+    """The same path, settings as shipped and no module before it; no process and no module after it."""
 
     def run():
         os.setpgrp()
         path()
         path(ns="c1", device="l0")
+        as_shipped("c0")
+        as_shipped("c1")
         try:
             function()
         finally:

@@ -73,7 +73,6 @@ def check_waits_of_resends_are_in_force():
     load()
     enter("c0")
     serve(5140)
-    sysctl("net.ipv4.tcp_early_retrans", 3)  # tail loss probes, as shipped; another check may have ended them
     sysctl("net.tcplearn.log", 1)
     for policy in ("priced", "priced/spaced", "stock"):
         sysctl(SETTING, policy)

@@ -59,7 +59,7 @@ send_bursts() {
 	in_ns c0 timeout 3600 /scenario/transfer bursts "$1" 5001 "$2" "$3" ${bursts:?}
 }
 
-# Requests and answers: likewise, COUNT THINK_MS SEED
+# Requests and answers: likewise, COUNT THINK_MS SEED KIND
 send_requests() {
 	# shellcheck disable=SC2086  # three words
 	in_ns c0 timeout 36000 /scenario/transfer requests "$1" 5002 "$2" "$3" ${requests:?} "${transfer_out:?}/requests"

@@ -6,11 +6,13 @@
  *   transfer bursts ADDRESS PORT BYTES CC COUNT EVERY_MS PAUSE_MS,...
  *                                           COUNT bursts of BYTES, one each EVERY_MS, then one after each pause;
  *                                           each timed until all of it is acknowledged. Prints as send does
- *   transfer answer PORT BYTES              answers each BYTES with one byte, a connection at a time
- *   transfer requests ADDRESS PORT BYTES CC COUNT THINK_MS SEED FILE
- *                                           COUNT requests of BYTES on one connection, one at a time, each answered
- *                                           by one byte; between them half to one and a half of THINK_MS. Each
- *                                           response time in us is a line of FILE. Prints as send does (requests.c)
+ *   transfer answer PORT BYTES AFTER_MS     answers each BYTES with one byte, after up to twice AFTER_MS
+ *   transfer requests ADDRESS PORT BYTES CC COUNT THINK_MS SEED KIND FILE
+ *                                           COUNT requests of BYTES, each answered by one byte. KIND kept: on one
+ *                                           connection, one at a time, between them half to one and a half of
+ *                                           THINK_MS; stream: one in each such time, answered or not; fresh: as
+ *                                           kept, a connection each. Each response time in us is a line of FILE.
+ *                                           Prints as send does (requests.c)
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
  *   transfer pace PERIOD_MS FILE            prints FILE's lines, "MS TEXT", each TEXT at its time, again and again
  *   transfer clocks                         prints CLOCK_REALTIME less CLOCK_MONOTONIC, as captures and the log have them
@@ -372,9 +374,9 @@ int main(int argc, char **argv)
 		return send_all(argv[2], argv[3], atoll(argv[4]), argv[5]);
 	if (argc == 9 && !strcmp(argv[1], "bursts") && atoll(argv[6]) > 0)
 		return send_bursts(argv + 2);
-	if (argc == 4 && !strcmp(argv[1], "answer"))
-		return answer(argv[2], atoll(argv[3]));
-	if (argc == 10 && !strcmp(argv[1], "requests"))
+	if (argc == 5 && !strcmp(argv[1], "answer"))
+		return answer(argv[2], atoll(argv[3]), atoll(argv[4]));
+	if (argc == 11 && !strcmp(argv[1], "requests"))
 		return send_requests(argv + 2);
 	if (argc == 7 && !strcmp(argv[1], "udp"))
 		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));

@@ -36,7 +36,7 @@ void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t);
 void finish(int fd);
 
 /* requests.c */
-int answer(const char *port, long long bytes);
+int answer(const char *port, long long bytes, int64_t after_ms);
 int send_requests(char **argv);
 
 #endif

@@ -122,5 +122,9 @@ def test_smoke_of_the_papers_page(tmp_path: Path) -> None:
     (folder,) = (tmp_path / "kept" / "lab" / "runs").glob("lab-near-000-*")
     fetched = pages.read(folder / "cubic+stock+tsl--3-16+tlp-on")
     assert len(fetched) == 3 and all(p.is_lost and p.handshake_us > 1_000_000 for p in fetched)
+    near = ["lab", "run", str(NEAR), "--profile", "smoke", "-q", "--out", str(tmp_path / "kept")]
+    assert main([*near, "-o", str(tmp_path / "table.txt")]) == 0
+    table = (tmp_path / "table.txt").read_text()
+    assert "cubic+stock+tsl/3-16, 15 kB" in table and "MB each" not in table
     for name in ("lab-gains", "lab-whole"):
         ElementTree.parse(tmp_path / "figures" / f"{name}.svg")

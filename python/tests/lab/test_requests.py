@@ -75,10 +75,56 @@ def test_a_wait_that_the_core_does_not_give_is_counted() -> None:
         ("[transfer]\nrequests = { count = 0 }", r"requests\.count: should be greater"),
         ('[transfer]\nby = "nginx"\nrequests = { count = 9 }', "requests is for the lab's own program"),
         ("[transfer]\nrequests = {}\nrepeat = {}", "repeat and requests are two ways"),
+        ('[transfer]\nrequests = { on = "pigeon" }', r"requests\.on"),
+        ('[algorithms]\nsettings = ["frto"]', "settings"),
+        ('[algorithms]\nsettings = ["linear"]\nloss = ["mlp"]', "two sets of algorithms"),
     ],
 )
 def test_a_mistake_about_requests_is_one_line(tmp_path: Path, more: str, message: str) -> None:
     refused(tmp_path, f"{ONE_HOP}{more}\n", message)
+
+
+def test_slots_need_a_delay_and_an_order(tmp_path: Path) -> None:
+    for back in ("slot_ms = [10, 60]", "delay_ms = 5, slot_ms = [60, 10]", "delay_ms = 5, slot_ms = [0, 10]"):
+        refused(tmp_path, f'[[hop]]\nname = "a"\nback = {{ {back} }}\n', "slot_ms is the least and the most")
+
+
+def test_a_path_of_thin_flows_is_in_the_script() -> None:
+    def script(name: str, profile: str = "full") -> str:
+        return guest.script(scenario.load(SCENARIOS / f"thin-{name}.toml", profile), 0)
+
+    assert "delay 15ms slot 10ms 60ms" in script("slots")
+    assert "transfer answer 5002 1000 50 &" in script("delayed-acks")
+    assert "net.ipv4.tcp_timestamps=0" in script("no-timestamps")
+    assert "tcp_timestamps" not in script("wired")
+    for setting in ("tcp_recovery=0", "tcp_thin_linear_timeouts=1"):
+        assert script("wired").count(setting) == 1
+    assert "30 1 stream'" in script("wired", "stream") and "100 1 fresh'" in script("wired", "fresh")
+    arms = guest.arms(scenario.load(SCENARIOS / "thin-wired.toml"), 0)
+    assert len(arms) == 10 and [arm.name for arm in arms if not arm.tlp] == ["cubic+stock+no-rack"]
+
+
+def test_an_estimator_and_a_policy_are_one_arm() -> None:
+    chosen = scenario.load(SCENARIOS / "cost-together.toml")
+    names = {arm.name for arm in guest.arms(chosen, 0)}
+    assert {"cubic+priced", "cubic+priced+conformal", "cubic+priced/spaced+tracking"} < names
+
+
+@pytest.mark.parametrize("on", ["stream", "fresh"])
+def test_each_request_has_its_response_time(tmp_path: Path, on: str) -> None:
+    chosen = scenario.load(SCENARIOS / "thin-wired.toml", on)
+    few = chosen.transfer.model_copy(
+        update={"requests": chosen.transfer.requests.model_copy(update={"count": 30})}  # type: ignore[union-attr]
+    )
+    ours = chosen.algorithms.model_copy(update={"rto_min_ms": [], "settings": [], "resends": ["priced"]})
+    one = chosen.runs.model_copy(update={"count": 1})
+    chosen = chosen.model_copy(update={"transfer": few, "algorithms": ours, "runs": one})
+    finished = run.run(chosen, run.Options(out=tmp_path))
+    assert not finished.failures
+    value = {row["metric"]: row["value"] for row in finished.rows}
+    times_ms = requests.responses_ms(finished.folders[0] / "cubic+priced+tlp-on")
+    assert len(times_ms) == 30 and times_ms.min() > (60 if on == "fresh" else 25)
+    assert value["requests"] == 30 and value["resend_differences"] == 0 and value["ss.data_segs_out"] >= 30
 
 
 def test_other_scenarios_have_no_line_of_resends() -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from tcplearn.papers.hwang2018 import calibration, runs
 from tcplearn.papers.hwang2018.runs import Point
 from tcplearn.simulate.results import RunStore
 
+FOLDER = ROOT / "papers" / "hwang2018"
 CONDITIONS = [
     *({"a.loss_rate": rate} for rate in (0.0, *calibration.LOSSY)),
     {"a.loss_rate": 0.0, "a.reorder_rate": calibration.REORDERED},
@@ -38,19 +40,19 @@ def choice(monkeypatch: pytest.MonkeyPatch, *found: Point, planned: int = 0) -> 
         return list(found), planned or len(found)
 
     monkeypatch.setattr(runs, "points", points)
-    return calibration.candidates(Path(), "quick", RunStore(Path()), 0.9)
+    return calibration.candidates(FOLDER, "quick", RunStore(Path()), 0.9)
 
 
 def test_the_most_goodput_without_harm_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     base = [*made_up("newreno", 1.0), *made_up("oracle", 2.0)]
     mild, bold = list(made_up("history-35", 1.5)), list(made_up("history-40", 1.8, drops=104.0))
-    assert [c.threshold for c in choice(monkeypatch, *base, *mild, *bold)] == [0.35, 0.4]
+    assert [c.value for c in choice(monkeypatch, *base, *mild, *bold)] == [0.35, 0.4]
     for harm in ({"drops": 106.0}, {"jain": 0.94}, {"reordered": 106.0}):
         worse = made_up("history-50", 1.9, **harm)
         among = choice(monkeypatch, *base, *mild, *bold, *worse)
         assert [c.harmless for c in among] == [True, True, False]
         best = calibration.chosen(among)
-        assert best is not None and (best.threshold, best.networks) == (0.4, 2)
+        assert best is not None and (best.value, best.networks) == (0.4, 2)
         assert best.over_both.value == pytest.approx(0.9)
         assert best.neighbour.value == pytest.approx(1.1)
         table = calibration.table(among)

@@ -44,11 +44,11 @@ struct TL(conformal) {
 		struct TL(interval) scales;
 	} timer;
 	union {
-		struct TL(tracking) tracking;
+		struct TL(mixture) tracking;
 		struct TL(jacobson) jacobson;
 		struct TL(last) last;
 	} inner;
-	num_t rtt, rto;
+	num_t rtt;
 	num_t raw; /* the RTO before floor and cap */
 	/* of TL_AT_SEND: the flight that is coming in, sent before the last change of the RTO */
 	num_t flight_rtt, flight_raw, flight_error;
@@ -96,7 +96,7 @@ TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 		TL(tracking_defaults)(&inner);
 		if (s->params.over == TL_OVER_TRACKING_FIRST)
 			TL(tracking_first)(&inner);
-		TL(tracking_init)(&s->inner.tracking, &inner);
+		TL(mixture_init)(&s->inner.tracking, &inner);
 	}
 }
 
@@ -111,8 +111,8 @@ TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal
 		TL(tail_init)(&s->timer.quantile, p->miss);
 	TL(conformal_init_inner)(s);
 	s->rtt = s->flight_rtt = s->flight_error = num_from_us(0);
-	s->rto = num_from_us(tl_clamp_us(p->rto_initial_us, s->params.rto_min_us, s->params.rto_max_us));
-	s->raw = s->flight_raw = s->rto;
+	s->raw = s->flight_raw =
+		num_from_us(tl_clamp_us(p->rto_initial_us, s->params.rto_min_us, s->params.rto_max_us));
 	s->next_sent_us = 0;
 	s->flight_segments = s->flight_missed = 0;
 }
@@ -127,7 +127,7 @@ TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sampl
 	}
 	if (s->params.over == TL_OVER_LAST)
 		return y;
-	TL(tracking_learn)(&s->inner.tracking, y);
+	TL(mixture_learn)(&s->inner.tracking, y);
 	return s->inner.tracking.rtt;
 }
 
@@ -139,7 +139,7 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 	TL(interval_update)(t, y, t->samples == 0 ? y : s->rtt, low, high, s->params.integral == TL_ON,
 			    s->params.steps == TL_ON);
 	s->rtt = TL(conformal_predict)(s, in, y);
-	s->rto = TL(clamp)(TL(interval_raw)(t, s->rtt), low, high);
+	s->raw = TL(interval_raw)(t, s->rtt);
 }
 
 /* Returns 1 where the RTO changes: at each sample, or once a flight, at the first that was sent under it. A
@@ -191,11 +191,10 @@ TL_FN void TL(conformal_update)(struct TL(conformal) *s, const struct tl_sample 
 	s->next_sent_us = in->time_us;
 	s->rtt = TL(conformal_predict)(s, in, y);
 	s->raw = TL(tail_raw)(&s->timer.quantile, s->rtt);
-	s->rto = TL(clamp)(s->raw, low, high);
 }
 
 TL_FN void TL(conformal_query)(const struct TL(conformal) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->rtt;
-	out->rto = s->rto;
+	out->rto = TL(clamp)(s->raw, num_from_us(s->params.rto_min_us), num_from_us(s->params.rto_max_us));
 }

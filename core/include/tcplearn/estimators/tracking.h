@@ -17,7 +17,8 @@ enum tl_budget { TL_BUDGET_ON = 0, TL_BUDGET_OFF = 1, TL_BUDGET_FIRST = 2 };
 enum tl_memory { TL_MEMORY_TWO = 0, TL_MEMORY_ONE = 1 };
 #endif
 
-#define TL_TRACKING_PARAMS(X) \
+/* Of the prediction */
+#define TL_MIXTURE_PARAMS(X) \
 	X(count, predictors, 3965, 1, 4095, \
 	  "which predictors: bit k is the k-th; all but the EWMA of 1/8 and half way") \
 	X(choice, combiner, TL_COMBINER_REGRET, "regret|fixed-share", 1, "what weighs them") \
@@ -33,7 +34,10 @@ enum tl_memory { TL_MEMORY_TWO = 0, TL_MEMORY_ONE = 1 };
 	  "the first five samples: median of them, or the first") \
 	X(choice, dead_zone, TL_ON, "on|off", 1, "signs of differences below scale / 32 are 0") \
 	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate of fixed share, errors in scales") \
-	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, "sharing rate of fixed share") \
+	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, "sharing rate of fixed share")
+
+#define TL_TRACKING_PARAMS(X) \
+	TL_MIXTURE_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of RTTVAR, the mean of the errors") \
 	X(ratio, k, TL_RATIO(4, 1), 0, 64, "RTTVARs added to the prediction") \
 	X(us, granularity, 1, 0, 10000000, "clock granularity G (RFC 6298, 2.3)") \
@@ -45,8 +49,13 @@ struct TL(tracking_params) {
 	TL_TRACKING_PARAMS(TL_FIELD)
 };
 
-struct TL(tracking) {
-	struct TL(tracking_params) params;
+struct TL(mixture_params) {
+	TL_MIXTURE_PARAMS(TL_FIELD)
+};
+
+/* The prediction, without an RTO: all that `conformal` takes of it. */
+struct TL(mixture) {
+	struct TL(mixture_params) params;
 	struct TL(predictors) bank;
 	union { /* by params.combiner; 0 of those not used */
 		struct {
@@ -59,6 +68,11 @@ struct TL(tracking) {
 	ratio_t correction[3]; /* towards last, slow hub, map of 16 */
 	num_t rtt;             /* the mixture within the budget */
 	num_t budget;
+};
+
+struct TL(tracking) {
+	struct TL(tracking_params) params;
+	struct TL(mixture) mixture;
 	num_t rttvar;
 };
 
@@ -83,18 +97,18 @@ TL_FN void TL(tracking_study)(struct TL(tracking_params) *p)
 	p->dead_zone = TL_OFF;
 }
 
-TL_FN uint32_t TL(tracking_uses)(const struct TL(tracking) *s, uint32_t k)
+TL_FN uint32_t TL(mixture_uses)(const struct TL(mixture) *s, uint32_t k)
 {
 	return (s->params.predictors >> k) & 1;
 }
 
-TL_FN uint32_t TL(tracking_corrects)(const struct TL(tracking) *s)
+TL_FN uint32_t TL(mixture_corrects)(const struct TL(mixture) *s)
 {
 	return s->params.correction == TL_ON && s->params.combiner == TL_COMBINER_REGRET;
 }
 
 /* No regrets; of fixed share, equal weights. */
-TL_FN void TL(tracking_uniform)(struct TL(tracking) *s)
+TL_FN void TL(mixture_uniform)(struct TL(mixture) *s)
 {
 	uint32_t k, m;
 
@@ -103,10 +117,10 @@ TL_FN void TL(tracking_uniform)(struct TL(tracking) *s)
 			s->by.regret[m].of[k] = num_from_us(0);
 	}
 	for (k = 0; k < TL_PREDICTORS && s->params.combiner == TL_COMBINER_FIXED_SHARE; k++)
-		s->by.weight[k] = TL(tracking_uses)(s, k) ? TL(weight_uniform)(TL_PREDICTORS) : 0;
+		s->by.weight[k] = TL(mixture_uses)(s, k) ? TL(weight_uniform)(TL_PREDICTORS) : 0;
 }
 
-TL_FN void TL(tracking_start)(struct TL(tracking) *s, num_t y)
+TL_FN void TL(mixture_start)(struct TL(mixture) *s, num_t y)
 {
 	uint32_t i;
 
@@ -116,19 +130,20 @@ TL_FN void TL(tracking_start)(struct TL(tracking) *s, num_t y)
 		s->by.regret[i].mixture = y;
 	for (i = 0; i < 3; i++)
 		s->correction[i] = ratio_from_whole(0);
-	s->rttvar = num_shr(y, 1); /* as RFC 6298, 2.2 */
 }
 
-TL_FN void TL(tracking_init)(struct TL(tracking) *s, const struct TL(tracking_params) *p)
+TL_FN void TL(mixture_init)(struct TL(mixture) *s, const struct TL(tracking_params) *p)
 {
-	s->params = *p;
-	TL(tracking_start)(s, num_from_us(0));
-	TL(tracking_uniform)(s);
+#define TL_TAKE(type, name, value, low, high, text) s->params.name = p->name;
+	TL_MIXTURE_PARAMS(TL_TAKE)
+#undef TL_TAKE
+	TL(mixture_start)(s, num_from_us(0));
+	TL(mixture_uniform)(s);
 	s->budget = num_from_us(0);
 }
 
 /* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: what following x_k would have saved. */
-TL_FN void TL(tracking_regret)(struct TL(tracking) *s, uint32_t k, num_t error, const num_t *lost)
+TL_FN void TL(mixture_regret)(struct TL(mixture) *s, uint32_t k, num_t error, const num_t *lost)
 {
 	num_t *r = &s->by.regret[0].of[k], *slow = &s->by.regret[1].of[k];
 
@@ -141,24 +156,24 @@ TL_FN void TL(tracking_regret)(struct TL(tracking) *s, uint32_t k, num_t error, 
 }
 
 /* `sums`: of the predictors' positive regrets, for each memory. */
-TL_FN void TL(tracking_regrets)(struct TL(tracking) *s, num_t y, num_t *sums)
+TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, num_t y, num_t *sums)
 {
 	const num_t lost[2] = { TL(abs)(s->by.regret[0].mixture - y), TL(abs)(s->by.regret[1].mixture - y) };
 	uint32_t k;
 
 	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (!TL(tracking_uses)(s, k))
+		if (!TL(mixture_uses)(s, k))
 			continue;
-		TL(tracking_regret)(s, k, TL(abs)(s->bank.x[k] - y), lost);
+		TL(mixture_regret)(s, k, TL(abs)(s->bank.x[k] - y), lost);
 		sums[0] += TL(max)(s->by.regret[0].of[k], num_from_us(0));
 		sums[1] += TL(max)(s->by.regret[1].of[k], num_from_us(0));
 	}
-	if (TL(tracking_corrects)(s))
-		TL(tracking_regret)(s, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
+	if (TL(mixture_corrects)(s))
+		TL(mixture_regret)(s, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
 
 /* nunes2014's steps 3 and 4 over the same predictors, for comparison: errors in running scales. */
-TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
+TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, num_t y)
 {
 	TL(loss) loss[TL_PREDICTORS], least = 0;
 	TL(weight_sum) sum = 0;
@@ -169,7 +184,7 @@ TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 	uint32_t k, used = 0;
 
 	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (!TL(tracking_uses)(s, k))
+		if (!TL(mixture_uses)(s, k))
 			continue;
 		loss[k] = TL(loss_in_scales)(TL(min)(TL(abs)(s->bank.x[k] - y), 1024 * s->bank.scale),
 					     s->bank.scale);
@@ -177,30 +192,31 @@ TL_FN void TL(tracking_fixed_share)(struct TL(tracking) *s, num_t y)
 		used++;
 	}
 	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (!TL(tracking_uses)(s, k))
+		if (!TL(mixture_uses)(s, k))
 			continue;
 		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
 		sum += w[k];
 	}
 	if (!TL(weights_alive)(sum)) { /* alpha is 0 or nearly: from the start again */
-		TL(tracking_uniform)(s);
+		TL(mixture_uniform)(s);
 		return;
 	}
 	keep = TL(weight_keep)(s->params.alpha, sum);
 	share = TL(weight_share)(s->params.alpha, used);
 	for (k = 0; k < TL_PREDICTORS; k++)
-		if (TL(tracking_uses)(s, k))
+		if (TL(mixture_uses)(s, k))
 			w[k] = TL(weight_mix)(w[k], keep, share);
 }
 
 /* What following the mixture may still lose against the last value: a part of each change (RTT spikes
  * go up and come back, so more of upward ones), all that it has gained, and a grant at the start. */
-TL_FN void TL(tracking_budget)(struct TL(tracking) *s, num_t y)
+TL_FN void TL(mixture_budget)(struct TL(mixture) *s, num_t y)
 {
-	num_t change = TL(abs)(y - s->bank.last), b = s->budget;
+	num_t change = TL(abs)(y - s->bank.x[TL_P_LAST]), b = s->budget;
 	int32_t first = s->params.budget == TL_BUDGET_FIRST;
 
-	b += num_shr(y > s->bank.last ? (first ? 5 : 2) * change : change, 4) + change - TL(abs)(s->rtt - y);
+	b += num_shr(y > s->bank.x[TL_P_LAST] ? (first ? 5 : 2) * change : change, 4) + change -
+	     TL(abs)(s->rtt - y);
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
@@ -210,7 +226,7 @@ TL_FN void TL(tracking_budget)(struct TL(tracking) *s, num_t y)
 
 /* How much the mixture is moved towards last, slow hub and map: steps by error times distance, both clipped at
  * a scale (LMS that no outlier carries off). */
-TL_FN void TL(tracking_learn_correction)(struct TL(tracking) *s, num_t y)
+TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
 {
 	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
 	const num_t towards[3] = { s->bank.x[TL_P_LAST], s->bank.x[TL_P_SLOW_HUB], s->bank.x[TL_P_MAP16] };
@@ -221,7 +237,7 @@ TL_FN void TL(tracking_learn_correction)(struct TL(tracking) *s, num_t y)
 						       TL(clamp)(towards[i] - s->base, -scale, scale), scale);
 }
 
-TL_FN num_t TL(tracking_corrected)(const struct TL(tracking) *s)
+TL_FN num_t TL(mixture_corrected)(const struct TL(mixture) *s)
 {
 	num_t reach = 4 * s->bank.scale, x = s->base;
 	const num_t towards[3] = { s->bank.x[TL_P_LAST], s->bank.x[TL_P_SLOW_HUB], s->bank.x[TL_P_MAP16] };
@@ -233,7 +249,7 @@ TL_FN num_t TL(tracking_corrected)(const struct TL(tracking) *s)
 }
 
 /* Each memory's mean by its positive regrets, the corrected one among them, and the mean of both. */
-TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback, const num_t *sums)
+TL_FN num_t TL(mixture_mix_regrets)(struct TL(mixture) *s, num_t fallback, const num_t *sums)
 {
 	uint32_t m, memories = s->params.memory == TL_MEMORY_TWO ? 2 : 1;
 	num_t mean = num_from_us(0);
@@ -246,9 +262,9 @@ TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback, con
 		mean += s->by.regret[m].mixture;
 	}
 	s->base = memories == 2 ? num_shr(mean, 1) : mean;
-	if (!TL(tracking_corrects)(s))
+	if (!TL(mixture_corrects)(s))
 		return s->base;
-	s->corrected = TL(tracking_corrected)(s);
+	s->corrected = TL(mixture_corrected)(s);
 	for (m = 0, mean = num_from_us(0); m < memories; m++) {
 		num_t w = s->by.regret[m].of[TL_PREDICTORS];
 		if (w > num_from_us(0))
@@ -259,54 +275,66 @@ TL_FN num_t TL(tracking_mix_regrets)(struct TL(tracking) *s, num_t fallback, con
 	return memories == 2 ? num_shr(mean, 1) : mean;
 }
 
-TL_FN num_t TL(tracking_mix)(struct TL(tracking) *s, const num_t *sums)
+TL_FN num_t TL(mixture_mix)(struct TL(mixture) *s, const num_t *sums)
 {
-	num_t fallback = s->params.warm_up == TL_WARM_UP_MEDIAN ? num_shr(s->bank.last + s->bank.hub, 1)
-								: s->bank.last;
+	num_t fallback = s->params.warm_up == TL_WARM_UP_MEDIAN
+				 ? num_shr(s->bank.x[TL_P_LAST] + s->bank.hub, 1)
+				 : s->bank.x[TL_P_LAST];
 	num_t weight[TL_PREDICTORS];
 	uint32_t k;
 
 	if (s->params.combiner == TL_COMBINER_REGRET)
-		return TL(tracking_mix_regrets)(s, fallback, sums);
+		return TL(mixture_mix_regrets)(s, fallback, sums);
 	for (k = 0; k < TL_PREDICTORS; k++)
 		weight[k] = s->by.weight[k];
 	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
 }
 
 /* All but the RTO's part. */
-TL_FN void TL(tracking_learn)(struct TL(tracking) *s, num_t y)
+TL_FN void TL(mixture_learn)(struct TL(mixture) *s, num_t y)
 {
 	num_t sums[2] = { num_from_us(0), num_from_us(0) };
 
 	if (s->bank.samples == 0) {
-		TL(tracking_start)(s, y);
+		TL(mixture_start)(s, y);
 	} else {
-		TL(tracking_budget)(s, y);
+		TL(mixture_budget)(s, y);
 		if (s->params.combiner == TL_COMBINER_REGRET)
-			TL(tracking_regrets)(s, y, sums);
+			TL(mixture_regrets)(s, y, sums);
 		else
-			TL(tracking_fixed_share)(s, y);
-		if (TL(tracking_corrects)(s))
-			TL(tracking_learn_correction)(s, y);
+			TL(mixture_fixed_share)(s, y);
+		if (TL(mixture_corrects)(s))
+			TL(mixture_learn_correction)(s, y);
 	}
 	TL(predictors_update)(&s->bank, y);
-	s->rtt = TL(tracking_mix)(s, sums);
+	s->rtt = TL(mixture_mix)(s, sums);
 	if (s->params.budget != TL_BUDGET_OFF)
-		s->rtt = TL(clamp)(s->rtt, s->bank.last - s->budget, s->bank.last + s->budget);
+		s->rtt = TL(clamp)(s->rtt, s->bank.x[TL_P_LAST] - s->budget,
+				   s->bank.x[TL_P_LAST] + s->budget);
+}
+
+TL_FN void TL(tracking_init)(struct TL(tracking) *s, const struct TL(tracking_params) *p)
+{
+	s->params = *p;
+	TL(mixture_init)(&s->mixture, p);
+	s->rttvar = num_from_us(0);
 }
 
 TL_FN void TL(tracking_update)(struct TL(tracking) *s, const struct tl_sample *in)
 {
 	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
 
-	if (s->bank.samples > 0)
-		s->rttvar += num_mul(TL(abs)(y - s->rtt) - s->rttvar, s->params.beta);
-	TL(tracking_learn)(s, y);
+	if (s->mixture.bank.samples > 0)
+		s->rttvar += num_mul(TL(abs)(y - s->mixture.rtt) - s->rttvar, s->params.beta);
+	else
+		s->rttvar = num_shr(y, 1); /* as RFC 6298, 2.2 */
+	TL(mixture_learn)(&s->mixture, y);
 }
 
 TL_FN void TL(tracking_query)(const struct TL(tracking) *s, struct TL(prediction) *out)
 {
-	out->rtt = s->rtt;
-	out->rto = TL(rto)(s->bank.samples, s->rtt, num_mul(s->rttvar, s->params.k), s->params.granularity_us,
-			   s->params.rto_initial_us, s->params.rto_min_us, s->params.rto_max_us);
+	out->rtt = s->mixture.rtt;
+	out->rto = TL(rto)(s->mixture.bank.samples, s->mixture.rtt, num_mul(s->rttvar, s->params.k),
+			   s->params.granularity_us, s->params.rto_initial_us, s->params.rto_min_us,
+			   s->params.rto_max_us);
 }

@@ -31,7 +31,6 @@ struct TL(predictors) {
 	num_t hub;                        /* a level, clipped: 1/16; the slow one, of 1/64, is among x */
 	num_t scale;                      /* mean clipped distance from the hub */
 	num_t ring[5];                    /* the last five samples */
-	num_t last, deviation;            /* deviation: last - hub */
 	num_t drift[16], drift_scale[16]; /* by the cell of 16; as first released, of outliers */
 	num_t offset[4];                  /* by the cell of outliers */
 	num_t map8[8], map16[16];         /* deviation to expect, by cell */
@@ -90,8 +89,7 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm
 
 	s->scale = TL(max)(num_shr(y, 3), num_least);
 	s->hub = s->x[TL_P_SLOW_HUB] = s->x[TL_P_STEP_MEDIAN] = s->x[TL_P_EWMA8] = s->x[TL_P_EWMA32] =
-		s->x[TL_P_MEDIAN5] = s->last = y;
-	s->deviation = num_from_us(0);
+		s->x[TL_P_MEDIAN5] = y;
 	for (i = 0; i < TL_PREDICTORS; i++)
 		s->x[i] = y;
 	for (i = 0; i < 5; i++)
@@ -127,12 +125,13 @@ TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s)
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, num_t y, num_t dead)
 {
 	uint32_t c = s->cell4 & 3, b = s->cell8 & 7, m = s->cell16 & 15, d = TL(drift_cell)(s);
-	num_t follows = y - s->hub, at = s->drift_scale[d], wander = y - s->last - s->drift[d];
-	int32_t side = TL(sign)(s->deviation, dead);
-	num_t off = follows - num_shr(s->slope[c] * s->deviation, 4) - s->offset[c];
+	num_t last = s->x[TL_P_LAST], deviation = last - s->hub;
+	num_t follows = y - s->hub, at = s->drift_scale[d], wander = y - last - s->drift[d];
+	int32_t side = TL(sign)(deviation, dead);
+	num_t off = follows - num_shr(s->slope[c] * deviation, 4) - s->offset[c];
 	num_t eighth = num_shr(s->scale, 3), at8 = num_shr(at, 3);
 	num_t most = num_shr(at, s->drift_by_outlier ? 2 : 1);
-	num_t rest = follows - num_shr(s->ratio[b] * s->deviation, 4);
+	num_t rest = follows - num_shr(s->ratio[b] * deviation, 4);
 
 	s->drift[d] += TL(clamp)(wander, -most, most);
 	s->drift_scale[d] = TL(max)(at + num_shr(TL(min)(TL(abs)(wander), 4 * at) - at, 4),
@@ -206,25 +205,23 @@ TL_FN void TL(predictors_track)(struct TL(predictors) *s, num_t y, num_t deviati
 				   : TL(mean_step)(distance - s->scale, n, 4);
 	}
 	s->scale = TL(max)(s->scale, TL(max)(num_shr(s->hub, 12), num_least));
-	s->last = y;
-	s->deviation = y - s->hub;
+	s->x[TL_P_LAST] = y;
 	s->samples += s->samples < 4000000000u;
 }
 
 TL_FN void TL(predictors_answer)(struct TL(predictors) *s)
 {
-	num_t hub = s->hub, g = s->deviation, zero = num_from_us(0);
+	num_t hub = s->hub, last = s->x[TL_P_LAST], g = last - hub, zero = num_from_us(0);
 	num_t dead = s->exact_ties ? zero : num_shr(s->scale, 5);
 	uint32_t c = s->cell4 & 3;
-	num_t drifted = s->last + s->drift[TL(drift_cell)(s)];
+	num_t drifted = last + s->drift[TL(drift_cell)(s)];
 	num_t least = s->exact_ties ? -4 * hub : zero; /* as first studied: a prediction may be negative */
 
-	s->x[TL_P_LAST] = s->last;
 	/* as first released the drift goes on, but away from the hub never past it */
 	s->x[TL_P_DRIFT] = !s->drift_by_outlier         ? TL(max)(drifted, least)
 			   : g > dead                   ? TL(max)(drifted, hub)
 			   : g < -dead || s->exact_ties ? TL(max)(TL(min)(drifted, hub), least)
-							: s->last;
+							: last;
 	s->x[TL_P_HALF] = hub + num_shr(g, 1);
 	s->x[TL_P_RATIO] = TL(max)(hub + num_shr(s->ratio[s->cell8 & 7] * g, 4), least);
 	s->x[TL_P_MAP8] = TL(max)(hub + s->map8[s->cell8 & 7], zero);

@@ -89,7 +89,8 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
 	const int64_t least_us = num_to_us(s->rtt.srtt) + TL_RESEND_GRAIN_US;
-	int64_t us = s->scores.wait_us[s->scores.chosen]; /* 0: the flight began before the first sample */
+	int64_t us = TL(resend_scores_wait_us)(
+		&s->scores, s->scores.chosen); /* 0: the flight began before the first sample */
 
 	if (us == 0 || s->tokens < ratio_from_whole(1)) {
 		us = stock_us;

@@ -21,10 +21,11 @@ TL_FN int64_t tl_resend_floor_us(uint32_t i)
 #endif
 
 struct TL(resend_scores) {
-	num_t waits[TL_RESEND_CANDIDATES];     /* discounted sums */
-	ratio_t misses[TL_RESEND_CANDIDATES];  /* the same, of needless resends */
-	int64_t wait_us[TL_RESEND_CANDIDATES]; /* as of the flight's beginning; 0: not known yet */
-	ratio_t loss;                          /* share of the flights whose timer's segment was lost */
+	num_t waits[TL_RESEND_CANDIDATES];    /* discounted sums */
+	ratio_t misses[TL_RESEND_CANDIDATES]; /* the same, of needless resends */
+	num_t srtt, mdev4;                    /* of the candidates' waits: as of the flight's beginning */
+	int64_t stock_us;                     /* likewise; 0: not known yet */
+	ratio_t loss;                         /* share of the flights whose timer's segment was lost */
 	uint32_t flights;
 	uint32_t chosen;
 };
@@ -40,11 +41,20 @@ TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ra
 				       ? num_div_count(num_mul_count(prior, TL_RESEND_FLOORS - i),
 						       TL_RESEND_FLOORS)
 				       : ratio_from_whole(0);
-		s->wait_us[i] = 0;
 	}
+	s->srtt = s->mdev4 = num_from_us(0);
+	s->stock_us = 0;
 	s->loss = loss;
 	s->flights = 0;
 	s->chosen = TL_RESEND_FLOORS;
+}
+
+/* A candidate's wait in this flight; 0: not known yet. */
+TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
+{
+	if (i >= TL_RESEND_FLOORS || s->stock_us == 0)
+		return s->stock_us;
+	return num_to_us(s->srtt + TL(max)(s->mdev4, num_from_us(tl_resend_floor_us(i))));
 }
 
 /* The candidates' waits from here on, and the cheapest: the loss share times its waits, and the price of its needless
@@ -55,14 +65,13 @@ TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL
 	num_t least = num_from_us(0);
 	uint32_t i;
 
+	s->srtt = rtt->srtt;
+	s->mdev4 = rtt->mdev4;
+	s->stock_us = stock_us;
 	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
 		const num_t cost = num_mul(s->waits[i], s->loss) +
 				   num_mul(num_from_us(price_us), s->misses[i]);
 
-		s->wait_us[i] = i == TL_RESEND_FLOORS
-					? stock_us
-					: num_to_us(rtt->srtt +
-						    TL(max)(rtt->mdev4, num_from_us(tl_resend_floor_us(i))));
 		if (i == 0 || cost < least) {
 			least = cost;
 			s->chosen = i;
@@ -70,23 +79,28 @@ TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL
 	}
 }
 
-/* What a flight's sample says of every candidate. A late answer draws a resend, and one more for each doubling. */
+/* A late answer draws a resend, and one more for each doubling. */
+TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
+{
+	const uint32_t doublings = tl_resend_log2((uint64_t)rtt_us) - tl_resend_log2((uint64_t)wait_us);
+
+	return num_shr(ratio_from_whole(TL_RESEND_ONE + doublings), 16);
+}
+
+/* What a flight's sample says of every candidate. */
 TL_FN void TL(resend_scores_judge)(struct TL(resend_scores) *s, int64_t rtt_us)
 {
-	const uint32_t late = tl_resend_log2((uint64_t)rtt_us);
 	uint32_t i;
 
-	if (s->wait_us[0] == 0)
+	if (s->stock_us == 0)
 		return;
 	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
-		const int64_t wait_us = s->wait_us[i];
-		const uint32_t drawn = rtt_us > wait_us
-					       ? TL_RESEND_ONE + late - tl_resend_log2((uint64_t)wait_us)
-					       : 0;
+		const int64_t wait_us = TL(resend_scores_wait_us)(s, i);
+		const ratio_t drawn = rtt_us > wait_us ? TL(resend_scores_drawn)(rtt_us, wait_us)
+						       : ratio_from_whole(0);
 
-		s->waits[i] += num_from_us(wait_us) - num_shr(s->waits[i], TL_RESEND_FORGET);
-		s->misses[i] += num_shr(ratio_from_whole(drawn), 16) -
-				num_shr(s->misses[i], TL_RESEND_FORGET);
+		s->waits[i] += num_from_us(wait_us) - num_shr_up(s->waits[i], TL_RESEND_FORGET);
+		s->misses[i] += drawn - num_shr_up(s->misses[i], TL_RESEND_FORGET);
 	}
 }
 

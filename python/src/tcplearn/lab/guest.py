@@ -18,6 +18,9 @@ KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_v
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
 
 
+#: Of `algorithms.settings`: RACK and tail loss probes off.
+NO_RACK, LINEAR = "no-rack", "linear"
+
 #: Around a hop, in a packet's order.
 PLACES = ("before-queue", "after-queue", "after-delay")
 #: Where packets of handshakes are dropped.
@@ -34,12 +37,15 @@ class Arm:
     loss: str = ""  # a classifier of losses; then the timer is the kernel's
     startup: str = STOCK
     at: downloads.End = "sender"
-    resend: str = ""  # a resend policy, likewise
+    resend: str = ""  # a resend policy, in place of the estimator's RTO
     rto_min_ms: int = 0  # of the route; 0: as shipped
+    setting: str = ""  # of the kernel
 
     @property
     def name(self) -> str:
         name = f"{self.congestion}+{self.loss or self.resend or self.estimator}"
+        name += f"+{self.estimator}" if self.resend and self.estimator != STOCK else ""
+        name += f"+{self.setting}" if self.setting else ""
         name += f"+{self.at}" if self.at != downloads.SENDER else ""
         name += f"+rto_min-{self.rto_min_ms}ms" if self.rto_min_ms else ""
         return name if self.startup == STOCK else f"{name}+{self.startup}"
@@ -71,7 +77,10 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
     ]
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
     judged += [Arm(c, STOCK, t, rto_min_ms=ms) for t in a.tlp for c in a.congestion for ms in a.rto_min_ms]
-    judged += [Arm(c, STOCK, t, resend=r) for t in a.tlp for c in a.congestion for r in a.resends]
+    judged += [Arm(c, STOCK, s != NO_RACK, setting=s) for c in a.congestion for s in a.settings]
+    judged += [
+        Arm(c, e, t, resend=r) for t in a.tlp for c in a.congestion for r in a.resends for e in a.estimators
+    ]
     every = (judged or crossed) + [Arm(c, NO_ESTIMATOR, t) for t in a.tlp for c in a.plain]
     turn = run % len(every)
     return every[turn:] + every[:turn]
@@ -124,14 +133,23 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
     if requests := scenario.transfer.requests:
         by = "requests"
-        lines.append(f"in_ns c{last} /scenario/transfer answer 5002 {scenario.transfer.bytes} &")
+        after_ms = requests.answer_after_ms
+        lines.append(f"in_ns c{last} /scenario/transfer answer 5002 {scenario.transfer.bytes} {after_ms} &")
         # the same pauses under every algorithm of a run
         seed = scenario.runs.seed + run
-        lines.append(f"requests='{requests.count} {requests.think_ms} {seed}'")
+        lines.append(f"requests='{requests.count} {requests.think_ms} {seed} {requests.on}'")
+        if not requests.timestamps:
+            lines.append("in_ns c0 sysctl -qw net.ipv4.tcp_timestamps=0")
     lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
+        if scenario.algorithms.settings:
+            recovery, linear = int(arm.setting != NO_RACK), int(arm.setting == LINEAR)
+            lines.append(
+                f"in_ns c0 sysctl -qw net.ipv4.tcp_recovery={recovery} "
+                f"net.ipv4.tcp_thin_linear_timeouts={linear}"
+            )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
@@ -287,6 +305,8 @@ def _path(device: str, d: Direction) -> Iterator[str]:
     if d.bursts:
         b = d.bursts
         words.append(f"loss gemodel {b.p:g}% {b.r:g}% {b.loss_in_bad:g}% {b.loss_in_good:g}%")
+    if d.slot_ms:
+        words.append(f"slot {d.slot_ms[0]:g}ms {d.slot_ms[1]:g}ms")
     if words:
         orderly = "" if d.reorder or not d.jitter_ms else f" {ORDERLY}"
         yield f"qdisc {device} root netem limit 100000{orderly} {' '.join(words)}"

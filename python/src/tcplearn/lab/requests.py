@@ -40,9 +40,9 @@ def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> F
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float]) -> Figures:
     """`module`: what its counters moved by."""
-    c = kernel_log.opened(folder / "log").connection
-    yield "resend_events", float(len(c.resends))
-    yield "resend_differences", float(tlog_resends.differences(c, resend))
+    of = kernel_log.parsed(folder / "log").connections.values()
+    yield "resend_events", float(sum(len(c.resends) for c in of))
+    yield "resend_differences", float(sum(tlog_resends.differences(c, resend) for c in of))
     if module["resend_measured"]:
         cycles = module["cycles_resend"] - module["cycles_resend_clock"]
         yield "instructions_per_sending", kernel_log.instructions(cycles, module["resend_measured"])

@@ -91,7 +91,7 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
     yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], _nstat)
-    nstat = _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+    nstat = kernel_counts(folder)
     # curl does not see the sender's socket: the namespace's counters, of which it is the only user
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
@@ -101,7 +101,9 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
     if scenario.transfer.captured:
         yield from _pairs(folder / downloads.COUNTED).items()
-    if arm.estimator != NO_ESTIMATOR and not scenario.transfer.pages and arm.at == downloads.SENDER:
+    fresh = scenario.transfer.requests is not None and scenario.transfer.requests.on == "fresh"
+    many = fresh or scenario.transfer.pages is not None  # connections
+    if arm.estimator != NO_ESTIMATOR and not many and arm.at == downloads.SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
@@ -113,6 +115,16 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield from ((f"nstat.{name}", value) for name, value in nstat.items() if value)
 
 
+def kernel_counts(folder: Path) -> dict[str, float]:
+    """What the kernel's counters moved by during one transfer."""
+    return _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+
+
+def data_segments(folder: Path) -> float:
+    """Sent by the lab's own program."""
+    return _pairs(folder / "info")["data_segs_out"]
+
+
 def _of_module(counts: dict[str, float]) -> Figures:
     if counts["armed"]:
         yield "armed_ours_share", counts["armed_ours"] / counts["armed"]
@@ -122,7 +134,8 @@ def _of_module(counts: dict[str, float]) -> Figures:
     if counts["measured"]:
         n = counts["measured"] * kernel_log.CYCLES_PER_INSTRUCTION
         yield "instructions_per_ack_base", (counts["cycles_base"] - counts["cycles_clock"]) / n
-        yield "instructions_per_ack", (counts["cycles_all"] - 2 * counts["cycles_clock"]) / n
+        ours = counts["cycles_all"] - 2 * counts["cycles_clock"] - counts.get("cycles_resend_log", 0.0)
+        yield "instructions_per_ack", ours / n
 
 
 def _pairs(path: Path) -> dict[str, float]:

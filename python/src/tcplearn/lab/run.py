@@ -74,12 +74,17 @@ def run(
     return Finished(rows, folders, done.failures, len(work))
 
 
+def kept_folders(scenario: Scenario, options: Options, ready: Machine) -> list[Path]:
+    """Of its runs, from the first on: those that are there."""
+    kept = Folders(options.out or machine.cache_folder() / "runs")
+    found = (kept.get(_job(scenario, n, ready, options)) for n in range(scenario.runs.count))
+    return [folder for folder in itertools.takewhile(lambda folder: folder is not None, found) if folder]
+
+
 def kept_runs(scenario: Scenario, options: Options) -> int:
     """How many of its runs are there, from the first on."""
-    kept = Folders(options.out or machine.cache_folder() / "runs")
     ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
-    jobs_of = (_job(scenario, n, ready, options) for n in range(scenario.runs.count))
-    return sum(1 for _ in itertools.takewhile(lambda job: kept.get(job) is not None, jobs_of))
+    return len(kept_folders(scenario, options, ready))
 
 
 def _job(scenario: Scenario, run: int, ready: Machine, options: Options) -> Job:

@@ -78,6 +78,7 @@ class Direction(Table):
     reorder: bool = False
     loss_percent: Percent = 0
     bursts: Bursts | None = None
+    slot_ms: tuple[Milliseconds, Milliseconds] | None = None  # packets leave together, so far apart
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -89,6 +90,8 @@ class Direction(Table):
             raise ValueError("loss_percent and bursts are two loss models; give one")
         if self.jitter_ms and not self.delay_ms:
             raise ValueError("jitter_ms needs a delay_ms to vary")
+        if self.slot_ms and not (self.delay_ms and 0 < self.slot_ms[0] <= self.slot_ms[1]):
+            raise ValueError("slot_ms is the least and the most between two, with a delay_ms before it")
         if self.queue != "fifo" and self.rate is None:
             raise ValueError(f"queue {self.queue} needs a rate: nothing waits without one")
         return self
@@ -142,11 +145,14 @@ class Repeat(Table):
 
 
 class Requests(Table):
-    """Requests of the transfer's bytes on one connection, one at a time, each answered by one byte; between
-    them half to one and a half of `think_ms`."""
+    """Requests of the transfer's bytes, each answered by one byte; between them half to one and a half of
+    `think_ms`: on one connection, one at a time (kept) or without waiting (stream), or a connection each."""
 
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
     think_ms: Annotated[int, Field(ge=1, le=60_000)] = 100
+    on: Literal["kept", "stream", "fresh"] = "kept"
+    answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's, on average
+    timestamps: bool = True
 
 
 class Transfer(Table):
@@ -177,6 +183,9 @@ class Transfer(Table):
         return self.pings is not None or self.places is not None or self.captured
 
 
+Setting = Literal["linear", "no-rack"]
+
+
 class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
@@ -193,6 +202,8 @@ class Algorithms(Table):
     resends: list[str] = Field(default=[])
     #: beside these the kernel's own timer, with the route's rto_min (0: as shipped)
     rto_min_ms: list[Annotated[int, Field(ge=0, le=60_000)]] = Field(default=[])
+    #: likewise, with thin linear timeouts, or without RACK and tail loss probes
+    settings: list[Setting] = Field(default=[])
     #: beside these, without the module
     plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
@@ -205,7 +216,7 @@ class Algorithms(Table):
             losses.check(spec)
         for spec in self.resends:
             tlog_resends.check(spec)
-        if self.loss and (self.resends or self.rto_min_ms):
+        if self.loss and (self.resends or self.rto_min_ms or self.settings):
             raise ValueError("loss and resends are two sets of algorithms; give one")
         if self.loss and "vegas" in self.congestion:
             raise ValueError("a classifier of losses runs over reno and cubic; vegas keeps its own answer")

@@ -29,6 +29,9 @@ COLUMNS = (
     Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
     Shown("needless_resends_permille", "needless in 1,000", 1, keep=93),
     Shown("resend_differences", "answers that differ", 0, keep=50),
+    Shown("page_mean_ms", "whole page", 0, keep=94),
+    Shown("page_after_handshake_mean_ms", "after handshake", 0, keep=93),
+    Shown("initial_window_mean_segments", "IW", 1, keep=92),
     Shown("mean_rtt_ms", "mean RTT", 1, keep=60),
     Shown("mean_cwnd_segments", "mean cwnd", 1, keep=30),
 )
@@ -37,6 +40,9 @@ LEGEND = (
     "kernel's own timer, measured by the module; none: without the module; TLP: tail loss probes; error: "
     "|prediction - sample|"
 )
+
+#: In rows of pages of one size alone; counters are of all sizes together.
+PAGES = "pages"
 
 Row = Mapping[str, Any]
 #: Mean, standard deviation, number of values.
@@ -79,8 +85,10 @@ def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
     out = Table([*head, *(s.column for s in shown)], title=_title(rows, title), legend=_legend(rows))
     for (algorithm, parameters), metrics in found.items():
         probes = "on" if has_probes(parameters) else "off"
-        cells = [text(algorithm), text(probes), text(str(metrics["duration_s"][2]))]
-        out.rows.append([*cells, *(_cell(s, metrics.get(s.metric)) for s in shown)])
+        count = max(count for _, _, count in metrics.values())
+        of_size = f", {json.loads(parameters)['bytes'] / 1000:g} kB" if PAGES in metrics else ""
+        cells = [text(algorithm + of_size), text(probes), text(str(count))]
+        out.rows.append([*cells, *(_cell(s, metrics) for s in shown)])
     return terminal.titled(out, console)
 
 
@@ -88,10 +96,10 @@ def _counter(shown: Shown) -> bool:
     return shown.metric.startswith("nstat.")
 
 
-def _cell(shown: Shown, summary: Summary | None) -> Cell:
-    if summary is None:
-        return shown.cell(0.0 if _counter(shown) else None)
-    mean, spread, count = summary
+def _cell(shown: Shown, metrics: Mapping[str, Summary]) -> Cell:
+    if shown.metric not in metrics:
+        return shown.cell(0.0 if _counter(shown) and PAGES not in metrics else None)
+    mean, spread, count = metrics[shown.metric]
     return shown.cell(mean, spread if count > 1 else None)
 
 
@@ -101,8 +109,8 @@ def _title(rows: Sequence[Row], title: str) -> str:
     first, parameters = rows[0], json.loads(rows[0]["parameters"])
     name = ", ".join(filter(None, (first["paper"], f"scenario {first['scenario']}")))
     kernel = f"Linux {parameters['kernel']} in virtual time"
-    size = f"{parameters['bytes'] / 1e6:g} MB each"
-    return f"{name}{f': {title}' if title else ''}, {kernel}; {size}"
+    size = "" if any(row["metric"] == PAGES for row in rows) else f"; {parameters['bytes'] / 1e6:g} MB each"
+    return f"{name}{f': {title}' if title else ''}, {kernel}{size}"
 
 
 def _legend(rows: Sequence[Row]) -> str:

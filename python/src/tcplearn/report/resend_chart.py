@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +14,37 @@ from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 _RIGHT, _UP, _DOWN = 8, -8, 12
 
 
-def write(summaries: Sequence[Summary], folder: Path) -> Path:
-    """resends.svg in the folder."""
+#: What is drawn of a replay, and of the lab: keys of a summary's figures, and their titles.
+REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
+MEASURED = {
+    "p99_response_stock_ratio": "p99, × stock",
+    "slowest_response_stock_ratio": "slowest 2 %, × stock",
+}
+
+
+def write(
+    summaries: Sequence[Summary],
+    folder: Path,
+    name: str = "resends",
+    panels: Mapping[str, str] = REPLAYED,
+) -> Path:
+    """NAME.svg in the folder."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(chart(summaries), allowed_base_urls=[])
+    svg = vl_convert.vegalite_to_svg(chart(summaries, panels), allowed_base_urls=[])
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "resends.svg"
+    path = folder / f"{name}.svg"
     files.write_atomically(path, svg)
     return path
 
 
-def chart(summaries: Sequence[Summary]) -> Any:
+def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) -> Any:
     """Vega-Lite's specification."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
     panels = []
-    for key, title in (
-        ("p99_response_stock_ratio", "p99, × stock"),
-        ("p999_response_stock_ratio", "p99.9, × stock"),
-    ):
+    for key, title in titles.items():
         rows = [
             {
                 "label": s.policy.removeprefix("rto_min "),
@@ -46,7 +56,7 @@ def chart(summaries: Sequence[Summary]) -> Any:
             for s in summaries
         ]
         base = alt.Chart(alt.InlineData(values=rows)).encode(
-            x=alt.X("x:Q", title="needless resends in 1,000 requests (curve: rto_min)").scale(zero=True),
+            x=alt.X("x:Q", title="needless resends in 1,000 (curve: rto_min)").scale(zero=True),
             y=alt.Y("y:Q", title=title).scale(zero=False, padding=24),
         )
         curve = base.transform_filter("datum.floor != null").mark_line(color="#6b6b6b")
@@ -71,4 +81,4 @@ def chart(summaries: Sequence[Summary]) -> Any:
 
 
 def _kind(policy: str) -> str:
-    return next((kind for kind in ("linear", "priced") if policy.startswith(kind)), "rto_min, doubled")
+    return next((kind for kind in ("linear", "priced") if kind in policy), "rto_min, doubled")

@@ -19,6 +19,8 @@ Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
 Chance = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Flag = Annotated[bool, Strict()]
+MOST_CONNECTIONS = 750_000  # of a run: tambuwal2018, section 3
+CONNECTION_BYTES = 10_000  # PackMime's, about
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
 
@@ -134,6 +136,12 @@ class DelayBox(Table):
     loss: Annotated[list[Chance], Field(min_length=2, max_length=2), AfterValidator(_rising)]
     syn_ack_loss: Chance  # share of connections whose first SYN-ACK is dropped
 
+    @model_validator(mode="after")
+    def _narrowest(self) -> DelayBox:
+        if self.rate_mbps > self.edge_mbps:
+            raise ValueError(f"rate_mbps: the bottleneck is no faster than edge_mbps, {self.edge_mbps:g}")
+        return self
+
 
 class Ftp(Table):
     kind: Literal["ftp"]
@@ -212,7 +220,9 @@ class Web(Table):
 
     kind: Literal["web"]
     level: Annotated[float, Strict(), Field(ge=0.01, le=1)]
-    connections: Annotated[int, Strict(), Field(ge=1, le=750_000)]  # measured: those after the warm-up
+    connections: Annotated[
+        int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)
+    ]  # measured: those after the warm-up
     warmup_s: NotNegative
     drain_s: Positive  # how long those still open may take at the end
     persistent: Flag  # HTTP/1.1: some have several objects
@@ -252,6 +262,17 @@ class Tcp(Table):
         return self
 
 
+def _warms_up(load: Web, rate_mbps: float) -> None:
+    """No more begins there than in the largest run."""
+    offered_mb = load.level * rate_mbps * load.warmup_s / 8
+    most_mb = MOST_CONNECTIONS * CONNECTION_BYTES / 1e6
+    if offered_mb > most_mb:
+        raise ValueError(
+            f"load.warmup_s: {offered_mb:,.0f} MB are offered in it, at most {most_mb:,.0f}, some "
+            f"{MOST_CONNECTIONS:,} connections"
+        )
+
+
 class Scenario(Table):
     """What one run simulates, but for the algorithm, the timing and the seed."""
 
@@ -270,6 +291,8 @@ class Scenario(Table):
         if isinstance(self.load, Web):
             if self.load.warmup_s >= self.duration_s:
                 raise ValueError(f"load.warmup_s: it ends within duration_s, {self.duration_s:g}")
+            if isinstance(self.topology, DelayBox):
+                _warms_up(self.load, self.topology.rate_mbps)
         elif self.load.start_s[1] > self.duration_s:
             raise ValueError(f"load.start_s: flows start within duration_s, {self.duration_s:g}")
         if isinstance(self.topology, Path) != isinstance(self.load, Long):

@@ -10,12 +10,16 @@ from typing import Any
 from tcplearn.output.markdown import table_of
 from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_condition, of, ratio, unseen
 
+JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45", "ml-past")
 #: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
 KINDS = (
-    ("newreno", "oracle", ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45")),
-    ("cubic", "cubic-oracle", ("cubic-wide", "cubic-adaptive", "cubic-history", "cubic-history-45")),
+    ("newreno", "oracle", JUDGED),
+    (
+        "cubic",
+        "cubic-oracle",
+        ("cubic-wide", "cubic-adaptive", "cubic-history", "cubic-history-45", "cubic-past"),
+    ),
 )
-JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""hwang2018: how the threshold of `history` was chosen, by the rule that calibration.toml states."""
+"""hwang2018: how the threshold of `history` was chosen, and its weight of the past checked, by the rule that
+calibration.toml states."""
 
 from __future__ import annotations
 
@@ -12,21 +13,31 @@ from tcplearn.output.markdown import table_of
 from tcplearn.papers.hwang2018 import runs
 from tcplearn.papers.hwang2018.runs import Estimate, Point, of, ratio
 
-FILE = "calibration"
-#: Variants of calibration.toml that are chosen between: history-35.
-PREFIX = "history-"
 LOSSY = (5e-3, 2e-2)
 REORDERED = 0.01
 MOST, LEAST_JAIN, LEAST_NEIGHBOUR = 1.05, 0.95, 0.9
 
 
 @dataclass(frozen=True)
+class Choice:
+    """Between variants of a file, named by a hundredfold value: history-35."""
+
+    file: str
+    prefix: str
+    what: str
+
+
+THRESHOLD = Choice("calibration", "history-", "threshold")
+PAST = Choice("calibration-past", "past-", "weight of the past")
+
+
+@dataclass(frozen=True)
 class Candidate:
-    """A threshold in the closed loop. drops, rtt: without random loss, over NewReno's, alone and beside it,
+    """A value in the closed loop. drops, rtt: without random loss, over NewReno's, alone and beside it,
     then the same under reordering, the drops there over the oracle's; jain: over that of two NewReno, then
     the same under reordering."""
 
-    threshold: float
+    value: float
     networks: int
     drops: list[float]
     rtt: list[float]
@@ -44,12 +55,16 @@ class Candidate:
         )
 
 
-def candidates(folder: Path, profile: str, kept: Kept, confidence: float) -> list[Candidate]:
+def candidates(
+    folder: Path, profile: str, kept: Kept, confidence: float, choice: Choice = THRESHOLD
+) -> list[Candidate]:
     """By the runs on disk; none where one is missing."""
-    found, planned = runs.points(folder, profile, kept, (FILE,))
+    if not (folder / f"{choice.file}.toml").exists():
+        return []
+    found, planned = runs.points(folder, profile, kept, (choice.file,))
     if len(found) != planned:
         return []
-    senders = dict.fromkeys(p.sender for p in found if p.sender.startswith(PREFIX))
+    senders = dict.fromkeys(p.sender for p in found if p.sender.startswith(choice.prefix))
     return [_candidate(found, sender, confidence) for sender in senders]
 
 
@@ -82,7 +97,7 @@ def _candidate(found: Sequence[Point], sender: str, confidence: float) -> Candid
 
     cases = [(beside, reordered) for reordered in (None, REORDERED) for beside in (0, 1)]
     return Candidate(
-        int(sender.removeprefix(PREFIX)) / 100,
+        int(sender.rpartition("-")[2]) / 100,
         len({p.seed for p in found}),
         [drops(beside, reordered) for beside, reordered in cases],
         [over("newreno", "mean_rtt_ms", b, 0.0, reordered=reordered).value for b, reordered in cases],
@@ -96,17 +111,19 @@ def _candidate(found: Sequence[Point], sender: str, confidence: float) -> Candid
 def _at(
     found: Sequence[Point], sender: str, beside: int, rate: float, reordered: float | None
 ) -> list[Point]:
-    return of(found, FILE, sender, loss_rate=rate, beside=beside, reorder_rate=reordered)
+    # one file's runs at a time: the scenario is its
+    scenario = found[0].scenario
+    return of(found, scenario, sender, loss_rate=rate, beside=beside, reorder_rate=reordered)
 
 
-def table(among: Sequence[Candidate]) -> str:
+def table(among: Sequence[Candidate], choice: Choice = THRESHOLD) -> str:
     best = chosen(among)
     rows = []
     for c in among:
         verdict = "chosen by the rule" if c is best else "" if c.harmless else "does harm"
         rows.append(
             [
-                f"{c.threshold:g}",
+                f"{c.value:g}",
                 " / ".join(f"{x:.3f}" for x in c.drops),
                 " / ".join(f"{x:.3f}" for x in c.rtt),
                 " / ".join(f"{x:.3f}" for x in c.jain),
@@ -118,7 +135,7 @@ def table(among: Sequence[Candidate]) -> str:
         )
     goodputs = (f"goodput × the oracle's at {rate:g}" for rate in LOSSY)
     head = (
-        "threshold",
+        choice.what,
         "drops × NewReno's, reordered × the oracle's",
         "RTT × NewReno's",
         "Jain's index × two NewReno's",

@@ -32,6 +32,7 @@ SENDERS = {
     "ml-adaptive": "ML-TCP, adaptive",
     "ml-history": "ML-TCP, history",
     "ml-history-45": "ML-TCP, history at 0.45",
+    "ml-past": "ML-TCP, history by the path",
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
     "vegas": "Vegas",
@@ -40,6 +41,7 @@ SENDERS = {
     "cubic-adaptive": "CUBIC, adaptive",
     "cubic-history": "CUBIC, history",
     "cubic-history-45": "CUBIC, history at 0.45",
+    "cubic-past": "CUBIC, history by the path",
     "cubic-oracle": "CUBIC with oracle",
     "bbr": "BBR",
 }

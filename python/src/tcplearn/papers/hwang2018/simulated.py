@@ -30,8 +30,9 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     by_rate = [] if events is None else training.by_loss_rate(events)
     notes = request.notes(simulated.PAGE)
     among = calibration.candidates(folder, profile, kept, confidence)
+    past = calibration.candidates(folder, profile, kept, confidence, calibration.PAST)
     about = simulated_page.About(
-        request.command, profile, planned, confidence, notes, titles, trained, by_rate, among
+        request.command, profile, planned, confidence, notes, titles, trained, by_rate, among, past
     )
     text = simulated_page.page(found, folder, about)
     return simulated.write_page(request, text, runs=len(found), planned=planned, figures=len(drawn))

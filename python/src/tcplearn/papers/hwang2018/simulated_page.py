@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.hwang2018 import bars, calibration
+from tcplearn.papers.hwang2018 import bars, calibration, ceilings
 from tcplearn.papers.hwang2018.calibration import Candidate
 from tcplearn.papers.hwang2018.runs import (
     SENDERS,
@@ -53,6 +53,7 @@ class About:
     trained: Sequence[Trained]
     by_rate: Sequence[AtRate]
     candidates: Sequence[Candidate]
+    past: Sequence[Candidate]
 
 
 def page(found: Sequence[Point], folder: Path, about: About) -> str:
@@ -69,6 +70,7 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         "network with its own two inputs; the oracle knows from the simulator who dropped the packet.",
         "## The bars",
         bars.table(found, c),
+        *ceilings.section(found, c),
         about.notes.strip(),
         *_choice(about),
         "## Accuracy in the paper's own setting",
@@ -110,6 +112,15 @@ def _choice(about: About) -> Iterator[str]:
         "without / with reordering."
     )
     yield calibration.table(about.candidates)
+    if not about.past:
+        return
+    yield "## The weight of the past on other networks"
+    yield (
+        f"{about.past[0].networks} networks that had no part in the choice (`tcplearn simulate "
+        f"papers/hwang2018/calibration-past.toml --profile {about.profile}`), by the same rule. 0.45 is "
+        "`history`'s default, at its threshold of 0.35."
+    )
+    yield calibration.table(about.past, calibration.PAST)
 
 
 def _shown(value: Estimate | None, digits: int = 2, scale: float = 1.0) -> str:

@@ -14,8 +14,8 @@ from tcplearn.papers.tambuwal2018.lab_cells import Part
 from tcplearn.scenario.tree import FULL
 
 PAGE, FOLDER = "lab", "lab"
-#: Every page loses its first SYN-ACK; some do.
-PROFILES = (FULL, "some")
+#: Every page loses its first SYN-ACK, of all startups and of the one with feedback; some do.
+PROFILES = (FULL, "feedback", "some")
 
 
 def write(request: Request, progress: Progress | None, say: Callable[[str], None]) -> str | None:

@@ -21,9 +21,10 @@ def draw(parts: Sequence[Part]) -> Iterator[tuple[str, str, str]]:
     import vl_convert
 
     every = [p for p in parts if all(page.is_lost for cell in p.fetched.values() for page in cell)]
+    firsts = [p for i, p in enumerate(every) if _path(p) not in map(_path, every[:i])]
     charts = (
         ("lab-gains.svg", "Time of a page after the handshake, over stock's", _gains(every)),
-        ("lab-whole.svg", "Whole times of pages, the initial timer included", _whole(every)),
+        ("lab-whole.svg", "Whole times of pages, the initial timer included", _whole(firsts)),
     )
     for name, title, chart in charts:
         if chart is not None:

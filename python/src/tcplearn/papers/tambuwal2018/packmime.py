@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """tambuwal2018's web generator between the shares at which it was read: `python -m
 tcplearn.papers.tambuwal2018.packmime packmime/packmime_ranvar.cc`, of ns-2.35's source, writes
-papers/tambuwal2018/between.csv.
+papers/tambuwal2018/between.csv; with --read it first reads ns3/src/web_quantiles.h and quantiles.csv anew.
 
 Ours is a line over the shares of web_quantiles.h, ns-2's one over other shares and in other scales: they meet
 where they were read. None of ns-2's numbers are kept here: the file is read where it is.
@@ -22,9 +22,23 @@ from tcplearn.simulate.engine import ROOT
 
 QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
 FOLDER = ROOT / "papers" / "tambuwal2018"
-PARTS = 1000  # shares from 1/1000 to 999/1000
+PARTS = 10_000
 LINKS_MS = 6.0  # of common.toml, both ways
 DRAWS = 400  # of either part of the RTT, all pairs of them
+
+#: Between them the logarithm is linear over the logit: so many that no quantile is 5 % off.
+LOW = (0.001, 0.003, 0.01, 0.02, 0.04, 0.05, 0.1, 0.15, 0.25, 0.34, 0.44, 0.5, 0.68, 0.69, 0.75)
+HIGH = (0.82, 0.87, 0.9, 0.93, 0.945, 0.95, 0.97, 0.98, 0.99, 0.994, 0.997, 0.998, 0.9985, 0.999, 0.9999)
+READ = (*LOW, *HIGH)
+#: quantiles.csv's shares: some of those, and others.
+COMPARED = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.46, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99)
+NAMES = {
+    "validation_bytes": "kValidation",
+    "file_bytes": "kFile",
+    "request_bytes": "kRequest",
+    "client_rtt_ms": "kClientRtt",
+    "server_rtt_ms": "kServerRtt",
+}
 
 Curve = Callable[[float], float]
 
@@ -74,9 +88,31 @@ def ours(header: str) -> dict[str, Curve]:
         logs = [math.log(value) for value in array(header, name)]
         return lambda p: math.exp(line(logits, logs, math.log(p / (1 - p))))
 
-    names = {"client_rtt_ms": "kClientRtt", "server_rtt_ms": "kServerRtt", "file_bytes": "kFile"}
-    names |= {"validation_bytes": "kValidation", "request_bytes": "kRequest"}
-    return {quantity: curve(name) for quantity, name in names.items()}
+    return {quantity: curve(name) for quantity, name in NAMES.items()}
+
+
+def read_again(text: str) -> None:
+    """The header's arrays and quantiles.csv's rows of these quantities, from ns-2's curves."""
+    theirs, header = published(text), QUANTILES.read_text()
+    values: dict[str, list[float]] = {"kP": list(READ)} | {
+        name: [theirs[quantity](p) for p in READ] for quantity, name in NAMES.items()
+    }
+    for name, of in values.items():
+        digits = 4 if name == "kP" else 3
+        listed = ", ".join(f"{float(f'{value:.{digits}g}'):g}" for value in of)
+        header = re.sub(rf"\b{name}\[\] = \{{[^}}]*\}}", f"{name}[] = {{{listed}}}", header)
+    QUANTILES.write_text(header)
+    with (FOLDER / "quantiles.csv").open(newline="") as file:
+        head, *old = csv.reader(file)
+    kept = [row for row in old if row[0] not in NAMES]
+    new = [
+        [q, f"{p:g}", f"{theirs[q](p):.4f}" if q.endswith("ms") else f"{int(theirs[q](p))}"]
+        for q in NAMES
+        for p in COMPARED
+    ]
+    with (FOLDER / "quantiles.csv").open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerows([head, *sorted(kept + new, key=lambda row: (row[0], float(row[1])))])
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
@@ -90,7 +126,7 @@ def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, flo
     """Of each quantity: ours over ns-2's in per cent, least and most with their shares; and the part of all
     shares where it is within 5 %."""
     theirs, own = published(text), ours(header)
-    shares = [k / PARTS for k in range(1, PARTS)]
+    shares = [k / PARTS for k in range(PARTS // 1000, PARTS - PARTS // 1000 + 1)]
     changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}
     both = [path_rtts(curves) for curves in (own, theirs)]
     changes["path_rtt_ms"] = [
@@ -102,19 +138,23 @@ def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, flo
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
-        raise SystemExit("usage: python -m tcplearn.papers.tambuwal2018.packmime packmime_ranvar.cc")
-    text, header = Path(sys.argv[1]).read_text(errors="replace"), QUANTILES.read_text()
+    *options, name = sys.argv[1:] or [""]
+    if options not in ([], ["--read"]) or not name:
+        raise SystemExit("usage: python -m tcplearn.papers.tambuwal2018.packmime [--read] packmime_ranvar.cc")
+    text = Path(name).read_text(errors="replace")
+    if options:
+        read_again(text)
+    header = QUANTILES.read_text()
     with (FOLDER / BETWEEN).open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(("quantity", "least_percent", "at", "most_percent", "at", "within_5_percent"))
         for quantity, least, at_least, most, at_most, within in rows(text, header):
             changes = (f"{least:.1f}", f"{at_least:g}", f"{most:.1f}", f"{at_most:g}")
             out.writerow((quantity, *changes, f"{within:.2f}"))
-    for name, curves in (("ns-2", published(text)), ("ours", ours(header))):
+    for whose, curves in (("ns-2", published(text)), ("ours", ours(header))):
         of = path_rtts(curves)
         below = bisect.bisect(of, 50) / len(of)
-        print(f"{name}: RTT below 50 ms {below:.3f}, mean {sum(of) / len(of):.1f} ms")
+        print(f"{whose}: RTT below 50 ms {below:.3f}, mean {sum(of) / len(of):.1f} ms")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Kept lab runs of thin-*.toml as cells, a path under one workload, and what each timer makes of a cell."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn.lab import guest, machine, requests, results, run, scenario
+from tcplearn.papers import lab_runs
+
+ROOT = Path(__file__).resolve().parents[1]
+STOCK, OURS = "stock", ("priced", "priced/spaced")
+FLOORS_MS = (1, 5, 20, 50, 100)
+#: Of the static floors, stock's 200 ms among them, the best is the one in hindsight.
+STATIC = (*(f"rto_min {ms} ms" for ms in FLOORS_MS), STOCK)
+PEERS = (*STATIC, "thin linear", "RACK and probes off")
+#: Requests that are drawn together: a fade is longer than a request.
+BLOCK, DRAWS, SEED = 25, 400, 17
+
+Floats = npt.NDArray[np.float64]
+
+
+def p99(times_ms: Floats) -> float:
+    return float(np.percentile(times_ms, 99))
+
+
+def p999(times_ms: Floats) -> float:
+    return float(np.percentile(times_ms, 99.9))
+
+
+def slowest(times_ms: Floats) -> float:
+    """Mean of the slowest 2 %."""
+    return float(np.sort(times_ms)[-max(len(times_ms) // requests.SLOWEST, 1) :].mean())
+
+
+Figure = Callable[[Floats], float]
+FIGURES: dict[str, Figure] = {"p99": p99, "p99.9": p999, "slowest 2 %": slowest}
+
+
+@dataclass(frozen=True)
+class Timer:
+    """What one timer left in a cell: response times and counts of each run."""
+
+    times_ms: list[Floats]
+    needless: list[float]
+    segments: list[float]
+    resends: list[float]  # by the timer: probes and timeouts
+
+    def half(self, which: int) -> Timer:
+        """Of the runs; of the one run's requests, with the counts of all."""
+        if len(self.times_ms) > 1:
+            parts = (self.times_ms, self.needless, self.segments, self.resends)
+            return Timer(*(part[which::2] for part in parts))
+        half = np.array_split(self.times_ms[0], 2)[which]
+        return Timer([half], self.needless, self.segments, self.resends)
+
+    def of(self, figure: Figure) -> float:
+        return figure(np.concatenate(self.times_ms))
+
+    @property
+    def needless_permille(self) -> float:
+        return 1000 * sum(self.needless) / max(sum(self.segments), 1)
+
+    @functools.cached_property
+    def drawn(self) -> list[Floats]:
+        """Response times, blocks of them drawn again."""
+        rng = np.random.default_rng(SEED)
+        every = np.concatenate(self.times_ms)
+        blocks = np.array_split(every, max(len(every) // BLOCK, 1))
+        return [
+            np.concatenate([blocks[i] for i in rng.integers(0, len(blocks), len(blocks))])
+            for _ in range(DRAWS)
+        ]
+
+    def drawn_of(self, figure: Figure) -> Floats:
+        return self._drawn[figure.__name__]
+
+    @functools.cached_property
+    def _drawn(self) -> dict[str, Floats]:
+        return {f.__name__: np.array([f(times) for times in self.drawn]) for f in FIGURES.values()}
+
+
+@dataclass(frozen=True)
+class Cell:
+    path: str
+    title: str
+    runs: int
+    timers: dict[str, Timer]
+
+    @property
+    def requests(self) -> int:
+        return sum(map(len, self.timers[STOCK].times_ms))
+
+    @property
+    def reaches_the_tail(self) -> bool:
+        """Stock's timer sends again for one request in a hundred, or more."""
+        return sum(self.timers[STOCK].resends) >= 0.01 * self.requests
+
+    def ratio(self, timer: str, figure: Figure) -> float:
+        return self.timers[timer].of(figure) / self.timers[STOCK].of(figure)
+
+    def ratios_drawn(self, timer: str, figure: Figure) -> Floats:
+        return self.timers[timer].drawn_of(figure) / self.timers[STOCK].drawn_of(figure)
+
+    def over_floor(self, timer: str, figure: Figure) -> float:
+        """Over the best static floor with no more needless resends, chosen on one half and judged on the
+        other: the geometric mean of both ways."""
+        ratios = []
+        for chosen, judged in ((0, 1), (1, 0)):
+            least = self.timers[timer].half(chosen).needless_permille
+            of = {name: self.timers[name].half(chosen) for name in STATIC if name in self.timers}
+            allowed = [n for n, t in of.items() if t.needless_permille <= least] or [STOCK]
+            best = min(allowed, key=lambda name: of[name].of(figure))
+            ratios.append(
+                self.timers[timer].half(judged).of(figure) / self.timers[best].half(judged).of(figure)
+            )
+        return geometric(ratios)
+
+
+def geometric(values: Sequence[float] | Floats) -> float:
+    return float(np.exp(np.mean(np.log(np.asarray(values, float)))))
+
+
+def interval(drawn: Floats) -> tuple[float, float]:
+    low, high = np.percentile(drawn, (2.5, 97.5)).tolist()
+    return low, high
+
+
+def paths() -> list[Path]:
+    """Those that were kept for the final figures last."""
+    found = (ROOT / "linux" / "lab" / "scenarios").glob("thin-*.toml")
+    return sorted(found, key=lambda path: ("kept" in path.stem, path.stem != "thin-wired", path.stem))
+
+
+def _name(arm: guest.Arm) -> str:
+    if arm.resend:
+        return arm.resend
+    if arm.setting:
+        return {"linear": PEERS[-2], "no-rack": PEERS[-1]}[arm.setting]
+    return f"rto_min {arm.rto_min_ms} ms" if arm.rto_min_ms else STOCK
+
+
+@functools.cache
+def _ready() -> machine.Machine:
+    return machine.prepare(machine.cache_folder())
+
+
+def cell(file: Path, profile: str = "full") -> Cell | None:
+    """Of the runs that are kept; None where there is none."""
+    chosen = scenario.load(file, profile)
+    folders = run.kept_folders(chosen, run.Options(earlier=lab_runs.earlier()), _ready())
+    if not folders:
+        print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
+        return None
+    timers = {_name(arm): _timer([f / arm.folder for f in folders]) for arm in guest.arms(chosen, 0)}
+    return Cell(file.stem.removeprefix("thin-"), chosen.title, len(folders), timers)
+
+
+def _timer(folders: Sequence[Path]) -> Timer:
+    moved = [results.kernel_counts(folder) for folder in folders]
+    return Timer(
+        [requests.responses_ms(folder) for folder in folders],
+        [counts.get("TcpExtTCPDSACKRecv", 0.0) for counts in moved],
+        [results.data_segments(folder) for folder in folders],
+        [counts.get("TcpExtTCPLossProbes", 0.0) + counts.get("TcpExtTCPTimeouts", 0.0) for counts in moved],
+    )
