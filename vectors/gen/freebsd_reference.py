@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`jacobson/freebsd-2.2` in whole numbers, from docs/algorithms/freebsd.md: SRTT in 32nds and RTTVAR in 16ths
-of a tick, shifts written as floor divisions. Its answers are whole microseconds but for `fraction` = kept."""
+"""`jacobson/freebsd-2.2` in whole numbers, from docs/algorithms/jacobson.md: SRTT in 32nds and RTTVAR in
+16ths of a tick, shifts written as floor divisions. Whole microseconds but for `fraction` = kept."""
 
 from fractions import Fraction
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+#: Of a kernel log too.
 OF_COUNTED_TICKS = (
     (
         "mean_abs_error_count_ticks",
-        "where ticks are counted (timing `bsd-`): mean of |prediction - count|, which begins at one",
+        "where ticks are counted (ns-3: timing `bsd-`; the lab: by a clock of `tick_ms` beside the log's): "
+        "mean of |prediction - count|, which begins at one",
     ),
     (
         "mean_abs_error_count_less_one_ticks",
         "the same against the count less one, the number of ticks that passed",
     ),
-    ("mean_abs_error_time_ticks", "the same against the RTT itself, not rounded"),
 )
+OF_TIME = ("mean_abs_error_time_ticks", "the same against the RTT itself, not rounded")

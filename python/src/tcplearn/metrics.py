@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tcplearn.clock_metrics import OF_COUNTED_TICKS
+from tcplearn.clock_metrics import OF_COUNTED_TICKS, OF_TIME
 from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
 from tcplearn.response_metrics import RESPONSES
 from tcplearn.web_metrics import DOWNLOADS, PAGES, WEB
@@ -92,7 +92,8 @@ METRICS = (
         (NS3,),
         "mean of |prediction - RTT|, the RTT as it was before the clock rounded it to ticks",
     ),
-    *(Metric(key, (NS3,), meaning) for key, meaning in OF_COUNTED_TICKS),
+    *(Metric(key, (NS3, LAB), meaning) for key, meaning in OF_COUNTED_TICKS),
+    Metric(OF_TIME[0], (NS3,), OF_TIME[1]),
     Metric(
         "first_abs_error_ms",
         (NS3,),

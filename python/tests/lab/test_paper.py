@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import json
+import math
+
+import numpy as np
+import pytest
 
 from samples import ROOT
-from tcplearn.lab import scenario, table
+from tcplearn.lab import counted_ticks, scenario, table
 from tcplearn.output.rows import Head, tidy
 from tcplearn.papers.nunes2014 import live_page
+from tcplearn.traces import tlog, tlog_records
 
 FOLDER = ROOT / "papers" / "nunes2014"
 
@@ -21,10 +26,18 @@ def rows() -> list[table.Row]:
     for run in ("a", "b"):
         for algorithm, error in (("reno+stock", 2.0), ("reno+experts/nunes2014-linux", 1.0)):
             ticks = error + (run == "b")
-            figures = {"duration_s": 9.0, "mean_abs_error_ticks": ticks, "nstat.TcpExtTCPTimeouts": 3.0}
+            figures = {
+                "duration_s": 9.0,
+                "mean_abs_error_ticks": ticks,
+                "mean_abs_error_count_ticks": ticks + 0.5,
+                "retransmitted_packets": 7.0,
+                "nstat.TcpExtTCPTimeouts": 3.0,
+            }
             if run == "b":
                 del figures["nstat.TcpExtTCPTimeouts"]  # a counter that did not move has no row
-            head = Head(host="lab", algorithm=algorithm, run=run, seed=1, parameters=PARAMETERS)
+            head = Head(
+                host="lab", algorithm=algorithm, run=run, seed=1, parameters=PARAMETERS, commit="0abc"
+            )
             made += tidy(head, figures)
     return made
 
@@ -40,6 +53,33 @@ def test_the_papers_figures_are_beside_ours() -> None:
     page = live_page.page(
         [part], live_page.read_published(FOLDER / "published-live.csv"), "command", "## Why\n"
     )
-    assert "| `stock` | off | 2 | 2.50 ± 0.71; paper 8.19 ± 0.97 |" in page
-    assert "`experts/nunes2014-linux`, TLP off: 0.60 times stock's error; in the paper 0.62" in page
-    assert page.endswith("## Why\n") and "`command`" in page
+    # mean and half of Student's interval of 90 % of two runs; the scores that were not measured are left out
+    half = 6.3138 * math.sqrt(0.5) / math.sqrt(2)
+    assert (
+        f"| `stock` | off | 2 | 3.00 ± {half:.2f} |  | 2.50 ± {half:.2f} |  |  |  | 8.19 ± 0.97 |  |" in page
+    )
+    # the geometric mean of 1/2 and 2/3 in pairs of one run
+    logs = math.log(1 / 2), math.log(2 / 3)
+    middle, half = sum(logs) / 2, 6.3138 * abs(logs[0] - logs[1]) / 2
+    low, high = math.exp(middle - half), math.exp(middle + half)
+    ratio = f"{math.exp(middle):.2f} ({low:.2f} to {high:.2f})"
+    assert f"| {ratio} | 5.10 ± 0.61 | 0.62 |" in page
+    assert "| 7.0 ± 0.0; paper 31.1 ± 17.7 | 1.5 ± " in page
+    assert page.endswith("## Why\n") and "`command`" in page and "made at 0abc" in page
+
+
+def test_boundaries_are_counted_from_sending_to_the_ack() -> None:
+    sent = np.array([0, 3_999, 4_000, 4_001, 7_999])
+    acked = np.array([3_999, 4_000, 11_999, 12_000, 8_000])
+    assert counted_ticks.passed(sent, acked, 4_000).tolist() == [0, 1, 1, 2, 1]
+
+
+def test_three_scores_of_a_constant_rtt_in_closed_form() -> None:
+    """RTTs of 0.75 ticks at every phase, predicted exactly: a boundary passes in 3 of 4 cases, or none."""
+    tick_us, rtt_us = 4_000, 3_000
+    acks = np.zeros(1 + tick_us, tlog_records.ACK_RECORD)
+    acks["time_us"] = np.arange(len(acks)) + 10**9
+    acks["rtt_us"], acks["rtt_q8"] = rtt_us, rtt_us * 256
+    found = dict(counted_ticks.figures(tlog.Connection(0, acks), 4.0))
+    assert found["mean_abs_error_count_ticks"] == pytest.approx(0.25 * 0.25 + 0.75 * 1.25)
+    assert found["mean_abs_error_count_less_one_ticks"] == pytest.approx(0.25 * 0.75 + 0.75 * 0.25)

@@ -17,6 +17,7 @@ from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog, tlog_records
 from tcplearn.traces.base import TraceFile
 
+from . import counted_ticks
 from .scenario import STOCK
 
 Figures = Iterator[tuple[str, float]]
@@ -84,6 +85,7 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
     yield "mean_abs_error_ms", ours["mean_abs_error_us"] / 1000
     if tick_ms is not None:
         yield "mean_abs_error_ticks", ours["mean_abs_error_us"] / 1000 / tick_ms
+        yield from counted_ticks.figures(c, tick_ms)
     if ours["at_send_error_us"] is not None:
         yield "at_send_error_ms", ours["at_send_error_us"] / 1000
     yield "mean_rtt_ms", float(np.mean(samples)) / 1000

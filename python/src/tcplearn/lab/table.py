@@ -47,30 +47,39 @@ PAGES = "pages"
 Row = Mapping[str, Any]
 #: Mean, standard deviation, number of values.
 Summary = tuple[float, float, int]
+ByRun = dict[tuple[str, str], dict[str, dict[str, float]]]
 
 
 def has_probes(parameters: str) -> bool:
     return bool(json.loads(parameters)["tlp"])
 
 
-def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    """(algorithm, parameters) -> metric -> over the runs. A counter that is absent is 0."""
-    groups: dict[tuple[str, str], dict[str, list[float]]] = {}
-    runs: dict[tuple[str, str], set[str]] = {}
+def by_run(rows: Sequence[Row]) -> ByRun:
+    """(algorithm, parameters) -> metric -> run -> value. A counter that is absent is 0."""
+    out: ByRun = {}
+    runs: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
         key = (row["algorithm"], row["parameters"])
-        runs.setdefault(key, set()).add(row["run"])
+        runs.setdefault(key, {})[row["run"]] = None
         if row["value"] is not None:
-            groups.setdefault(key, {}).setdefault(row["metric"], []).append(row["value"])
-    out: dict[tuple[str, str], dict[str, Summary]] = {}
-    for key, metrics in groups.items():
-        count = len(runs[key])
+            out.setdefault(key, {}).setdefault(row["metric"], {})[row["run"]] = row["value"]
+    for key, metrics in out.items():
         for metric, values in metrics.items():
             if metric.startswith("nstat."):
-                values = values + [0.0] * (count - len(values))
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
-            out.setdefault(key, {})[metric] = (statistics.fmean(values), spread, len(values))
+                metrics[metric] = dict.fromkeys(runs[key], 0.0) | values
     return out
+
+
+def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
+    """(algorithm, parameters) -> metric -> over the runs."""
+    return {
+        key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
+        for key, metrics in by_run(rows).items()
+    }
+
+
+def _over(values: Sequence[float]) -> Summary:
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0, len(values)
 
 
 def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:

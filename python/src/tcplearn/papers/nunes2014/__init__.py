@@ -7,5 +7,4 @@ PAGES = {
     "simulated": simulated.write,
     "rounded": simulated.write_rounded,
     "live": live.write,
-    "live-4ms": live.write_4ms,
 }

@@ -70,8 +70,8 @@ def page(of: Material) -> str:
         inconsistency(of.folder),
         "## Figures",
         "A row for each variant; bars are intervals, cut at 0 and 100 %. Scales differ from panel to panel; "
-        "the axis of flows is logarithmic. Figures 4, 12 and 25 are of packets delivered, as section 5.1 "
-        "defines goodput.",
+        "the axis of flows is logarithmic; points of one load stand in the legend's order. Figures 4, 12 and "
+        "25 are of packets delivered, as section 5.1 defines goodput.",
         *of.pictures("figures"),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

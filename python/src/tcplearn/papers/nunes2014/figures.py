@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.papers.nunes2014.simulated_runs import BASE, LEARNED, Point, by_place, name
-from tcplearn.report.palette import DASHES, Look, looks
+from tcplearn.report.palette import DASHES, looks
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
@@ -125,11 +125,28 @@ def over_time_rows(found: Sequence[Point], algorithms: Sequence[str] = (BASE, LE
     ]
 
 
-def _colour(look: Mapping[str, Look]) -> Any:
+def _colour_and_dash(field: str, look: Mapping[str, tuple[str, list[int]]], columns: int = 0) -> Json:
+    """Channels with one legend of both, or a dash would have no line there."""
     import altair as alt
 
-    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300, columnPadding=16)
-    return alt.Color("e:N", legend=legend).scale(domain=list(look), range=[k.colour for k in look.values()])
+    names = list(look)
+    legend = alt.Legend(
+        orient="top",
+        title=None,
+        symbolType="stroke",
+        symbolSize=400,
+        symbolOpacity=1,
+        symbolStrokeWidth=2,
+        columnPadding=16,
+        columns=columns,
+    )
+    colours, dashes = ([one[i] for one in look.values()] for i in (0, 1))
+    return {
+        "color": alt.Color(f"{field}:N", legend=legend, sort=names).scale(domain=names, range=colours),
+        "strokeDash": alt.StrokeDash(f"{field}:N", legend=legend, sort=names).scale(
+            domain=names, range=dashes
+        ),
+    }
 
 
 def _side_by_side(rows: Sequence[Json]) -> tuple[list[Json], Any]:
@@ -155,12 +172,11 @@ def chart(rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
     look = looks(dict.fromkeys(r["e"] for r in rows))
-    colour = _colour(look)
+    drawn = _colour_and_dash("e", {e: (k.colour, k.dash) for e, k in look.items()})
     values, x = _side_by_side(rows)
-    base = alt.Chart(alt.InlineData(values=values)).encode(x=x)
-    dash = alt.StrokeDash("e:N", legend=None).scale(domain=list(look), range=[k.dash for k in look.values()])
-    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), color=colour, strokeDash=dash)
-    bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q", color=colour)
+    base = alt.Chart(alt.InlineData(values=values)).encode(x=x, color=drawn["color"])
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), strokeDash=drawn["strokeDash"])
+    bars = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     return _faceted(alt.layer(bars, lines), rows, title)
 
 
@@ -168,22 +184,18 @@ def over_time_chart(rows: Sequence[Json], title: str) -> Json:
     import altair as alt
 
     loads = sorted({r["x"] for r in rows}, key=lambda x: int(x.split()[0]))
-    legend = alt.Legend(
-        orient="top",
-        title=None,
-        symbolType="stroke",
-        symbolStrokeColor="#333",
-        symbolSize=300,
-        columnPadding=16,
+    look = looks(dict.fromkeys(r["e"] for r in rows))
+    series = {
+        f"{e}, {x}": (look[e].colour, dash) for e in look for x, dash in zip(loads, DASHES, strict=False)
+    }
+    values = [{**r, "of": f"{r['e']}, {r['x']}"} for r in rows]
+    drawn = _colour_and_dash("of", series, columns=2)
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        x=alt.X("t:Q", title="time, s").scale(zero=True), color=drawn["color"]
     )
-    base = alt.Chart(alt.InlineData(values=list(rows))).encode(
-        x=alt.X("t:Q", title="time, s").scale(zero=True),
-        color=_colour(looks(dict.fromkeys(r["e"] for r in rows))),
-    )
-    dash = alt.StrokeDash("x:N", legend=legend).scale(domain=loads, range=DASHES[: len(loads)])
-    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), strokeDash=dash)
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title=None), strokeDash=drawn["strokeDash"])
     bars = base.mark_rule(opacity=0.4).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    return _faceted(alt.layer(bars, lines), rows, title)
+    return _faceted(alt.layer(bars, lines), values, title)
 
 
 def _faceted(layers: Any, rows: Sequence[Json], title: str) -> Json:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A kernel log's predictions scored against RTTs as a slow clock counts them. What was predicted from is not
+changed: the kernel times each ACK in microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn.traces import tlog
+
+Integers = npt.NDArray[np.int64]
+
+
+def passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
+    """Boundaries of a free-running clock from sending to the ACK: a kernel's jiffies. A count that begins at
+    one has one more."""
+    return acked_us // tick_us - sent_us // tick_us
+
+
+def figures(c: tlog.Connection, tick_ms: float) -> Iterator[tuple[str, float]]:
+    """Of a connection with two samples or more, each against the prediction just before it."""
+    acks = c.timed
+    prediction_us = np.concatenate(([0.0], acks["rtt_q8"][:-1] / 256))
+    # the first sample is predicted by nothing
+    at = np.flatnonzero(acks["rtt_us"] >= 0)[1:]
+    tick_us = round(tick_ms * 1000)
+    acked_us = acks["time_us"][at].astype(np.int64)
+    boundaries = passed(acked_us - acks["rtt_us"][at], acked_us, tick_us)
+    predicted = prediction_us[at] / tick_us
+    yield "mean_abs_error_count_ticks", float(np.mean(np.abs(predicted - (boundaries + 1))))
+    yield "mean_abs_error_count_less_one_ticks", float(np.mean(np.abs(predicted - boundaries)))
