@@ -101,8 +101,6 @@ def _paths_drawn(values: Sequence[float]) -> Floats:
 
 def _verdict(value: float, limit: float, drawn: Floats | None = None) -> str:
     """Undecided: the interval has values of both sides of the limit."""
-    if np.isnan(value):
-        return "not run"
     if drawn is None:
         return f"{ratio(value)}: {'met' if value <= limit else 'missed'}, one path, no interval"
     low, high = interval(drawn)
@@ -151,8 +149,7 @@ def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> str:
                 drawn = _paths_drawn(each) if len(each) > 1 else None
                 row.append(_verdict(geometric(each), limit, drawn))
             rows.append(row)
-    if found_bulk:
-        rows += _bulk_bar(found_bulk)
+    rows += _bulk_bar(found_bulk)
     return table_of(["of", "bar", *(f"`{o}`" for o in OURS)], rows)
 
 
@@ -168,6 +165,10 @@ def _mean(times_ms: Floats) -> float:
 def _bulk_bar(cells: Sequence[Cell]) -> Iterator[list[str]]:
     least, resends = ["bulk: throughput, least of the paths", "≥ 0.98 × stock"], []
     for timer in OURS:
+        if not cells:
+            least.append("not run")
+            resends.append("not run")
+            continue
         worst = min(cells, key=functools.partial(_throughput, timer=timer))
         value = _throughput(worst, timer)
         least.append(f"{ratio(value)}: {'met' if value >= 0.98 else 'missed'}, {worst.path}")

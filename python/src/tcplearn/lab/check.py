@@ -140,7 +140,7 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 def check_module(machine: Machine) -> list[str]:
     """A line for each promise that was kept, then the bytes of a connection under each estimator. Raise
     FailedError for promises that were not kept."""
-    # a busy machine takes its time
+    # idle it takes some 5 minutes; beside other guests it has taken over 15
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ORDINARY, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
     return [*kept, *left[1].get("memory", "").splitlines()]

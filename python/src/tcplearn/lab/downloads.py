@@ -124,7 +124,7 @@ def _resent(capture: Path, streams: int) -> Counter[int]:
         "tcp.analysis.retransmission",
     ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:  # a warning on its stderr is none, as that it runs as root
+    if done.returncode:  # on stderr it also warns, as of running as root
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         raise FailedError(f"{capture.name}: tshark: {printable(why[0])}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]

@@ -220,18 +220,16 @@ class Web(Table):
 
     kind: Literal["web"]
     level: Annotated[float, Strict(), Field(ge=0.01, le=1)]
-    connections: Annotated[
-        int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)
-    ]  # measured: those after the warm-up
+    # measured: those after the warm-up
+    connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]
     warmup_s: NotNegative
     drain_s: Positive  # how long those still open may take at the end
     persistent: Flag  # HTTP/1.1: some have several objects
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
     startup: Annotated[str, AfterValidator(_startup)]
     startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # of connections; the others': standard
-    places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = (
-        0  # with paths of their own; 0: each connection has
-    )
+    # with paths of their own; 0: each connection has one
+    places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0
     first_rto: FirstRto | None = None  # of clients and servers; none: connect_timeout_s
 
     @model_validator(mode="after")

@@ -57,9 +57,9 @@ ABOUT = (
     "once in half a second. *First bytes*: the 99th percentile from the end of the handshake to the answer. "
     "In brackets 95 % intervals by drawing connections again, {resamples:,} times.\n\n"
     "*Fixed before these runs*: places and losses are a draw that nothing was tried on; each arm is run "
-    "once, so long that some 380 connections lose a SYN or a SYN-ACK. What is judged is the program at both "
-    "ends, for active and passive opens each have their timer, beside constants at both ends; at the client "
-    "alone it is compared with constants at the client."
+    "once for the tables, so long that some 380 connections lose a SYN or a SYN-ACK. What is judged is the "
+    "program at both ends, for active and passive opens each have their timer, beside constants at both "
+    "ends; at the client alone it is compared with constants at the client."
 )
 
 Floats = npt.NDArray[np.float64]

@@ -23,7 +23,8 @@ def section(found: Sequence[Point], c: float) -> Iterator[str]:
     yield "## Two bars that the plain sender or the oracle misses too"
     yield (
         "The plain sender calls every loss congestion, the oracle is always right: where they miss a bar, "
-        "no classifier between them is to blame. Ours is `history`, seeds that were used for no choice. "
+        "the miss cannot be blamed on a classifier alone. Ours is `history`, seeds that were used for no "
+        "choice. "
         f"**Jain's index without random loss, bar {JAIN:g}**, with a plain transfer of the same kind beside: "
         + _count(jain, JAIN, "two plain senders")
     )
@@ -31,7 +32,7 @@ def section(found: Sequence[Point], c: float) -> Iterator[str]:
     over = "ours × two plain senders'"
     yield table_of((*head, "two plain senders", over), [[where, *_cells(values)] for where, values in jain])
     yield (
-        f"**The neighbour's goodput with random loss over what it has beside BBR, bar above {NEIGHBOUR:g}:** "
+        f"**The neighbour's goodput with random loss over what it has beside BBR, bar {NEIGHBOUR:g}:** "
         + _count(neighbour, NEIGHBOUR, "plain sender")
     )
     yield table_of((*head, "plain sender"), [[where, *_cells(values)] for where, values in neighbour])
