@@ -67,7 +67,11 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         f"the byte (`ns3/same-results.toml`). Intervals are of {c:.0%}, over the seeds; ratios are geometric "
         'means of pairs of one seed. "Wide" is trained on 500 other networks (`papers/hwang2018/wide.toml`), '
         '"history" weighs its answer with those to earlier losses, "the paper\'s" is trained on its own '
-        "network with its own two inputs; the oracle knows from the simulator who dropped the packet.",
+        'network with its own two inputs, "adaptive" learns on the path from what followed its own '
+        'answers; the oracle knows from the simulator who dropped the packet. "At 0.45" and "by the path" '
+        "are `history` with `threshold=0.45` and with `past=1.5,bias=1.29,threshold=0.5`. The plain sender "
+        "is NewReno or CUBIC without a classifier; *alone*: the only transfer; *shared*: a plain one, the "
+        "neighbour, has the same queue.",
         "## The bars",
         bars.table(found, c),
         *ceilings.section(found, c),
