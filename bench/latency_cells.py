@@ -90,7 +90,6 @@ class Timer:
 @dataclass(frozen=True)
 class Cell:
     path: str
-    title: str
     runs: int
     timers: dict[str, Timer]
 
@@ -114,9 +113,9 @@ class Cell:
         other: the geometric mean of both ways."""
         ratios = []
         for chosen, judged in ((0, 1), (1, 0)):
-            least = self.timers[timer].half(chosen).needless_permille
+            most = self.timers[timer].half(chosen).needless_permille
             of = {name: self.timers[name].half(chosen) for name in STATIC if name in self.timers}
-            allowed = [n for n, t in of.items() if t.needless_permille <= least] or [STOCK]
+            allowed = [n for n, t in of.items() if t.needless_permille <= most] or [STOCK]
             best = min(allowed, key=lambda name: of[name].of(figure))
             ratios.append(
                 self.timers[timer].half(judged).of(figure) / self.timers[best].half(judged).of(figure)
@@ -160,7 +159,7 @@ def cell(file: Path, profile: str = "full") -> Cell | None:
         print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
         return None
     timers = {_name(arm): _timer([f / arm.folder for f in folders]) for arm in guest.arms(chosen, 0)}
-    return Cell(file.stem.removeprefix("thin-"), chosen.title, len(folders), timers)
+    return Cell(file.stem.removeprefix("thin-"), len(folders), timers)
 
 
 def _timer(folders: Sequence[Path]) -> Timer:
