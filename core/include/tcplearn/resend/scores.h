@@ -97,9 +97,9 @@ TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
 TL_FN void TL(resend_scores_judge_one)(struct TL(resend_scores) *s, uint32_t i, int64_t wait_us,
 				       int64_t rtt_us)
 {
-	const ratio_t forgotten = num_shr_up(s->misses[i], TL_RESEND_FORGET);
+	const ratio_t forgotten = num_shr_positive(s->misses[i], TL_RESEND_FORGET);
 
-	s->waits[i] += num_from_us(wait_us) - num_shr_up(s->waits[i], TL_RESEND_FORGET);
+	s->waits[i] += num_from_us(wait_us) - num_shr_positive(s->waits[i], TL_RESEND_FORGET);
 	if (rtt_us > wait_us)
 		s->misses[i] += TL(resend_scores_drawn)(rtt_us, wait_us) - forgotten;
 	else
