@@ -10,6 +10,25 @@
 /* Flights over which the share of losses is averaged: 62 more than were seen, at most these. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
+/* Flights of earlier connections that a new one begins with, at most; and of so many each connection that hands them on
+ * forgets one. */
+#define TL_RESEND_INHERITED 32
+
+/* What was learned in so many flights counts as n / d of itself in the next connection. */
+struct tl_resend_share {
+	uint32_t n, d;
+};
+
+TL_FN struct tl_resend_share tl_resend_share_of(uint32_t flights)
+{
+	struct tl_resend_share share = { TL_RESEND_INHERITED - 1, TL_RESEND_INHERITED };
+
+	if (flights > TL_RESEND_INHERITED) {
+		share.n = TL_RESEND_INHERITED;
+		share.d = flights;
+	}
+	return share;
+}
 
 /* What is added to SRTT at least, by candidate */
 TL_FN int64_t tl_resend_floor_us(uint32_t i)
@@ -53,6 +72,21 @@ TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ra
 TL_FN int64_t TL(resend_scores_floor_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
 {
 	return num_to_us(s->srtt + TL(max)(s->mdev4, num_from_us(tl_resend_floor_us(i))));
+}
+
+/* After init: the sums so far from init's, at the share. */
+TL_FN void TL(resend_scores_inherit)(struct TL(resend_scores) *s, const struct TL(resend_scores) *earlier,
+				     struct tl_resend_share share)
+{
+	uint32_t i;
+
+	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
+		s->waits[i] = num_div_count(num_mul_count(earlier->waits[i], share.n), (int64_t)share.d);
+		s->misses[i] += num_div_count(num_mul_count(earlier->misses[i] - s->misses[i], share.n),
+					      (int64_t)share.d);
+	}
+	s->loss = earlier->loss;
+	s->flights = (uint32_t)((uint64_t)earlier->flights * share.n / share.d);
 }
 
 /* A candidate's wait in this flight; 0: not known yet. */
