@@ -118,11 +118,11 @@ def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Ite
     ):
         values = list(_ratios(points, sender, plain, metric, c))
         yield _worst(what, sender, values, None, limits.HARM)
-    for who, other, least in (
+    for name, other, least in (
         ("the oracle", oracle, limits.NEIGHBOUR),
         ("BBR", "bbr", limits.NEIGHBOUR_BBR),
     ):
-        what = f"random loss: neighbour's goodput, over what it has beside {who}"
+        what = f"random loss: neighbour's goodput, over what it has beside {name}"
         values = list(_ratios(neighbour, sender, other, beside, c))
         yield _worst(what, sender, values, least, None)
     jain = [
