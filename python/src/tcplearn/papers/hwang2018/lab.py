@@ -28,9 +28,11 @@ FILES = (
     "bursts",
     "beside-0",
     "beside-1e-2",
+    "history-0",
     "history-1e-2",
     "codel",
     "reordered",
+    "cellular",
 )
 CONFIDENCE = 0.9
 

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from tcplearn.lab.scenario import Scenario
 from tcplearn.output.markdown import table_of
+from tcplearn.papers.hwang2018 import limits
 from tcplearn.papers.hwang2018.lab_runs import BBR, base, decides, name
 from tcplearn.papers.hwang2018.runs import Estimate, Point, confusion, mean, ratio
 
-#: The scenarios that the bars are about.
-LOSSLESS, LOSSY = "lab-loss-0", "lab-loss-1e-2"
+#: The scenario whose windows are drawn.
+LOSSY = "lab-loss-1e-2"
+#: Those that the bars are about: a sender is in the first or in the second.
+AT_LOSSLESS, AT_LOSSY = ("lab-loss-0", "lab-history-0"), (LOSSY, "lab-history-1e-2")
 VENO = "veno+none"
 
 
@@ -57,32 +60,33 @@ def _of(found: Found, scenario: str, sender: str) -> list[Point]:
     return [p for p in found[scenario][1] if p.sender == sender] if scenario in found else []
 
 
+def _first(found: Found, names: Sequence[str], sender: str) -> str:
+    """Of the scenarios the first that has the sender."""
+    return next((name for name in names if _of(found, name, sender)), "")
+
+
 def _bars(found: Found, c: float) -> str:
     rows = []
     senders = dict.fromkeys(p.sender for _, points in found.values() for p in points if decides(p.sender))
     for sender in senders:
-        lossy, lossless = _of(found, LOSSY, sender), _of(found, LOSSLESS, sender)
-        plain = _of(found, LOSSLESS, base(sender))
+        at_lossy, at_lossless = (_first(found, names, sender) for names in (AT_LOSSY, AT_LOSSLESS))
+        lossy, veno, bbr = (_of(found, at_lossy, one) for one in (sender, VENO, BBR))
+        lossless, plain = (_of(found, at_lossless, one) for one in (sender, base(sender)))
         for what, value, least, most in (
-            (
-                "goodput at 0.01 over BBR's",
-                ratio(lossy, _of(found, LOSSY, BBR), "goodput_mbps", c),
-                0.9,
-                None,
-            ),
+            ("goodput at 0.01 over BBR's", ratio(lossy, bbr, "goodput_mbps", c), limits.OVER_BBR, None),
             (
                 "goodput at 0.01 over its own without loss",
                 ratio(lossy, lossless, "goodput_mbps", c),
-                0.7,
+                limits.OVER_LOSSLESS,
                 None,
             ),
+            ("goodput at 0.01 over Veno's", ratio(lossy, veno, "goodput_mbps", c), limits.OVER_VENO, None),
             (
-                "goodput at 0.01 over Veno's",
-                ratio(lossy, _of(found, LOSSY, VENO), "goodput_mbps", c),
-                1.5,
+                "no random loss: sent again over the plain sender's",
+                _resent(lossless, plain),
                 None,
+                limits.HARM,
             ),
-            ("no random loss: sent again over the plain sender's", _resent(lossless, plain), None, 1.05),
         ):
             rows.append([what, name(sender), *_judged(value, least, most)])
     differences = sum(p.metrics.get("decision_differences", 0.0) for _, part in found.values() for p in part)
