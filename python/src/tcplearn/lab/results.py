@@ -12,14 +12,19 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import beside, bursts, downloads, kernel_log, loss_figures, pages, requests
+from . import beside, bursts, downloads, fades, kernel_log, loss_figures, pages, queue_drops, requests
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
 from .scenario import NO_ESTIMATOR, Scenario
 
 #: Whose versions matter, by the transfer's program.
-PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), "iperf3": ("iperf3",)}
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "send": (),
+    "nginx": ("nginx", "curl"),
+    "iperf3": ("iperf3",),
+    "echo": (),
+}
 
 #: A run has one flow to measure under each algorithm.
 TRANSFER = "transfer"
@@ -98,12 +103,16 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
     if scenario.transfer.requests:
         yield from requests.figures(folder, nstat, info["data_segs_out"])
+        if scenario.fades:
+            yield from fades.figures(folder)
+        if scenario.transfer.requests.on == "many":
+            yield from queue_drops.figures(folder)
+    if scenario.transfer.visits:
+        yield from requests.figures(folder, nstat, nstat[beside.SENT] + nstat["TcpRetransSegs"])
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
     if scenario.transfer.captured:
         yield from _pairs(folder / downloads.COUNTED).items()
-    fresh = scenario.transfer.requests is not None and scenario.transfer.requests.on == "fresh"
-    many = fresh or scenario.transfer.pages is not None  # connections
-    if arm.estimator != NO_ESTIMATOR and not many and arm.at == downloads.SENDER:
+    if arm.estimator != NO_ESTIMATOR and scenario.one_connection and arm.at == downloads.SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
