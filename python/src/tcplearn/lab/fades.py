@@ -76,21 +76,22 @@ def end() -> str:
 
 
 def overruns(folder: Path) -> Floats:
-    """Of each fade that a request was lost in: its length, and the time from its end to the answer, in ms."""
+    """Of each fade that a request was lost in: its number, its length, and the time from end to answer,
+    in ms."""
     times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
     took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
     answered_us = started_us + took_us
     out = []
-    for begins, ends in zip(times_us[::2], times_us[1::2], strict=True):
+    for number, (begins, ends) in enumerate(times_us.reshape(-1, 2)):
         # one at a time: the one that waits when the fade ends
         k = int(np.searchsorted(answered_us, ends, side="right"))
         if k < len(started_us) and begins - ON_THE_WAY_US <= started_us[k] <= ends - ON_THE_WAY_US:
-            out.append(((ends - begins) / 1000, (answered_us[k] - ends) / 1000))
-    return np.array(out, float).reshape(-1, 2)
+            out.append((number, (ends - begins) / 1000, (answered_us[k] - ends) / 1000))
+    return np.array(out, float).reshape(-1, 3)
 
 
 def figures(folder: Path) -> Iterator[tuple[str, float]]:
-    past = overruns(folder)[:, 1]
+    past = overruns(folder)[:, 2]
     yield "fades", float(len(past))
     if len(past):
         yield "mean_overrun_ms", float(past.mean())
