@@ -65,8 +65,8 @@ def _of_others(
         yield "![overrun past the end of fades](images/latency-fades.svg)"
     if loads:
         yield (
-            "**Thin flows over an overloaded queue** (`overload.toml`), with 95 % intervals of a run's "
-            f"answers, in {others.BLOCKS} blocks drawn again, drops as Poisson counts:\n\n{others.overload(loads)}"
+            "**Thin flows over an overloaded queue** (`overload.toml`), with 95 % intervals: each run's "
+            f"answers in {others.BLOCKS} blocks drawn again, drops as Poisson counts.\n\n{others.overload(loads)}"
         )
     if jain:
         yield (
