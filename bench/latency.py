@@ -66,7 +66,8 @@ def _of_others(
     if loads:
         yield (
             "**Thin flows over an overloaded queue** (`overload.toml`), with 95 % intervals: each run's "
-            f"answers in {others.BLOCKS} blocks drawn again, drops as Poisson counts.\n\n{others.overload(loads)}"
+            f"answers in {others.BLOCKS} blocks drawn again, drops as Poisson counts:\n\n"
+            + others.overload(loads)
         )
     if jain:
         yield (
