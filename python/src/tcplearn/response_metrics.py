@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 RESPONSES = (
-    ("requests", "requests on a kept connection (`[transfer.requests]`), one at a time"),
+    ("requests", "requests (`[transfer.requests]`, `[transfer.visits]`) that were answered"),
     ("mean_response_ms", "mean time from a request's first write to its answer at the application"),
     ("median_response_ms", "median of these times"),
     ("p99_response_ms", "99th percentile of these times"),
@@ -15,6 +15,9 @@ RESPONSES = (
         "needless_resends_permille",
         "duplicate SACKs received in 1,000 data segments: what had arrived already was sent again",
     ),
+    ("fades", "fades (`[fades]`) that a request was lost in"),
+    ("mean_overrun_ms", "mean time from a fade's end to the answer to the request that was lost in it"),
+    ("median_overrun_ms", "median of these times"),
     ("resend_events", "sendings, timeouts, probes and ACKs that a resend policy answered with a wait"),
     ("resend_differences", "of these, answers that the core, given the logged events, has otherwise"),
     ("instructions_per_sending", "instructions of a resend policy at a sending, a probe or a timeout"),
