@@ -78,6 +78,9 @@ def _document(run: Run) -> Json:
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
     if tree["loss"] is None:
         tree.pop("loss")
+    for part, key in (("topology", "moving"), ("tcp", "resend"), ("tcp", "timestamps")):
+        if not tree[part].get(key):  # earlier runs had none of them
+            tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
         startup = startups.parse(run.scenario.load.startup)
         # all of them: a run's key knows which defaults it was of
