@@ -3,16 +3,14 @@
 
 #include <algorithm>
 
-#include "ns3/inet-socket-address.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 
 namespace tcplearn {
 namespace {
 
-constexpr std::uint32_t kFirstPort = 2000;
 // think times of a flow, whatever else is drawn
-constexpr std::int64_t kFirstStream = 10000;
+constexpr std::int64_t kFirstStream = 10000, kFirstAnswerStream = 20000;
 // a full send buffer is looked at again
 constexpr std::uint64_t kBlockedMs = 10;
 
@@ -22,30 +20,18 @@ using ns3::Simulator;
 
 RequestFlow::RequestFlow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network,
                          const Load& load)
-    : recorder_(std::move(recorder)),
-      id_(id),
-      from_(network.hosts.Get(record().source)),
-      to_(network.hosts.Get(record().destination)),
-      address_(network.addresses[record().destination]),
-      load_(load) {
+    : recorder_(std::move(recorder)), id_(id), ends_(network, record()), load_(load) {
   draw_->SetStream(kFirstStream + id);
-  Simulator::ScheduleWithContext(from_->GetId(), record().start, &RequestFlow::start, this);
+  answer_draw_->SetStream(kFirstAnswerStream + id);
+  Simulator::ScheduleWithContext(ends_.from_node(), record().start, &RequestFlow::start, this);
 }
 
 void RequestFlow::start() {
-  const auto port = static_cast<std::uint16_t>(kFirstPort + id_);
-  listener_ = ns3::Socket::CreateSocket(to_, TcpSocketFactory::GetTypeId());
-  listener_->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));
-  listener_->Listen();
-  listener_->SetAcceptCallback(ns3::MakeNullCallback<bool, ns3::Ptr<ns3::Socket>, const ns3::Address&>(),
-                               ns3::MakeCallback(&RequestFlow::accepted, this));
-  socket_ = ns3::Socket::CreateSocket(from_, TcpSocketFactory::GetTypeId());
-  ns3::DynamicCast<TcpSocket>(socket_)->record_as(id_);
-  socket_->SetConnectCallback(ns3::MakeCallback(&RequestFlow::connected, this),
-                              ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
-  socket_->SetRecvCallback(ns3::MakeCallback(&RequestFlow::answered, this));
-  socket_->Bind();
-  socket_->Connect(ns3::InetSocketAddress(address_, port));
+  ends_.open(ns3::MakeCallback(&RequestFlow::accepted, this));
+  ends_.socket()->SetConnectCallback(ns3::MakeCallback(&RequestFlow::connected, this),
+                                     ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
+  ends_.socket()->SetRecvCallback(ns3::MakeCallback(&RequestFlow::answered, this));
+  ends_.connect();
 }
 
 void RequestFlow::connected(ns3::Ptr<ns3::Socket>) {
@@ -62,12 +48,12 @@ void RequestFlow::request() {
 }
 
 void RequestFlow::write(ns3::Time asked) {
-  if (socket_->GetTxAvailable() < load_.request_bytes) {
+  if (ends_.socket()->GetTxAvailable() < load_.request_bytes) {
     Simulator::Schedule(ns3::MilliSeconds(kBlockedMs), &RequestFlow::write, this, asked);
     return;
   }
   asked_.push_back(asked);
-  socket_->Send(ns3::Create<ns3::Packet>(load_.request_bytes));
+  ends_.socket()->Send(ns3::Create<ns3::Packet>(load_.request_bytes));
 }
 
 void RequestFlow::answered(ns3::Ptr<ns3::Socket> socket) {
@@ -93,15 +79,21 @@ void RequestFlow::finish() {
 }
 
 void RequestFlow::accepted(ns3::Ptr<ns3::Socket> socket, const ns3::Address&) {
-  socket->SetRecvCallback(ns3::MakeCallback(&RequestFlow::answer, this));
-  listener_->Close();  // one connection a flow
+  socket->SetRecvCallback(ns3::MakeCallback(&RequestFlow::received, this));
+  ends_.accepted();
 }
 
-void RequestFlow::answer(ns3::Ptr<ns3::Socket> socket) {
+void RequestFlow::received(ns3::Ptr<ns3::Socket> socket) {
   while (const ns3::Ptr<ns3::Packet> packet = socket->Recv()) {
     if (packet->GetSize() == 0) break;
     record().delivered_bytes += packet->GetSize();
   }
+  if (load_.answer_after_s <= 0) return answer(socket);
+  const double after_s = answer_draw_->GetValue(0, 2) * load_.answer_after_s;
+  Simulator::Schedule(ns3::Seconds(after_s), &RequestFlow::answer, this, socket);
+}
+
+void RequestFlow::answer(ns3::Ptr<ns3::Socket> socket) {
   const std::uint64_t whole = record().delivered_bytes / load_.request_bytes;
   if (whole > answers_) socket->Send(ns3::Create<ns3::Packet>(static_cast<std::uint32_t>(whole - answers_)));
   answers_ = whole;

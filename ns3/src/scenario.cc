@@ -158,6 +158,7 @@ Load read_load(const json& j) {
     take(j, "count", l.count);
     take(j, "request_bytes", l.request_bytes);
     take(j, "think_s", l.think_s);
+    take(j, "answer_after_s", l.answer_after_s);
     take(j, "stream", l.stream);
   } else {
     return l;

@@ -95,7 +95,7 @@ struct Load {
   double every_s;
   // of requests: how many on each flow, and how: request_flow.h
   std::uint32_t count, request_bytes;
-  double think_s;
+  double think_s, answer_after_s;
   bool stream;
   // of long: transfers that compete with those measured; of both UDP
   std::uint32_t beside;

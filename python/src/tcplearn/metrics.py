@@ -281,9 +281,8 @@ METRICS = (
     Metric(
         "jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 where each gets the same"
     ),
-    *(Metric(key, (NS3, LAB), meaning) for key, meaning in IN_BOTH),
+    *(Metric(key, (NS3, LAB), meaning) for key, meaning in (*IN_BOTH, *response_metrics.RESPONSES)),
     *(Metric(key, (LAB,), meaning) for key, meaning in (*IN_THE_KERNEL, *response_metrics.IN_THE_LAB)),
-    *(Metric(key, (NS3, LAB), meaning) for key, meaning in response_metrics.RESPONSES),
     *(Metric(key, (NS3,), meaning) for key, meaning in response_metrics.IN_NS3),
     Metric(
         "burst_mean_ms",

@@ -193,6 +193,7 @@ class Requests(_BesideUdp):
     count: Count  # of each flow; the run ends when all are answered, or at duration_s
     request_bytes: Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
     think_s: Positive  # mean, after an answer
+    answer_after_s: NotNegative = 0.0  # mean, evenly from none to twice that
     stream: Flag = False  # messages, as far apart, whether or not those before are answered
 
 
