@@ -63,10 +63,11 @@ class Classifier {
     return nb::make_tuple(d.congestion, static_cast<int>(d.cause));
   }
 
-  void change(std::int64_t time_us, std::uint32_t cwnd_segments, std::uint32_t change, std::uint32_t cause) {
+  void change(std::int64_t time_us, std::uint32_t cwnd_segments, std::uint32_t change, std::uint32_t cause,
+              std::uint32_t flight_segments, std::uint32_t ssthresh_segments) {
     if (change > TL_LOSS_TIMEOUT || cause > TL_LOSS_RANDOM)
       throw std::invalid_argument("no such change or cause");
-    const tl_loss_moment at{time_us, 0, cwnd_segments, 0, TL_LOSS_UNKNOWN};
+    const tl_loss_moment at{time_us, flight_segments, cwnd_segments, ssthresh_segments, TL_LOSS_UNKNOWN};
     classifier_->change(state_.data(), &at, static_cast<tl_loss_change>(change),
                         static_cast<tl_loss_cause>(cause));
   }
@@ -152,7 +153,8 @@ void bind_loss(nb::module_& m) {
       .def("observe", &Classifier::observe, "time_us"_a, "rtt_us"_a, "delivered_segments"_a, "duplicate"_a)
       .def("decide", &Classifier::decide, "time_us"_a, "flight_segments"_a, "cwnd_segments"_a,
            "ssthresh_segments"_a, "truth"_a = static_cast<std::uint32_t>(TL_LOSS_UNKNOWN))
-      .def("change", &Classifier::change, "time_us"_a, "cwnd_segments"_a, "change"_a, "cause"_a)
+      .def("change", &Classifier::change, "time_us"_a, "cwnd_segments"_a, "change"_a, "cause"_a,
+           "flight_segments"_a = 0, "ssthresh_segments"_a = 0)
       .def("features", &Classifier::features, "time_us"_a, "flight_segments"_a, "cwnd_segments"_a,
            "ssthresh_segments"_a)
       .def("run", &Classifier::run, "kind"_a, "time_us"_a, "rtt_us"_a, "delivered_segments"_a, "duplicate"_a,

@@ -66,7 +66,15 @@ class LossClassifier:
         self, time_us: int, flight_segments: int, cwnd_segments: int, ssthresh_segments: int, truth: int = 2
     ) -> tuple[float, int]:
         """P(congestion) and the cause."""
-    def change(self, time_us: int, cwnd_segments: int, change: int, cause: int) -> None:
+    def change(
+        self,
+        time_us: int,
+        cwnd_segments: int,
+        change: int,
+        cause: int,
+        flight_segments: int = 0,
+        ssthresh_segments: int = 0,
+    ) -> None:
         """0: recovery begun, 1: ended, 2: undone, 3: a timeout."""
     def features(
         self, time_us: int, flight_segments: int, cwnd_segments: int, ssthresh_segments: int

@@ -47,6 +47,13 @@ def test_each_sending_is_followed_through_the_hop(tmp_path: Path) -> None:
     assert not (tmp_path / "pcap").exists()
 
 
+def test_what_was_sent_after_the_first_captures_end_is_nobodys_drop(tmp_path: Path) -> None:
+    first, late = packet(CLOCKS_US + 10, 100, 1), packet(CLOCKS_US + 90, 900, 2)
+    write(tmp_path, capture(first), capture(first, late), capture(first))
+    truth.reduce(tmp_path, ["link"])
+    assert truth.drops(tmp_path) == []
+
+
 def test_nothing_sent_is_nothing_dropped(tmp_path: Path) -> None:
     write(tmp_path, capture(), capture(), capture())
     truth.reduce(tmp_path, ["link"])

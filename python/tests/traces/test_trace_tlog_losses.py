@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcplearn import _native
+from tcplearn import _native, losses
 from tcplearn.traces import tlog, tlog_losses, tlog_records
 
 ONE_Q30 = 2.0**30
 SPEC = "adaptive:threshold=0.3,highest=0.5"
+#: Its answers hang on the features of earlier losses.
+HISTORY = "history"
 
 
 def record(kind: int, dtype: np.dtype[Any], number: int, time_us: int, **fields: Any) -> Any:
@@ -23,9 +25,10 @@ def record(kind: int, dtype: np.dtype[Any], number: int, time_us: int, **fields:
     return row
 
 
-def logged() -> bytes:
+def logged(spec: str = SPEC) -> bytes:
     """Three losses of a connection as the kernel would log them, with their changes."""
-    core = _native.LossClassifier("adaptive", "fixed", {"threshold": 0.3, "highest": 0.5})
+    name, params = losses.parse(spec)
+    core = _native.LossClassifier(name, "fixed", params)
     rows = [record(tlog_records.OPEN, tlog_records.OPEN_RECORD, 0, 0, estimator=b"stock")]
     now = 1_000_000
     rows.append(
@@ -49,7 +52,7 @@ def decision(core: _native.LossClassifier, number: int, now: int) -> list[Any]:
     features = [int(x * ONE_Q30) for x in core.features(now, 30, 28, 20)]
     said = {"congestion_q30": int(congestion * ONE_Q30), "cause": cause, "features_q30": features}
     at = {"flight_segments": 30, "cwnd": 28, "ssthresh": 20}
-    core.change(now, 28, 0, cause)
+    core.change(now, 28, 0, cause, 30, 20)
     return [
         record(tlog_records.LOSS, tlog_records.LOSS_RECORD, number, now, **said, **at),
         record(
@@ -64,22 +67,25 @@ def decision(core: _native.LossClassifier, number: int, now: int) -> list[Any]:
     ]
 
 
-def test_each_decision_is_made_again_from_the_log() -> None:
-    c = tlog.parse(logged()).connections[1]
+@pytest.mark.parametrize("spec", [SPEC, HISTORY])
+def test_each_decision_is_made_again_from_the_log(spec: str) -> None:
+    c = tlog.parse(logged(spec)).connections[1]
     assert c.lost == 0 and len(c.losses) == len(c.loss_changes) == 3 and len(c.acks) == 91
-    assert tlog_losses.compare(c, SPEC) == tlog_losses.Compared(3, 0, 0)
+    assert len(set(c.losses["congestion_q30"])) > 1
+    assert tlog_losses.compare(c, spec) == tlog_losses.Compared(3, 0, 0)
 
 
+@pytest.mark.parametrize("spec", [SPEC, HISTORY])
 @pytest.mark.parametrize(
     ("field", "features", "answers"), [("features_q30", 1, 1), ("congestion_q30", 0, 2), ("cause", 0, 1)]
 )
-def test_a_difference_is_counted(field: str, features: int, answers: int) -> None:
-    c = tlog.parse(logged()).connections[1]
+def test_a_difference_is_counted(spec: str, field: str, features: int, answers: int) -> None:
+    c = tlog.parse(logged(spec)).connections[1]
     if field == "features_q30":
         c.losses[field][1, list(tlog_losses.losses.features()).index("rtt_min_to_srtt")] -= 1 << 20
     else:
         c.losses[field][1] ^= 1
-    found = tlog_losses.compare(c, SPEC)
+    found = tlog_losses.compare(c, spec)
     assert (found.features, found.answers) == (features, answers)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
 #: For a check: its allocations fail on purpose.
 FAILING = "tcplearn_failing.ko"
+#: More are left to the kernel's scheduler.
+GUESTS_PER_PROCESSOR = 8
 
 
 def cache_folder() -> Path:
@@ -212,14 +215,15 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Words before a command: it stays on a processor without another guest of ours; none where each has one.
+    """Words before a command: it stays on the processor that has the fewest guests of ours.
 
     In virtual time QEMU's two threads take turns, thousands of times a second: between two processors that
     takes longer than the guest's own work.
     """
+    places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
-        for processor in sorted(os.sched_getaffinity(0)) if wanted else ():
-            lock = held.enter_context((cache_folder() / f"processor-{processor}").open("w"))
+        for turn, processor in places if wanted else ():
+            lock = held.enter_context((cache_folder() / f"processor-{processor}-{turn}").open("w"))
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

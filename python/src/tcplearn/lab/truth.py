@@ -76,7 +76,8 @@ def _missing(
     sendings: dict[tuple[int, int], list[int]] = {}
     for (port, sequence, _), time_us in first.items():
         sendings.setdefault((port, sequence), []).append(time_us)
-    for sent in before.keys() - after.keys():
+    # what the first capture does not have was sent after its end: they are ended one after the other
+    for sent in (before.keys() - after.keys()) & first.keys():
         port, sequence, _ = sent
         sent_us = first[sent]
         later = [t for t in sendings[port, sequence] if t > sent_us]

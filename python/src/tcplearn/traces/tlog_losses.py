@@ -15,6 +15,7 @@ from .tlog import Connection
 from .tlog_records import DUPLICATE, OBSERVED
 
 _ONE_Q30 = 2.0**30
+_BEGUN = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,18 @@ def compare(c: Connection, spec: str) -> Compared:
     name, params = losses.parse(spec)
     core = _native.LossClassifier(name, "fixed", params)
     decisions = features = answers = 0
+    decided: Mapping[str, Any] = {}
     for record in _in_order(c):
         if "features_q30" in record:
             decisions += 1
+            decided = record
             features += _features(core, record) != list(map(int, record["features_q30"]))
             answers += _answer(core, record) != (record["congestion_q30"], record["cause"])
+            answers += name != "oracle" and _judged(core, record) != record["congestion_q30"]
         elif "change" in record:
-            core.change(record["time_us"], record["cwnd"], record["change"], record["cause"])
+            _change(core, record, decided)
         else:
             _observe(core, record)
-    if decisions and name != "oracle":
-        logged = core.judge(np.ascontiguousarray(c.losses["features_q30"] / _ONE_Q30))
-        answers += int((logged * _ONE_Q30 != c.losses["congestion_q30"]).sum())
     return Compared(decisions, features, answers)
 
 
@@ -63,6 +64,17 @@ def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
     core.observe(ack["time_us"], rtt_us, 1 if duplicate else ack["acked_segments"], duplicate)
 
 
+def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
+    """A recovery begins at the moment that was decided on, whose record has what is in flight. One that was
+    not decided on, as with ECN, has no such record: there a classifier that computes features again, as
+    `history` does, may differ."""
+    at = (record["time_us"], record["cwnd"], record["change"], record["cause"])
+    if record["change"] == _BEGUN and decided.get("record") == record["record"] - 1:
+        core.change(*at, decided["flight_segments"], decided["ssthresh"])
+    else:
+        core.change(*at)
+
+
 def _features(core: _native.LossClassifier, at: Mapping[str, Any]) -> list[int]:
     found = core.features(at["time_us"], at["flight_segments"], at["cwnd"], at["ssthresh"])
     return [int(x * _ONE_Q30) for x in found]
@@ -71,3 +83,9 @@ def _features(core: _native.LossClassifier, at: Mapping[str, Any]) -> list[int]:
 def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, int]:
     congestion, cause = core.decide(at["time_us"], at["flight_segments"], at["cwnd"], at["ssthresh"])
     return int(congestion * _ONE_Q30), cause
+
+
+def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
+    """By the logged features themselves, and what the classifier keeps of the connection."""
+    (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
+    return int(congestion * _ONE_Q30)

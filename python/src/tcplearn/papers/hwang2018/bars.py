@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcplearn.output.markdown import table_of
+from tcplearn.papers.hwang2018 import limits
 from tcplearn.papers.hwang2018.runs import SENDERS, Estimate, Point, by_condition, of, ratio, unseen
 
 JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45", "ml-past")
@@ -89,9 +90,13 @@ def _throughput(found: Sequence[Point], sender: str, c: float) -> Iterator[Bar]:
     found = unseen([p for p in found if p.scenario == "5"])
     at = of(found, "5", sender, loss_rate=1e-2)
     for what, other, least in (
-        ("goodput at 0.01 over its own without loss", of(found, "5", sender, loss_rate=0.0), 0.7),
-        ("goodput at 0.01 over Veno's, β 5", of(found, "5", "veno-5", loss_rate=1e-2), 1.5),
-        ("goodput at 0.01 over the oracle's", of(found, "5", "oracle", loss_rate=1e-2), 0.95),
+        (
+            "goodput at 0.01 over its own without loss",
+            of(found, "5", sender, loss_rate=0.0),
+            limits.OVER_LOSSLESS,
+        ),
+        ("goodput at 0.01 over Veno's, β 5", of(found, "5", "veno-5", loss_rate=1e-2), limits.OVER_VENO),
+        ("goodput at 0.01 over the oracle's", of(found, "5", "oracle", loss_rate=1e-2), limits.OVER_ORACLE),
     ):
         yield Bar(what, sender, ratio(at, other, "goodput_mbps", c), least=least)
 
@@ -104,58 +109,30 @@ def _no_harm(found: Sequence[Point], who: tuple[str, str, str], c: float) -> Ite
     alone = [p for p in clean if p.short["beside"] == 0]
     shared = [p for p in clean if p.short["beside"] == 1]
     neighbour = [p for p in lossy if p.short["beside"] == 1]
-    for what, points, other, metric, least, most in (
-        (
-            "no random loss, alone: drops over the plain sender's",
-            alone,
-            plain,
-            "queue_dropped_packets",
-            None,
-            1.05,
-        ),
-        ("no random loss, alone: mean RTT over the plain sender's", alone, plain, "mean_rtt_ms", None, 1.05),
-        (
-            "no random loss, shared: drops over the plain sender's",
-            shared,
-            plain,
-            "queue_dropped_packets",
-            None,
-            1.05,
-        ),
-        (
-            "no random loss, shared: mean RTT over the plain sender's",
-            shared,
-            plain,
-            "mean_rtt_ms",
-            None,
-            1.05,
-        ),
-        (
-            "random loss: neighbour's goodput, over what it has beside the oracle",
-            neighbour,
-            oracle,
-            "beside_goodput_mbps",
-            0.9,
-            None,
-        ),
-        (
-            "random loss: neighbour's goodput, over what it has beside BBR",
-            neighbour,
-            "bbr",
-            "beside_goodput_mbps",
-            1.0,
-            None,
-        ),
+    drops, rtt, beside = "queue_dropped_packets", "mean_rtt_ms", "beside_goodput_mbps"
+    for what, points, metric in (
+        ("no random loss, alone: drops over the plain sender's", alone, drops),
+        ("no random loss, alone: mean RTT over the plain sender's", alone, rtt),
+        ("no random loss, shared: drops over the plain sender's", shared, drops),
+        ("no random loss, shared: mean RTT over the plain sender's", shared, rtt),
     ):
-        yield _worst(what, sender, list(_ratios(points, sender, other, metric, c)), least, most)
+        values = list(_ratios(points, sender, plain, metric, c))
+        yield _worst(what, sender, values, None, limits.HARM)
+    for name, other, least in (
+        ("the oracle", oracle, limits.NEIGHBOUR),
+        ("BBR", "bbr", limits.NEIGHBOUR_BBR),
+    ):
+        what = f"random loss: neighbour's goodput, over what it has beside {name}"
+        values = list(_ratios(neighbour, sender, other, beside, c))
+        yield _worst(what, sender, values, least, None)
     jain = [
         (Estimate(sum(p.metrics["jain_index"] for p in own) / len(own)), condition)
         for condition, own in by_condition([p for p in shared if p.sender == sender])
     ]
-    yield _worst("no random loss, shared: Jain's index", sender, jain, 0.95, None)
+    yield _worst("no random loss, shared: Jain's index", sender, jain, limits.JAIN, None)
     over_plain = list(_ratios(shared, sender, plain, "jain_index", c))
     yield _worst(
-        "no random loss, shared: Jain's index over two plain senders'", sender, over_plain, 0.95, None
+        "no random loss, shared: Jain's index over two plain senders'", sender, over_plain, limits.JAIN, None
     )
 
 

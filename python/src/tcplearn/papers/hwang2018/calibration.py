@@ -11,11 +11,11 @@ from pathlib import Path
 from tcplearn.jobs import Kept
 from tcplearn.output.markdown import table_of
 from tcplearn.papers.hwang2018 import runs
+from tcplearn.papers.hwang2018.limits import HARM, JAIN, NEIGHBOUR
 from tcplearn.papers.hwang2018.runs import Estimate, Point, of, ratio
 
 LOSSY = (5e-3, 2e-2)
 REORDERED = 0.01
-MOST, LEAST_JAIN, LEAST_NEIGHBOUR = 1.05, 0.95, 0.9
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Candidate:
     @property
     def harmless(self) -> bool:
         return (
-            max(*self.drops, *self.rtt) <= MOST
-            and min(self.jain) >= LEAST_JAIN
-            and self.neighbour.value >= LEAST_NEIGHBOUR
+            max(*self.drops, *self.rtt) <= HARM
+            and min(self.jain) >= JAIN
+            and self.neighbour.value >= NEIGHBOUR
         )
 
 

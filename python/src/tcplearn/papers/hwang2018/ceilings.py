@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from tcplearn.output.markdown import table_of
 from tcplearn.papers.hwang2018.bars import words
+from tcplearn.papers.hwang2018.limits import JAIN, NEIGHBOUR_BBR
 from tcplearn.papers.hwang2018.runs import Estimate, Point, by_condition, mean, ratio, unseen
 
 #: Ours, the one that knows, the plain sender; of NewReno's kind and of CUBIC's.
 KINDS = (("ml-history", "oracle", "newreno"), ("cubic-history", "cubic-oracle", "cubic"))
-JAIN, NEIGHBOUR = 0.95, 1.0
 
 
 def section(found: Sequence[Point], c: float) -> Iterator[str]:
@@ -32,8 +32,8 @@ def section(found: Sequence[Point], c: float) -> Iterator[str]:
     over = "ours × two plain senders'"
     yield table_of((*head, "two plain senders", over), [[where, *_cells(values)] for where, values in jain])
     yield (
-        f"**The neighbour's goodput with random loss over what it has beside BBR, bar {NEIGHBOUR:g}:** "
-        + _count(neighbour, NEIGHBOUR, "plain sender")
+        f"**The neighbour's goodput with random loss over what it has beside BBR, bar {NEIGHBOUR_BBR:g}:** "
+        + _count(neighbour, NEIGHBOUR_BBR, "plain sender")
     )
     yield table_of((*head, "plain sender"), [[where, *_cells(values)] for where, values in neighbour])
 

@@ -31,6 +31,7 @@ FILES = (
     "history-1e-2",
     "codel",
     "reordered",
+    "cellular",
 )
 CONFIDENCE = 0.9
 

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from tcplearn.lab.scenario import Scenario
 from tcplearn.output.markdown import table_of
+from tcplearn.papers.hwang2018 import limits
 from tcplearn.papers.hwang2018.lab_runs import BBR, base, decides, name
 from tcplearn.papers.hwang2018.runs import Estimate, Point, confusion, mean, ratio
 
 #: The scenarios that the bars are about.
 LOSSLESS, LOSSY = "lab-loss-0", "lab-loss-1e-2"
+#: As LOSSY, for what that one does not have.
+HISTORY = "lab-history-1e-2"
 VENO = "veno+none"
 
 
@@ -61,28 +64,24 @@ def _bars(found: Found, c: float) -> str:
     rows = []
     senders = dict.fromkeys(p.sender for _, points in found.values() for p in points if decides(p.sender))
     for sender in senders:
-        lossy, lossless = _of(found, LOSSY, sender), _of(found, LOSSLESS, sender)
-        plain = _of(found, LOSSLESS, base(sender))
+        where = LOSSY if _of(found, LOSSY, sender) else HISTORY
+        lossy, veno, bbr = (_of(found, where, one) for one in (sender, VENO, BBR))
+        lossless, plain = (_of(found, LOSSLESS, one) for one in (sender, base(sender)))
         for what, value, least, most in (
-            (
-                "goodput at 0.01 over BBR's",
-                ratio(lossy, _of(found, LOSSY, BBR), "goodput_mbps", c),
-                0.9,
-                None,
-            ),
+            ("goodput at 0.01 over BBR's", ratio(lossy, bbr, "goodput_mbps", c), limits.OVER_BBR, None),
             (
                 "goodput at 0.01 over its own without loss",
                 ratio(lossy, lossless, "goodput_mbps", c),
-                0.7,
+                limits.OVER_LOSSLESS,
                 None,
             ),
+            ("goodput at 0.01 over Veno's", ratio(lossy, veno, "goodput_mbps", c), limits.OVER_VENO, None),
             (
-                "goodput at 0.01 over Veno's",
-                ratio(lossy, _of(found, LOSSY, VENO), "goodput_mbps", c),
-                1.5,
+                "no random loss: sent again over the plain sender's",
+                _resent(lossless, plain),
                 None,
+                limits.HARM,
             ),
-            ("no random loss: sent again over the plain sender's", _resent(lossless, plain), None, 1.05),
         ):
             rows.append([what, name(sender), *_judged(value, least, most)])
     differences = sum(p.metrics.get("decision_differences", 0.0) for _, part in found.values() for p in part)

@@ -15,7 +15,7 @@ _CLASSIFIERS = {
     "mlp/hwang2018": "the paper's",
     "mlp": "wide",
     "adaptive": "adaptive",
-    "history": "history at 0.45",
+    "history:threshold=0.45": "history at 0.45",
 }
 _PLAIN = {
     "reno": "NewReno",
@@ -37,7 +37,7 @@ def name(sender: str) -> str:
         return _PLAIN[base]
     classifier = what.partition(":")[0]
     over = "" if base == "reno" else f" over {BASES[base]}"
-    return f"ML-TCP, {_CLASSIFIERS.get(classifier, classifier)}{over}"
+    return f"ML-TCP, {_CLASSIFIERS.get(what) or _CLASSIFIERS.get(classifier, classifier)}{over}"
 
 
 def decides(sender: str) -> bool:

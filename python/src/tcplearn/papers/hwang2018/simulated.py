@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tcplearn.jobs import Progress
 from tcplearn.papers import Request, simulated
-from tcplearn.papers.hwang2018 import calibration, figures, runs, simulated_page, training
+from tcplearn.papers.hwang2018 import calibration, figures, kept_cubic, runs, simulated_page, training
 from tcplearn.simulate import scenario
 from tcplearn.simulate.results import RunStore
 
@@ -31,8 +31,9 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
     notes = request.notes(simulated.PAGE)
     among = calibration.candidates(folder, profile, kept, confidence)
     past = calibration.candidates(folder, profile, kept, confidence, calibration.PAST)
+    cubic = list(kept_cubic.section(folder, profile, kept, confidence))
     about = simulated_page.About(
-        request.command, profile, planned, confidence, notes, titles, trained, by_rate, among, past
+        request.command, profile, planned, confidence, notes, titles, trained, by_rate, among, past, cubic
     )
     text = simulated_page.page(found, folder, about)
     return simulated.write_page(request, text, runs=len(found), planned=planned, figures=len(drawn))

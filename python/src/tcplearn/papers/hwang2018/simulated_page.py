@@ -54,6 +54,7 @@ class About:
     by_rate: Sequence[AtRate]
     candidates: Sequence[Candidate]
     past: Sequence[Candidate]
+    cubic: Sequence[str]  # paragraphs of kept_cubic
 
 
 def page(found: Sequence[Point], folder: Path, about: About) -> str:
@@ -77,6 +78,7 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         *ceilings.section(found, c),
         about.notes.strip(),
         *_choice(about),
+        *about.cubic,
         "## Accuracy in the paper's own setting",
         f"A perceptron with the paper's two inputs, trained on {EVENTS} fast retransmits of its network, "
         f"tested on {TESTS} others, {TIMES} times over; the middle 95 %. Rows of the same runs are on both "
