@@ -49,4 +49,8 @@ std::int64_t ResendTimer::answered(ResendEvent::Kind kind, const tl_resend_ack& 
   return wait_.wait_us;
 }
 
+void ResendTimer::armed() {
+  if (events_) events_->back().armed = true;
+}
+
 }  // namespace tcplearn

@@ -27,6 +27,7 @@ struct ResendEvent {
   enum Kind { kSent, kFired, kAcknowledged } kind;
   tl_resend_ack in;  // of kSent and kFired the time and what is out
   tl_resend_wait answer;
+  bool armed = false;  // the timer was set by this answer
 };
 
 class ResendTimer {
@@ -39,6 +40,7 @@ class ResendTimer {
   std::int64_t wait_us() const { return wait_.wait_us; }  // the last answer
   bool ends_in_probe() const { return wait_.probe != 0; }
 
+  void armed();  // the timer was set by the last answer
   void keep_events(std::vector<ResendEvent>* events) { events_ = events; }
 
  private:

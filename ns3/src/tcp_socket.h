@@ -112,7 +112,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   void read_echo(const ns3::TcpHeader& header);
   tl_resend_ack answer() const;
   void resend();
-  bool can_probe() const;
+  bool in_order() const;  // nothing has been SACKed, and nothing is being recovered
   void probe();
   void run_timer(std::int64_t wait_us);
   void judge_losses();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // The socket whose retransmission timer a resend policy runs, with its events as linux/module/resend.c has
-// them: each first sending of a segment, each expiry once something has been sent again, each ACK of what was
-// neither acknowledged nor SACKed before, the handshake's too. Each answer is armed as it is, to the
-// microsecond.
+// them: each first sending of a segment, each expiry, each ACK of what was neither acknowledged nor SACKed
+// before, the handshake's too. A wait is armed as it is answered, to the microsecond. As in Linux a timer
+// that runs is left alone by new segments after SACKs, and by SACKs but those that begin a recovery: else a
+// stream would put it off for ever.
 //
 // ns-3 has no tail loss probe. Where the wait ends in one, the last segment is sent again with the windows as
-// they are (RFC 8985, 7.3); a loss that it repairs does not change them either, as Linux would (7.4). After
-// SACKs there is no probe, as in Linux.
+// they are (RFC 8985, 7.3), after SACKs the first that is missing: Linux has RACK there. A loss that a probe
+// repairs does not change the windows either, as it would in Linux (7.4).
 #include <algorithm>
 
 #include "ns3/simulator.h"
@@ -23,7 +24,14 @@ void TcpSocket::resend_by_policy() {
   m_resend->keep_events(m_settings->resend_events);
 }
 
-void TcpSocket::first_sent() { run_timer(m_resend->sent_us(whole_us(Simulator::Now()), m_sent.size())); }
+bool TcpSocket::in_order() const {
+  return m_txBuffer->GetSacked() == 0 && m_tcb->m_congState < ns3::TcpSocketState::CA_RECOVERY;
+}
+
+void TcpSocket::first_sent() {
+  const std::int64_t wait_us = m_resend->sent_us(whole_us(Simulator::Now()), m_sent.size());
+  if (in_order()) run_timer(wait_us);
+}
 
 void TcpSocket::read_echo(const ns3::TcpHeader& header) {
   const auto option = ns3::DynamicCast<const ns3::TcpOptionTS>(header.GetOption(ns3::TcpOption::TS));
@@ -47,6 +55,8 @@ tl_resend_ack TcpSocket::answer() const {
 
 void TcpSocket::ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_updated,
                            std::uint32_t delivered_bytes, const ns3::SequenceNumber32& old_head) {
+  const auto recovers = [this] { return m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY; };
+  const bool recovered = recovers();
   ns3::TcpSocketBase::ProcessAck(ack, scoreboard_updated, delivered_bytes, old_head);
   if (!m_resend || (ack <= old_head && !scoreboard_updated)) return;
   tl_resend_ack in = answer();
@@ -54,14 +64,15 @@ void TcpSocket::ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_upd
     in.rtt_us =
         std::max<std::int64_t>(ns3::TcpOptionTS::ElapsedTimeFromTsValue(*m_echo_ms).GetMicroSeconds(), 1000);
   m_resent_ms.reset();
-  run_timer(m_resend->acknowledged_us(in));
+  const std::int64_t wait_us = m_resend->acknowledged_us(in);
+  if (ack > old_head || (recovers() && !recovered)) run_timer(wait_us);
 }
 
 void TcpSocket::resend() {
   if (FlowRecord* f = flow())
     f->resent_after_fade(m_recorder->faded_until, m_sent.front().at, Simulator::Now());
   if (!m_resent_ms) m_resent_ms = ns3::TcpOptionTS::NowToTsValue();
-  const bool as_probe = can_probe();
+  const bool as_probe = m_resend->ends_in_probe() && m_tcb->m_congState != ns3::TcpSocketState::CA_LOSS;
   m_resend->fired_us(whole_us(Simulator::Now()), m_sent.size());
   if (as_probe) {
     probe();
@@ -72,14 +83,10 @@ void TcpSocket::resend() {
   run_timer(m_resend->wait_us());
 }
 
-bool TcpSocket::can_probe() const {
-  using State = ns3::TcpSocketState;
-  const bool open = m_tcb->m_congState == State::CA_OPEN || m_tcb->m_congState == State::CA_CWR;
-  return m_resend->ends_in_probe() && open && m_txBuffer->GetSacked() == 0;
-}
-
 void TcpSocket::probe() {
-  const ns3::SequenceNumber32 seq = m_sent.back().seq, end = m_sent.back().end;
+  const bool whole = m_txBuffer->GetSacked() == 0;
+  const ns3::SequenceNumber32 seq = whole ? m_sent.back().seq : m_txBuffer->HeadSequence();
+  const ns3::SequenceNumber32 end = whole ? m_sent.back().end : m_sent.front().end;
   if (FlowRecord* f = flow()) {
     f->probes++;
     f->oracle.timed_out(seq, f->serial);
@@ -88,6 +95,7 @@ void TcpSocket::probe() {
 }
 
 void TcpSocket::run_timer(std::int64_t wait_us) {
+  m_resend->armed();
   if (wait_us > 0)
     rearm(ns3::MicroSeconds(static_cast<std::uint64_t>(wait_us)));
   else if (m_state == ESTABLISHED)

@@ -103,19 +103,21 @@ std::size_t differences(const Played& played, const std::string& spec) {
   return out;
 }
 
-// Expiries that came at another time than the answer before said, and answers that ran out without one. Times
-// are rounded to microseconds.
+// Expiries that came at another time than the last answer that was armed said, and waits that ran out without
+// one. Times are rounded to microseconds.
 std::size_t at_other_times(const Played& played, std::size_t& fired) {
   std::size_t out = fired = 0;
-  for (std::size_t i = 1; i < played.events.size(); ++i) {
-    const ResendEvent &before = played.events[i - 1], &e = played.events[i];
-    const std::int64_t due_us = before.in.time_us + before.answer.wait_us;
+  const ResendEvent* armed = nullptr;
+  for (const ResendEvent& e : played.events) {
+    const std::int64_t wait_us = armed ? armed->answer.wait_us : 0;
+    const std::int64_t due_us = armed ? armed->in.time_us + wait_us : 0;
     if (e.kind == ResendEvent::kFired) {
       ++fired;
-      out += before.answer.wait_us == 0 || std::abs(e.in.time_us - due_us) > 1;
-    } else if (before.answer.wait_us > 0) {
+      out += wait_us == 0 || std::abs(e.in.time_us - due_us) > 1;
+    } else if (wait_us > 0) {
       out += e.in.time_us > due_us + 1;
     }
+    if (e.armed) armed = &e;
   }
   return out;
 }
