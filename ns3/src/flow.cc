@@ -1,44 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "flow.h"
 
-#include "ns3/inet-socket-address.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 
 namespace tcplearn {
-namespace {
-
-constexpr std::uint32_t kFirstPort = 2000;
-
-}  // namespace
-
 Flow::Flow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network,
            std::uint32_t segment_bytes)
     : recorder_(std::move(recorder)),
       id_(id),
-      from_(network.hosts.Get(record().source)),
-      to_(network.hosts.Get(record().destination)),
-      address_(network.addresses[record().destination]),
+      ends_(network, record()),
       segment_bytes_(segment_bytes),
       left_(record().packets) {
-  ns3::Simulator::ScheduleWithContext(from_->GetId(), record().start, &Flow::start, this);
+  ns3::Simulator::ScheduleWithContext(ends_.from_node(), record().start, &Flow::start, this);
 }
 
 void Flow::start() {
-  const auto port = static_cast<std::uint16_t>(kFirstPort + id_);
-  listener_ = ns3::Socket::CreateSocket(to_, TcpSocketFactory::GetTypeId());
-  listener_->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));
-  listener_->Listen();
-  listener_->SetAcceptCallback(ns3::MakeNullCallback<bool, ns3::Ptr<ns3::Socket>, const ns3::Address&>(),
-                               ns3::MakeCallback(&Flow::accepted, this));
-  socket_ = ns3::Socket::CreateSocket(from_, TcpSocketFactory::GetTypeId());
-  ns3::DynamicCast<TcpSocket>(socket_)->record_as(id_);
-  socket_->SetConnectCallback(ns3::MakeCallback(&Flow::connected, this),
-                              ns3::MakeCallback(&Flow::died, this));
-  socket_->SetCloseCallbacks(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>(),
-                             ns3::MakeCallback(&Flow::died, this));
-  socket_->SetSendCallback(ns3::MakeCallback(&Flow::fill, this));
-  if (socket_->Bind() != 0 || socket_->Connect(ns3::InetSocketAddress(address_, port)) != 0) died(socket_);
+  ends_.open(ns3::MakeCallback(&Flow::accepted, this));
+  const ns3::Ptr<ns3::Socket>& socket = ends_.socket();
+  socket->SetConnectCallback(ns3::MakeCallback(&Flow::connected, this), ns3::MakeCallback(&Flow::died, this));
+  socket->SetCloseCallbacks(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>(),
+                            ns3::MakeCallback(&Flow::died, this));
+  socket->SetSendCallback(ns3::MakeCallback(&Flow::fill, this));
+  if (!ends_.connect()) died(socket);
 }
 
 void Flow::connected(ns3::Ptr<ns3::Socket> socket) {
@@ -64,7 +48,7 @@ void Flow::accepted(ns3::Ptr<ns3::Socket> socket, const ns3::Address&) {
   socket->SetRecvCallback(ns3::MakeCallback(&Flow::received, this));
   socket->SetCloseCallbacks(ns3::MakeCallback(&Flow::received, this),
                             ns3::MakeCallback(&Flow::received, this));
-  listener_->Close();  // one connection a flow
+  ends_.accepted();
 }
 
 void Flow::received(ns3::Ptr<ns3::Socket> socket) {

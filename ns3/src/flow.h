@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "scenario.h"
+#include "flow_ends.h"
 
 namespace tcplearn {
 
@@ -27,11 +27,9 @@ class Flow {
 
   std::shared_ptr<Recorder> recorder_;
   std::uint32_t id_;
-  ns3::Ptr<ns3::Node> from_, to_;
-  ns3::Ipv4Address address_;
+  FlowEnds ends_;
   std::uint32_t segment_bytes_;
   std::uint64_t left_;
-  ns3::Ptr<ns3::Socket> socket_, listener_;
 };
 
 }  // namespace tcplearn

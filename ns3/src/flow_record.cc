@@ -9,8 +9,10 @@ NS_OBJECT_ENSURE_REGISTERED(SerialTag);
 
 void TimeoutOracle::arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial,
                             bool original) {
-  Arrived& here = arrived_.try_emplace(from, Arrived{end, false}).first->second;
+  const auto [at, is_new] = arrived_.try_emplace(from, Arrived{end, false});
+  Arrived& here = at->second;
   here.original |= original;
+  arrived_again_ += !is_new || end <= acked_;
   for (Open& o : open_)
     if (o.head >= from && o.head < end && serial <= o.last_serial) {
       needless_ += !o.counted;
@@ -24,6 +26,7 @@ void TimeoutOracle::arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 en
 
 void TimeoutOracle::acked(ns3::SequenceNumber32 upto) {
   while (!arrived_.empty() && arrived_.begin()->second.end <= upto) arrived_.erase(arrived_.begin());
+  acked_ = upto;
 }
 
 void TimeoutOracle::timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial) {
@@ -34,6 +37,11 @@ void TimeoutOracle::timed_out(ns3::SequenceNumber32 head, std::uint64_t last_ser
     ++spurious_;
   else
     open_.push_back({head, last_serial, is_there});
+}
+
+// Of a fade's end that came after the last sending: that one is taken as lost in it.
+void FlowRecord::resent_after_fade(ns3::Time faded_until, ns3::Time last_sent, ns3::Time now) {
+  if (faded_until > last_sent) overruns_us.push_back((now - faded_until).GetMicroSeconds());
 }
 
 void Recorder::cwnd(ns3::Time now, double bytes) {

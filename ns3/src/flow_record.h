@@ -44,6 +44,7 @@ class TimeoutOracle {
   void timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial);
   std::uint64_t spurious() const { return spurious_; }
   std::uint64_t needless() const { return needless_; }
+  std::uint64_t arrived_again() const { return arrived_again_; }  // segments that were there already
 
  private:
   struct Arrived {
@@ -57,7 +58,8 @@ class TimeoutOracle {
   };
   std::map<ns3::SequenceNumber32, Arrived> arrived_;  // by first byte
   std::vector<Open> open_;
-  std::uint64_t spurious_ = 0, needless_ = 0;
+  ns3::SequenceNumber32 acked_{0};
+  std::uint64_t spurious_ = 0, needless_ = 0, arrived_again_ = 0;
 };
 
 struct FlowRecord {
@@ -71,6 +73,11 @@ struct FlowRecord {
   std::uint64_t sent = 0, retransmitted = 0, timeouts = 0, syn_retransmitted = 0;
   std::uint64_t arrived = 0, delivered_bytes = 0;
   TimeoutOracle oracle;
+
+  std::uint64_t probes = 0;                // of a resend policy
+  std::vector<std::int64_t> responses_us;  // by request, from its first write to its answer
+  std::vector<std::int64_t> overruns_us;   // of fades: from its end to the timer's next resend
+  void resent_after_fade(ns3::Time faded_until, ns3::Time last_sent, ns3::Time now);
 
   Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
   Moments count_error_us, passed_error_us;           // where ticks are counted: the count, and less one
@@ -88,6 +95,7 @@ class Recorder {
   std::vector<FlowRecord> flows;  // not to grow once a socket has one
   std::shared_ptr<DropLog> drops = std::make_shared<DropLog>();
   std::shared_ptr<LossRecord> losses = std::make_shared<LossRecord>(0u);
+  ns3::Time faded_until;  // the end of the last fade
   void cwnd(ns3::Time now, double bytes);
   const std::vector<Moments>& cwnd_over_time() const { return cwnd_; }
   ns3::Time bin() const { return bin_; }

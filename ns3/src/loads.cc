@@ -77,7 +77,7 @@ void send_udp(const Network& network, std::uint32_t from, std::uint32_t to, doub
 
 void start_udp(const Scenario& scenario, const Network& network) {
   const Load& load = scenario.load;
-  if (load.kind != "long" || load.udp == "none") return;
+  if ((load.kind != "long" && load.kind != "requests") || load.udp == "none") return;
   const std::uint32_t from = network.senders[1], to = network.receivers[1];
   const double mbps = scenario.path.rate_mbps;
   if (load.udp_share > 0) send_udp(network, from, to, load.udp_share * mbps, load);
@@ -92,7 +92,7 @@ std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& netwo
     for (std::uint32_t i = 0; i < load.flows; ++i)
       out.push_back(
           flow(draw, load, network, network.senders[i % network.senders.size()], draw.between(load.start_s)));
-  } else if (load.kind == "long") {
+  } else if (load.kind == "long" || load.kind == "requests") {
     for (std::uint32_t i = 0; i < load.flows + load.beside; ++i) {
       FlowRecord transfer;
       transfer.beside = i >= load.flows;

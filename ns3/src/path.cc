@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "links.h"
+#include "moving_channel.h"
 #include "ns3/double.h"
 #include "ns3/error-model.h"
 #include "ns3/internet-stack-helper.h"
@@ -90,7 +91,8 @@ Ptr<QueueDisc> discipline_of(const Path& p, const NetDeviceContainer& bottleneck
 
 }  // namespace
 
-Network make_path(const Path& p, const std::shared_ptr<DropLog>& drops) {
+Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
+  const std::shared_ptr<DropLog>& drops = recorder->drops;
   NodeContainer hosts, routers;
   hosts.Create(4);  // sender, beside; receiver, beside
   routers.Create(2);
@@ -107,7 +109,11 @@ Network make_path(const Path& p, const std::shared_ptr<DropLog>& drops) {
       traced ? traced_link(traced, routers.Get(0), routers.Get(1), p.rtt_ms * kMiddle, limit, p.trace)
              : link(routers.Get(0), routers.Get(1), p.rate_mbps, p.rtt_ms * kMiddle,
                     in_device ? packets(limit) : kRing);
-  const NetDeviceContainer first = link(hosts.Get(0), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy);
+  const auto moving = p.moving ? CreateObject<MovingChannel>() : nullptr;
+  if (moving) moving->choose(*p.moving, recorder);
+  const NetDeviceContainer first =
+      moving ? link_through(moving, hosts.Get(0), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy)
+             : link(hosts.Get(0), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy);
   const auto last_hop = CreateObject<ReorderChannel>();
   last_hop->choose(p.reorder_rate, MicroSeconds(std::llround(p.reorder_ms * 1e3)));
   const NetDeviceContainer last =
@@ -131,8 +137,8 @@ Network make_path(const Path& p, const std::shared_ptr<DropLog>& drops) {
   out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
                    assign(beside[1]).GetAddress(1)};
   // a link by a channel of ours has none
-  for (const NetDeviceContainer& devices : {first, beside[0], beside[1]})
-    TrafficControlHelper().Uninstall(devices);
+  for (const NetDeviceContainer& devices : {beside[0], beside[1]}) TrafficControlHelper().Uninstall(devices);
+  if (!moving) TrafficControlHelper().Uninstall(first);
   out.senders = {0, 1};
   out.receivers = {2, 3};
   Ipv4GlobalRoutingHelper::PopulateRoutingTables();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -141,6 +142,53 @@ void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>
     run.emplace_back("jain_index", sum * sum / squares / static_cast<double>(all.size()));
 }
 
+// As numpy.percentile has it, of sorted values.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double mean_of(const std::vector<double>& values, std::size_t last) {
+  return std::accumulate(values.end() - static_cast<std::ptrdiff_t>(last), values.end(), 0.0) /
+         static_cast<double>(last);
+}
+
+std::vector<std::int64_t> responses_us(const Recorder& recorder) {
+  std::vector<std::int64_t> out;
+  for (const FlowRecord& f : recorder.flows)
+    out.insert(out.end(), f.responses_us.begin(), f.responses_us.end());
+  return out;
+}
+
+// Of requests; of the slowest one in fifty is taken.
+void add_responses(Metrics& run, const Recorder& recorder) {
+  std::vector<double> ms, overruns_ms;
+  double again = 0, sent = 0, probes = 0;
+  for (const std::int64_t us : responses_us(recorder)) ms.push_back(static_cast<double>(us) / 1e3);
+  for (const FlowRecord& f : recorder.flows) {
+    for (const std::int64_t us : f.overruns_us) overruns_ms.push_back(static_cast<double>(us) / 1e3);
+    again += static_cast<double>(f.oracle.arrived_again());
+    sent += static_cast<double>(f.sent);
+    probes += static_cast<double>(f.probes);
+  }
+  std::sort(ms.begin(), ms.end());
+  run.emplace_back("requests", ms.size());
+  if (!ms.empty()) {
+    run.emplace_back("mean_response_ms", mean_of(ms, ms.size()));
+    run.emplace_back("median_response_ms", quantile(ms, 0.5));
+    run.emplace_back("p99_response_ms", quantile(ms, 0.99));
+    run.emplace_back("p999_response_ms", quantile(ms, 0.999));
+    run.emplace_back("slowest_response_ms", mean_of(ms, std::max<std::size_t>(ms.size() / 50, 1)));
+    run.emplace_back("longest_response_ms", ms.back());
+  }
+  if (sent > 0) run.emplace_back("needless_resends_permille", 1000 * again / sent);
+  run.emplace_back("probes", probes);
+  run.emplace_back("overruns", overruns_ms.size());
+  if (!overruns_ms.empty()) run.emplace_back("mean_overrun_ms", mean_of(overruns_ms, overruns_ms.size()));
+}
+
 void add_decisions(Metrics& run, const LossRecord& losses) {
   const char* names[2][2] = {{"random_called_congestion", "random_called_random"},
                              {"congestion_called_congestion", "congestion_called_random"}};
@@ -204,6 +252,7 @@ void write_report(std::ostream& out, const Scenario& s, const Recorder& recorder
     run.emplace_back("mean_abs_error_by_sample_ticks", *error);
   run.emplace_back("mean_queue_bytes", totals.queued_bytes.mean());
   if (s.topology == "path") add_path(run, recorder, all, beside);
+  if (s.load.kind == "requests") add_responses(run, recorder);
   if (s.socket.loss) add_decisions(run, *recorder.losses);
   run.emplace_back("flows", static_cast<double>(all.size() + beside.size()));
   for (const char* state : {"finished", "running", "connecting", "died"})
@@ -212,6 +261,7 @@ void write_report(std::ostream& out, const Scenario& s, const Recorder& recorder
   Json line{{"kind", "run"}};
   line["metrics"] = object_of(run);
   line["cwnd_over_time"] = {{"bin_s", recorder.bin().GetSeconds()}, {"bytes", series_of(recorder)}};
+  if (s.load.kind == "requests") line["responses_us"] = responses_us(recorder);
   line["cost"] = {{"cpu_s", totals.cpu_s}, {"events", totals.events}, {"peak_mib", totals.peak_mib}};
   out << line << '\n';
 }

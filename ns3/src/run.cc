@@ -8,6 +8,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "report.h"
+#include "request_flow.h"
 
 namespace tcplearn {
 namespace {
@@ -26,7 +27,7 @@ void run(const Scenario& scenario, std::ostream& out) {
   const auto recorder = std::make_shared<Recorder>(ns3::Seconds(scenario.cwnd_bin_s));
   recorder->losses = std::make_shared<LossRecord>(scenario.loss_rows);
   const Network network = scenario.topology == "manet"  ? make_manet(scenario.manet)
-                          : scenario.topology == "path" ? make_path(scenario.path, recorder->drops)
+                          : scenario.topology == "path" ? make_path(scenario.path, recorder)
                                                         : make_dumbbell(scenario.dumbbell);
   recorder->flows = make_load(scenario, network);
   start_udp(scenario, network);
@@ -37,8 +38,12 @@ void run(const Scenario& scenario, std::ostream& out) {
     network.hosts.Get(i)->AggregateObject(factory);
   }
   std::vector<std::unique_ptr<Flow>> flows;
+  std::vector<std::unique_ptr<RequestFlow>> requests;
   for (const FlowRecord& record : recorder->flows)
-    flows.push_back(std::make_unique<Flow>(recorder, record.id, network, scenario.tcp.segment_bytes));
+    if (scenario.load.kind == "requests")
+      requests.push_back(std::make_unique<RequestFlow>(recorder, record.id, network, scenario.load));
+    else
+      flows.push_back(std::make_unique<Flow>(recorder, record.id, network, scenario.tcp.segment_bytes));
 
   RunTotals totals;
   ns3::Simulator::Schedule(ns3::Seconds(1), [&] { poll_queue(network, totals.queued_bytes); });
@@ -48,7 +53,9 @@ void run(const Scenario& scenario, std::ostream& out) {
   totals.cpu_s = cpu_seconds() - before_s;
   totals.events = ns3::Simulator::GetEventCount();
   totals.peak_mib = peak_mib();
-  write_report(out, scenario, *recorder, totals);
+  Scenario ran = scenario;
+  if (!requests.empty()) ran.duration_s = ns3::Simulator::Now().GetSeconds();  // until the last answer
+  write_report(out, ran, *recorder, totals);
   out.flush();
   ns3::Simulator::Destroy();
 }

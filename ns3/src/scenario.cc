@@ -62,6 +62,18 @@ Dumbbell read_dumbbell(const json& j) {
   return d;
 }
 
+Moving read_moving(const json& j) {
+  Moving m{};
+  take(j, "jitter_ms", m.jitter_ms);
+  take(j, "tail_ms", m.tail_ms);
+  take(j, "step_ms", m.step_ms);
+  take(j, "step_every_s", m.step_every_s);
+  take(j, "fade_s", m.fade_s);
+  take(j, "fade_every_s", m.fade_every_s);
+  take(j, "loss_back_rate", m.loss_back_rate);
+  return m;
+}
+
 Path read_path(const json& j) {
   Path p{};
   take(j, "rate_mbps", p.rate_mbps);
@@ -75,6 +87,7 @@ Path read_path(const json& j) {
   take(j, "loss_place", p.loss_place);
   take(j, "reorder_rate", p.reorder_rate);
   take(j, "reorder_ms", p.reorder_ms);
+  if (j.contains("moving")) p.moving = read_moving(j.at("moving"));
   return p;
 }
 
@@ -137,10 +150,19 @@ Load read_load(const json& j) {
   take(j, "packets", l.packets);
   take(j, "start_s", l.start_s);
   take(j, "every_s", l.every_s);
-  if (l.kind != "long") return l;
-  take(j, "beside", l.beside);
-  take(j, "beside_congestion_control", l.beside_congestion_control);
-  take(j, "beside_start_s", l.beside_start_s);
+  if (l.kind == "long") {
+    take(j, "beside", l.beside);
+    take(j, "beside_congestion_control", l.beside_congestion_control);
+    take(j, "beside_start_s", l.beside_start_s);
+  } else if (l.kind == "requests") {
+    take(j, "count", l.count);
+    take(j, "request_bytes", l.request_bytes);
+    take(j, "think_s", l.think_s);
+    take(j, "answer_after_s", l.answer_after_s);
+    take(j, "stream", l.stream);
+  } else {
+    return l;
+  }
   take(j, "udp", l.udp);
   take(j, "udp_share", l.udp_share);
   take(j, "udp_reverse_share", l.udp_reverse_share);
@@ -163,6 +185,7 @@ Tcp read_tcp(const json& j) {
   take(j, "max_segment_lifetime_s", t.max_segment_lifetime_s);
   take(j, "sack", t.sack);
   take(j, "keep_backoff", t.keep_backoff);
+  t.timestamps = j.contains("timestamps") && j.at("timestamps").get<bool>();
   return t;
 }
 
@@ -202,6 +225,10 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
   s.keep_backoff = tcp.keep_backoff;
   s.backoff_max = ns3::Seconds(tcp.backoff_max_s);
   if (!s.stock) make_estimator(s.estimator);  // refuses now what it would refuse in the middle of a run
+  if (const auto& of_tcp = j.at("tcp"); of_tcp.contains("resend")) {
+    s.resend = parse_resend_spec(of_tcp.at("resend").get<std::string>());
+    ResendTimer{s.resend};
+  }
   return s;
 }
 
@@ -250,7 +277,8 @@ void set_tcp_defaults(const Tcp& t) {
   // PRR, the default, rewrites cwnd during recovery; this is RFC 5681's and NewReno's
   set("TcpL4Protocol::RecoveryType", TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   set("TcpSocketBase::Sack", BooleanValue(t.sack));
-  set("TcpSocketBase::Timestamp", BooleanValue(false));  // it would round each sample to 1 ms
+  // sockets of ours take no sample from them but after a resend: they count milliseconds
+  set("TcpSocketBase::Timestamp", BooleanValue(t.timestamps));
   set("TcpSocketBase::WindowScaling", BooleanValue(t.buffer_bytes > 65535));
   set("TcpSocketBase::LimitedTransmit", BooleanValue(true));
   set("TcpSocketBase::MaxSegLifetime", ns3::DoubleValue(t.max_segment_lifetime_s));

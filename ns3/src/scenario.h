@@ -46,6 +46,14 @@ struct Dumbbell {
   std::string trace;  // in place of the rate; "": none
 };
 
+struct Moving {  // the first hop of a path, whose delay moves and which fades: moving_channel.h
+  double jitter_ms, tail_ms;
+  double step_ms, step_every_s;
+  Range fade_s;
+  double fade_every_s;
+  double loss_back_rate;
+};
+
 struct Path {
   double rate_mbps, rtt_ms;
   std::string queue;  // droptail, codel, fq-codel
@@ -55,6 +63,7 @@ struct Path {
   double loss_rate, loss_burst_packets;
   std::string loss_place;  // first-hop, bottleneck, last-hop
   double reorder_rate, reorder_ms;
+  std::optional<Moving> moving;
 };
 
 struct Cloudbox {       // a bottleneck between clouds, each connection with a path of its own: delaybox.h
@@ -79,12 +88,16 @@ struct Web {     // web_load.h
 };
 
 struct Load {
-  std::string kind;  // ftp, bursts, long
+  std::string kind;  // ftp, bursts, long, requests
   std::uint32_t flows;
   Range packets;
   Range start_s;
   double every_s;
-  // of long: transfers that compete with those measured, and UDP
+  // of requests: how many on each flow, and how: request_flow.h
+  std::uint32_t count, request_bytes;
+  double think_s, answer_after_s;
+  bool stream;
+  // of long: transfers that compete with those measured; of both UDP
   std::uint32_t beside;
   std::string beside_congestion_control;
   Range beside_start_s;
@@ -97,7 +110,7 @@ struct Tcp {
   std::string congestion_control;
   std::uint32_t segment_bytes, buffer_bytes, initial_window, cwnd_max_bytes, delayed_ack_segments;
   double delayed_ack_s, connect_timeout_s, backoff_max_s, max_segment_lifetime_s;
-  bool sack, keep_backoff;
+  bool sack, keep_backoff, timestamps;
 };
 
 struct Scenario {
@@ -128,7 +141,7 @@ struct Network {
 void set_tcp_defaults(const Tcp& tcp);
 Network make_manet(const Manet& manet);
 Network make_dumbbell(const Dumbbell& dumbbell);
-Network make_path(const Path& path, const std::shared_ptr<DropLog>& drops);
+Network make_path(const Path& path, const std::shared_ptr<Recorder>& recorder);
 std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& network);
 void start_udp(const Scenario& scenario, const Network& network);
 

@@ -5,13 +5,11 @@
 #include <cmath>
 
 #include "keep_window.h"
-#include "ns3/node.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
-#include "ns3/tcp-l4-protocol.h"
-#include "ns3/tcp-recovery-ops.h"
+#include "ns3/tcp-rx-buffer.h"
 #include "ns3/tcp-tx-buffer.h"
 
 namespace tcplearn {
@@ -20,7 +18,6 @@ using ns3::Simulator;
 using ns3::Time;
 
 NS_OBJECT_ENSURE_REGISTERED(TcpSocket);
-NS_OBJECT_ENSURE_REGISTERED(TcpSocketFactory);
 
 namespace {
 // 1 << 6 times the first wait is beyond any cap; ns-3 shifts an int by the number of tries
@@ -30,18 +27,10 @@ constexpr std::uint32_t kFinResends = 6;
 // a long transfer reports to its startup policy after each such part
 constexpr std::uint32_t kReportSegments = 32;
 
-template <typename T>
-ns3::Ptr<T> create(const ns3::TypeId& type) {
+ns3::Ptr<ns3::TcpCongestionOps> congestion_control(const std::string& name) {
   ns3::ObjectFactory factory;
-  factory.SetTypeId(type);
-  return factory.Create<T>();
-}
-
-template <typename T>
-ns3::Ptr<T> create_by(const ns3::Ptr<ns3::TcpL4Protocol>& tcp, const char* attribute) {
-  ns3::TypeIdValue type;
-  tcp->GetAttribute(attribute, type);
-  return create<T>(type.Get());
+  factory.SetTypeId(name);
+  return factory.Create<ns3::TcpCongestionOps>();
 }
 
 double as_us(Time time) { return static_cast<double>(time.GetNanoSeconds()) * 1e-3; }
@@ -81,9 +70,10 @@ void TcpSocket::record_as(std::uint32_t flow) {
   m_txTrace.ConnectWithoutContext(ns3::MakeCallback(&TcpSocket::tag, this));
   if (m_recorder->flows[flow].beside) {
     if (const std::string& other = m_settings->beside_congestion_control; !other.empty())
-      SetCongestionControlAlgorithm(create<ns3::TcpCongestionOps>(ns3::TypeId::LookupByName(other)));
-  } else if (m_settings->loss) {
-    judge_losses();
+      SetCongestionControlAlgorithm(congestion_control(other));
+  } else {
+    if (m_settings->loss) judge_losses();
+    if (!m_settings->resend.name.empty()) resend_by_policy();
   }
 }
 
@@ -221,6 +211,7 @@ double TcpSocket::standing_us() const {
 // In place of ns-3's history: it keeps what was in force at each sending, and SYNs are marked too.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
   count_down();
+  if (m_timestampEnabled && size) m_highTxAck = std::max(m_highTxAck, m_tcb->m_rxBuffer->NextRxSequence());
   if (FlowRecord* f = flow(); f && size) {
     f->sent++;
     f->retransmitted += again;
@@ -230,6 +221,7 @@ void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t
   if (m_unreported.sent_segments >= kReportSegments) report_place();
   if (!again) {
     m_sent.push_back({seq, seq + size, Simulator::Now(), standing_us(), m_rto.Get()});
+    if (m_resend && size) first_sent();
     return;
   }
   for (Sent& sent : m_sent)
@@ -250,6 +242,7 @@ void TcpSocket::EstimateRtt(const ns3::TcpHeader& header) {
   if (m_judge && m_state == ESTABLISHED) m_judge->acknowledged(ack, m_raw_rtt_us, sender_state());
   while (!m_sent.empty() && m_sent.front().end <= ack) m_sent.pop_front();
   if (FlowRecord* f = flow()) f->oracle.acked(ack);
+  if (m_resend) read_echo(header);
 }
 
 void TcpSocket::take_sample(const Sent& sent) {
@@ -347,50 +340,21 @@ void TcpSocket::rearm(Time wait) {
 }
 
 void TcpSocket::ReTxTimeout() {
-  if (m_state != CLOSED && m_state != TIME_WAIT && m_state != SYN_SENT && m_txBuffer->Size() > 0) {
-    if (FlowRecord* f = flow()) {
-      f->timeouts++;
-      f->oracle.timed_out(m_txBuffer->HeadSequence(), f->serial);
-    }
-    if (m_judge) m_judge->timed_out(sender_state());
-    m_backed_off = true;
-    for (Sent& sent : m_sent) sent.forgotten = true;
-  }
+  const bool of_data =
+      m_state != CLOSED && m_state != TIME_WAIT && m_state != SYN_SENT && m_txBuffer->Size() > 0;
+  if (of_data && m_resend && !m_sent.empty()) return resend();
+  if (of_data) timed_out();
   ns3::TcpSocketBase::ReTxTimeout();
 }
 
-ns3::TypeId TcpSocketFactory::GetTypeId() {
-  static ns3::TypeId id = ns3::TypeId("tcplearn::TcpSocketFactory")
-                              .SetParent<ns3::SocketFactory>()
-                              .SetGroupName("Internet")
-                              .AddConstructor<TcpSocketFactory>();
-  return id;
-}
-
-void TcpSocketFactory::configure(std::shared_ptr<const SocketSettings> settings,
-                                 std::shared_ptr<Recorder> recorder) {
-  m_settings = std::move(settings);
-  m_recorder = std::move(recorder);
-}
-
-ns3::Ptr<ns3::Socket> TcpSocketFactory::CreateSocket() {
-  const ns3::Ptr<ns3::Node> node = GetObject<ns3::Node>();
-  const ns3::Ptr<ns3::TcpL4Protocol> tcp = node->GetObject<ns3::TcpL4Protocol>();
-  const ns3::Ptr<TcpSocket> socket = ns3::CreateObject<TcpSocket>();
-  socket->SetNode(node);
-  socket->SetTcp(tcp);
-  if (m_settings->stock) {
-    socket->SetRtt(ns3::CreateObject<ns3::RttMeanDeviation>());
-  } else {
-    const ns3::Ptr<CoreRttEstimator> rtt = ns3::CreateObject<CoreRttEstimator>();
-    rtt->choose(m_settings->estimator);
-    socket->SetRtt(rtt);
+void TcpSocket::timed_out() {
+  if (FlowRecord* f = flow()) {
+    f->timeouts++;
+    f->oracle.timed_out(m_txBuffer->HeadSequence(), f->serial);
   }
-  socket->SetCongestionControlAlgorithm(create_by<ns3::TcpCongestionOps>(tcp, "SocketType"));
-  socket->SetRecoveryAlgorithm(create_by<ns3::TcpRecoveryOps>(tcp, "RecoveryType"));
-  socket->configure(m_settings, m_recorder);
-  tcp->AddSocket(socket);
-  return socket;
+  if (m_judge) m_judge->timed_out(sender_state());
+  m_backed_off = true;
+  for (Sent& sent : m_sent) sent.forgotten = true;
 }
 
 }  // namespace tcplearn

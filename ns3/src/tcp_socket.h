@@ -10,6 +10,8 @@
 // the
 //   receiver's window is what limits
 // - a lost SYN or SYN-ACK changes the windows as a startup policy says (ns-3 never does)
+// - a timestamp is echoed where data carries the ACK too (RFC 7323, 4.3): ns-3 counts pure ACKs alone as sent
+// - where a resend policy is given, its waits are the timer's, and it probes (tcp_socket_resends.cc)
 // - SYNs are sent again at most backoff_max apart, for as long as the flow lives
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
@@ -26,6 +28,7 @@
 #include "ns3/simulator.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
+#include "resend_timer.h"
 #include "rtt_estimator.h"
 #include "slow_clock.h"
 #include "startup.h"
@@ -48,8 +51,10 @@ struct SocketSettings {
   std::uint32_t seed = 0;       // of the clocks' phases
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
-  std::uint32_t cwnd_max_bytes = 0;       // 0: none
-  std::optional<LossSettings> loss;       // of flows that are measured
+  std::uint32_t cwnd_max_bytes = 0;  // 0: none
+  std::optional<LossSettings> loss;  // of flows that are measured
+  ResendSpec resend;                 // of these; without a policy ns-3's timer
+  std::vector<ResendEvent>* resend_events = nullptr;
   std::string beside_congestion_control;  // of those beside them; "": the same
 };
 
@@ -79,6 +84,8 @@ class TcpSocket : public ns3::TcpSocketBase {
   void EstimateRtt(const ns3::TcpHeader& header) override;
   void NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) override;
   void ReTxTimeout() override;
+  void ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_updated, std::uint32_t delivered_bytes,
+                  const ns3::SequenceNumber32& old_head) override;
 
  private:
   struct Sent {
@@ -99,6 +106,15 @@ class TcpSocket : public ns3::TcpSocketBase {
   void measure(const Sent& sent, std::int64_t sample_us, std::int64_t counted_us, std::int64_t raw_us);
   void rearm(ns3::Time wait);
   void count_down();
+  void timed_out();
+  void resend_by_policy();
+  void first_sent();
+  void read_echo(const ns3::TcpHeader& header);
+  tl_resend_ack answer() const;
+  void resend();
+  bool in_order() const;  // nothing has been SACKed, and nothing is being recovered
+  void probe();
+  void run_timer(std::int64_t wait_us);
   void judge_losses();
   void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
   SenderState sender_state() const;
@@ -123,6 +139,10 @@ class TcpSocket : public ns3::TcpSocketBase {
   bool m_backed_off = false;
   std::int64_t m_raw_rtt_us = 0;  // of the ACK that is being taken; 0: it gave none
   std::unique_ptr<LossJudge> m_judge;
+
+  std::unique_ptr<ResendTimer> m_resend;
+  std::optional<std::uint32_t> m_echo_ms;    // of the ACK that is being taken, where it has a timestamp
+  std::optional<std::uint32_t> m_resent_ms;  // timestamp of the timer's first resend since the last ACK
 
   std::shared_ptr<Startup> m_startup;
   std::shared_ptr<FirstRto> m_first_rto;

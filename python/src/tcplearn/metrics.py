@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from tcplearn import response_metrics
 from tcplearn.clock_metrics import OF_COUNTED_TICKS, OF_TIME
 from tcplearn.loss_metrics import IN_BOTH, IN_THE_KERNEL
-from tcplearn.response_metrics import RESPONSES
 from tcplearn.web_metrics import DOWNLOADS, PAGES, WEB
 
 #: Ending of a key, and its unit; the longest that fits counts.
@@ -281,8 +281,9 @@ METRICS = (
     Metric(
         "jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 where each gets the same"
     ),
-    *(Metric(key, (NS3, LAB), meaning) for key, meaning in IN_BOTH),
-    *(Metric(key, (LAB,), meaning) for key, meaning in (*IN_THE_KERNEL, *RESPONSES)),
+    *(Metric(key, (NS3, LAB), meaning) for key, meaning in (*IN_BOTH, *response_metrics.RESPONSES)),
+    *(Metric(key, (LAB,), meaning) for key, meaning in (*IN_THE_KERNEL, *response_metrics.IN_THE_LAB)),
+    *(Metric(key, (NS3,), meaning) for key, meaning in response_metrics.IN_NS3),
     Metric(
         "burst_mean_ms",
         (LAB,),

@@ -230,13 +230,12 @@ class Algorithms(Table):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        from tcplearn import estimators, losses, startups
-        from tcplearn.traces import tlog_resends
+        from tcplearn import estimators, losses, resends, startups
 
         for spec in self.loss:
             losses.check(spec)
         for spec in self.resends:
-            tlog_resends.check(spec)
+            resends.check(spec)
         if self.loss and (self.resends or self.rto_min_ms or self.settings):
             raise ValueError("loss and resends are two sets of algorithms; give one")
         if self.loss and "vegas" in self.congestion:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
 
-from tcplearn import startups
+from tcplearn import resends, startups
 from tcplearn.errors import UserError
 from tcplearn.scenario.check import Table
 
@@ -102,6 +102,24 @@ class Dumbbell(Table):
         return _traced_droptail(self)
 
 
+class Moving(Table):
+    """The first hop of a path, both ways: its delay moves, and it loses all in some times."""
+
+    jitter_ms: NotNegative = 0.0  # mean of what is even from none to twice that; order is kept
+    tail_ms: NotNegative = 0.0  # mean of what is exponential, beside it
+    step_ms: NotNegative = 0.0  # longer, in each second period
+    step_every_s: Positive = 1.0
+    fade_s: Span = Field(default=[0.0, 0.0])  # evenly on a logarithmic scale
+    fade_every_s: NotNegative = 0.0  # mean of the pauses between them, exponential; 0: none
+    loss_back_rate: Share = 0.0
+
+    @model_validator(mode="after")
+    def _fades(self) -> Moving:
+        if self.fade_every_s > 0 and self.fade_s[0] <= 0:
+            raise ValueError("fade_s: the lowest must be above 0, as [0.2, 8.0]")
+        return self
+
+
 class Path(Table):
     """A sender and a crossing one, a bottleneck, a lossy hop (hwang2018's Figure 3)."""
 
@@ -117,6 +135,7 @@ class Path(Table):
     loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
     reorder_rate: Share = 0.0
     reorder_ms: NotNegative = 0.0
+    moving: Moving | None = None
 
     @model_validator(mode="after")
     def _one_queue(self) -> Path:
@@ -157,7 +176,28 @@ class Bursts(Table):
     every_s: Positive
 
 
-class Long(Table):
+class _BesideUdp(Table):
+    udp: Literal["none", "cbr", "onoff"] = "none"
+    udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # of the bottleneck's rate, on average
+    udp_reverse_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0
+    udp_on_s: Positive = 0.5  # means of onoff, exponential
+    udp_off_s: Positive = 0.5
+
+
+class Requests(_BesideUdp):
+    """Requests on kept connections, each answered with one byte, over a `path`."""
+
+    kind: Literal["requests"]
+    flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    start_s: Span
+    count: Count  # of each flow; the run ends when all are answered, or at duration_s
+    request_bytes: Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
+    think_s: Positive  # mean, after an answer
+    answer_after_s: NotNegative = 0.0  # mean, evenly from none to twice that
+    stream: Flag = False  # messages, as far apart, whether or not those before are answered
+
+
+class Long(_BesideUdp):
     """Endless transfers that are measured, others beside them, UDP: over a `path`."""
 
     kind: Literal["long"]
@@ -166,11 +206,6 @@ class Long(Table):
     beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0
     beside_congestion_control: CongestionControl = "TcpNewReno"
     beside_start_s: Span = Field(default=[0.0, 0.0])
-    udp: Literal["none", "cbr", "onoff"] = "none"
-    udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # of the bottleneck's rate, on average
-    udp_reverse_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0
-    udp_on_s: Positive = 0.5  # means of onoff, exponential
-    udp_off_s: Positive = 0.5
 
 
 class Loss(Table):
@@ -187,6 +222,12 @@ def _startup(text: str) -> str:
         startups.parse(text)
     except UserError as error:
         raise ValueError(str(error)) from None
+    return text
+
+
+def _resend(text: str) -> str:
+    if text:
+        resends.check(text)
     return text
 
 
@@ -252,6 +293,8 @@ class Tcp(Table):
     max_segment_lifetime_s: Positive
     sack: Flag
     keep_backoff: Flag
+    timestamps: Flag = False
+    resend: Annotated[str, AfterValidator(_resend)] = ""  # a resend policy of the core; none: ns-3's timer
 
     @model_validator(mode="after")
     def _a_segment_fits(self) -> Tcp:
@@ -278,7 +321,7 @@ class Scenario(Table):
     tick_ms: Positive  # the unit of errors "in ticks"
     cwnd_bin_s: Positive
     topology: Annotated[Manet | Dumbbell | Path | DelayBox, Field(discriminator="kind")]
-    load: Annotated[Ftp | Bursts | Long | Web, Field(discriminator="kind")]
+    load: Annotated[Ftp | Bursts | Long | Requests | Web, Field(discriminator="kind")]
     tcp: Tcp
     loss: Loss | None = None
 
@@ -293,8 +336,8 @@ class Scenario(Table):
                 _warms_up(self.load, self.topology.rate_mbps)
         elif self.load.start_s[1] > self.duration_s:
             raise ValueError(f"load.start_s: flows start within duration_s, {self.duration_s:g}")
-        if isinstance(self.topology, Path) != isinstance(self.load, Long):
-            raise ValueError("load.kind: long and topology path go together")
+        if isinstance(self.topology, Path) != isinstance(self.load, (Long, Requests)):
+            raise ValueError("load.kind: long or requests, and topology path, go together")
         acts = self.loss is not None and self.loss.acts
         if acts and self.tcp.congestion_control not in ("TcpNewReno", "TcpCubic"):
             raise ValueError("loss.acts: only TcpNewReno and TcpCubic can keep their window")

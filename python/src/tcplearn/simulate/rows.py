@@ -11,7 +11,7 @@ from tcplearn.metrics import NS3
 from tcplearn.output.rows import TOTAL, Head, tidy
 from tcplearn.output.runs_table import Shown
 from tcplearn.simulate.interval import mean_interval
-from tcplearn.simulate.models import Web
+from tcplearn.simulate.models import Requests, Web
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -45,6 +45,19 @@ WEB_COLUMNS = (
     Shown("link_loss_share", "lost", 2, keep=80, percent=True),
     Shown("link_utilisation", "link used", 1, keep=50, percent=True),
     Shown("connections_unfinished", "unfinished", 0, keep=40),
+)
+
+#: Of requests.
+REQUEST_COLUMNS = (
+    Shown("requests", "requests", 0, keep=90),
+    Shown("median_response_ms", "median", 1, keep=60),
+    Shown("p99_response_ms", "p99", 1, keep=95),
+    Shown("p999_response_ms", "p99.9", 0, keep=80),
+    Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
+    Shown("needless_resends_permille", "needless", 1, keep=85),
+    Shown("mean_overrun_ms", "overrun", 0, keep=70),
+    Shown("timeouts", "timeouts", 1, keep=50),
+    Shown("queue_dropped_packets", "dropped", 0, keep=40),
 )
 
 
@@ -86,12 +99,11 @@ def document(sweep: Sweep, console: Console) -> RenderableType:
     last: Run | None = None
     for run, result in sweep.finished():
         last = run
-        blocks.setdefault(_title(run), {}).setdefault(run.algorithm, []).append(result["run"]["metrics"])
+        blocks.setdefault(_title(run), {}).setdefault(_name(run), []).append(result["run"]["metrics"])
     if last is None:
         return ""
     confidence = last.document.confidence
-    is_web = isinstance(last.scenario.load, Web)
-    chosen = WEB_COLUMNS if is_web else COLUMNS
+    chosen, legend = _shown(last)
     columns = [Column("algorithm", words=True), Column("runs"), *(shown.column for shown in chosen)]
     tables = []
     for title, algorithms in blocks.items():
@@ -100,9 +112,7 @@ def document(sweep: Sweep, console: Console) -> RenderableType:
             for algorithm, seeds in algorithms.items()
         ]
         tables.append(Table(columns, rows, title=title))
-    tables[-1].legend = (WEB_LEGEND if is_web else LEGEND).format(
-        confidence=confidence, tick_ms=last.scenario.tick_ms
-    )
+    tables[-1].legend = legend.format(confidence=confidence, tick_ms=last.scenario.tick_ms)
     return terminal.alike(tables, console)
 
 
@@ -116,11 +126,34 @@ WEB_LEGEND = (
     "SYN-ACK, in round trips, the initial timer left out; whole: with it; all: of every connection; lost: at "
     "the bottleneck."
 )
+REQUEST_LEGEND = (
+    "Means over the runs, ± half their {confidence:.0%} interval; times in ms. median to slowest: responses "
+    "at the application; needless: segments in 1,000 that arrived again; overrun: from a fade's end to the "
+    "timer's next resend; dropped: packets, by the queue."
+)
+
+
+def _shown(run: Run) -> tuple[Sequence[Shown], str]:
+    match run.scenario.load:
+        case Web():
+            return WEB_COLUMNS, WEB_LEGEND
+        case Requests():
+            return REQUEST_COLUMNS, REQUEST_LEGEND
+        case _:
+            return COLUMNS, LEGEND
+
+
+#: The key of a scenario that a row is named by where it has one.
+RESEND = "tcp.resend"
+
+
+def _name(run: Run) -> str:
+    return run.scenario.tcp.resend or run.algorithm
 
 
 def _title(run: Run) -> str:
     of_file = run.document
-    where = ", ".join(f"{key} {value}" for key, value in parameters(run).items())
+    where = ", ".join(f"{key} {value}" for key, value in parameters(run).items() if key != RESEND)
     name = f"{of_file.paper}, " if of_file.paper else ""
     named = f": {of_file.title}" if of_file.title else ""
     return f"{name}scenario {of_file.name}{named}, simulated in ns-3; {where}"

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from tcplearn.jobs import Job
 from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.simulate import engine
-from tcplearn.simulate.models import Web
+from tcplearn.simulate.models import Requests, Web
 from tcplearn.simulate.scenario import Run
 
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
@@ -42,11 +42,20 @@ def job(run: Run, cost: float) -> Job:
     if run.scenario.loss and run.scenario.loss.classifier.startswith(WITH_WEIGHTS):
         known["weights"] = engine.weights()
     key = _key(known, engine.identity())
-    web = isinstance(run.scenario.load, Web)
-    same = (was for was in engine.earlier() if was.get("web", True) or not web)
+    kinds = tuple(_kinds(run))
+    same = (was for was in engine.earlier() if all(was.get(kind, True) for kind in kinds))
     then = ((_as_then(known, was), was["identity"]) for was in same)
     earlier = tuple(_key(document, identity) for document, identity in then if document)
     return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
+
+
+def _kinds(run: Run) -> Iterator[str]:
+    """Of runs that were others at some earlier identities, as ns3/same-results.toml names them."""
+    load = run.scenario.load
+    if isinstance(load, Web):
+        yield "web"
+    if isinstance(load, Requests) and (load.stream or load.request_bytes > run.scenario.tcp.segment_bytes):
+        yield "several"
 
 
 def _key(known: Json, identity: str) -> str:
@@ -78,6 +87,9 @@ def _document(run: Run) -> Json:
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
     if tree["loss"] is None:
         tree.pop("loss")
+    for part, key in (("topology", "moving"), ("tcp", "resend"), ("tcp", "timestamps")):
+        if not tree[part].get(key):  # earlier runs had none of them
+            tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
         startup = startups.parse(run.scenario.load.startup)
         # all of them: a run's key knows which defaults it was of

@@ -11,7 +11,7 @@ from typing import Any
 from tcplearn.jobs import Done, Job, Kept
 from tcplearn.jobs.runner import kept_of
 from tcplearn.simulate import run_job, scenario
-from tcplearn.simulate.models import Ftp, Manet, Web
+from tcplearn.simulate.models import Ftp, Manet, Requests, Web
 from tcplearn.simulate.scenario import Run
 
 Json = dict[str, Any]
@@ -56,6 +56,8 @@ def cost_s(run: Run) -> float:
         rate = connected * slow * (0.17 + 0.003 * flows) * steady
     elif isinstance(s.load, Web):
         return (s.load.connections + 60 * s.load.warmup_s) * 0.0015
+    elif isinstance(s.load, Requests):
+        return s.load.flows * min(s.load.count, s.duration_s / s.load.think_s) * 0.0001
     else:
         rate = 0.007 * s.topology.rate_mbps
     return s.duration_s * rate

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tcplearn import _native, losses
+from tcplearn import resends
 
 from .tlog import Connection
 from .tlog_records import ACKED, TIMER
@@ -11,7 +11,7 @@ from .tlog_records import ACKED, TIMER
 
 def differences(c: Connection, spec: str) -> int:
     """Waits, or whether what ends them is a probe, that the core's fixed point gives otherwise."""
-    core = _native.ResendPolicy(*_policy(spec))
+    core = resends.policy(spec)
     wrong = 0
     for r in c.resends:
         time_us, out, event = int(r["time_us"]), int(r["out_segments"]), int(r["event"])
@@ -21,13 +21,3 @@ def differences(c: Connection, spec: str) -> int:
             answer = (core.timer if event == TIMER else core.send)(time_us, out)
         wrong += answer != (int(r["wait_us"]), bool(r["probe"]))
     return wrong
-
-
-def check(spec: str) -> None:
-    """Raise ValueError for what the core does not take."""
-    _native.ResendPolicy(*_policy(spec))
-
-
-def _policy(spec: str) -> tuple[str, str, dict[str, float]]:
-    name, params = losses.parse(spec)
-    return name, "fixed", params

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The socket whose retransmission timer a resend policy runs, with its events as linux/module/resend.c has
+// them: each first sending of a segment, each expiry, each ACK of what was neither acknowledged nor SACKed
+// before, the handshake's too. A wait is armed as it is answered, to the microsecond. As in Linux a timer
+// that runs is left alone by new segments after SACKs, and by SACKs but those that begin a recovery: else a
+// stream would put it off for ever.
+//
+// ns-3 has no tail loss probe. Where the wait ends in one, the last segment is sent again with the windows as
+// they are (RFC 8985, 7.3), after SACKs the first that is missing: Linux has RACK there. A loss that a probe
+// repairs does not change the windows either, as it would in Linux (7.4).
+#include <algorithm>
+
+#include "ns3/simulator.h"
+#include "ns3/tcp-option-ts.h"
+#include "ns3/tcp-tx-buffer.h"
+#include "tcp_socket.h"
+
+namespace tcplearn {
+
+using ns3::Simulator;
+
+void TcpSocket::resend_by_policy() {
+  m_resend = std::make_unique<ResendTimer>(m_settings->resend);
+  m_resend->keep_events(m_settings->resend_events);
+}
+
+bool TcpSocket::in_order() const {
+  return m_txBuffer->GetSacked() == 0 && m_tcb->m_congState < ns3::TcpSocketState::CA_RECOVERY;
+}
+
+void TcpSocket::first_sent() {
+  const std::int64_t wait_us = m_resend->sent_us(whole_us(Simulator::Now()), m_sent.size());
+  if (in_order()) run_timer(wait_us);
+}
+
+void TcpSocket::read_echo(const ns3::TcpHeader& header) {
+  const auto option = ns3::DynamicCast<const ns3::TcpOptionTS>(header.GetOption(ns3::TcpOption::TS));
+  m_echo_ms = m_timestampEnabled && option ? std::optional(option->GetEcho()) : std::nullopt;
+  if (m_state == SYN_SENT && m_raw_rtt_us > 0) m_resend->acknowledged_us(answer());
+}
+
+// Samples are of segments sent once (Karn); where there are none, by the timestamp, which counts milliseconds
+// and gives at least one, as in Linux.
+tl_resend_ack TcpSocket::answer() const {
+  tl_resend_ack out{};
+  out.time_us = whole_us(Simulator::Now());
+  out.rtt_us = m_raw_rtt_us;
+  out.out_segments = static_cast<std::uint32_t>(m_sent.size());
+  if (!m_resent_ms) return out;
+  out.answers = !m_echo_ms                  ? TL_RESEND_UNCLEAR
+                : *m_echo_ms < *m_resent_ms ? TL_RESEND_FIRST
+                                            : TL_RESEND_LATER;
+  return out;
+}
+
+void TcpSocket::ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_updated,
+                           std::uint32_t delivered_bytes, const ns3::SequenceNumber32& old_head) {
+  const auto recovers = [this] { return m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY; };
+  const bool recovered = recovers();
+  ns3::TcpSocketBase::ProcessAck(ack, scoreboard_updated, delivered_bytes, old_head);
+  if (!m_resend || (ack <= old_head && !scoreboard_updated)) return;
+  tl_resend_ack in = answer();
+  if (in.rtt_us == 0 && ack > old_head && m_echo_ms)
+    in.rtt_us =
+        std::max<std::int64_t>(ns3::TcpOptionTS::ElapsedTimeFromTsValue(*m_echo_ms).GetMicroSeconds(), 1000);
+  m_resent_ms.reset();
+  const std::int64_t wait_us = m_resend->acknowledged_us(in);
+  if (ack > old_head || (recovers() && !recovered)) run_timer(wait_us);
+}
+
+void TcpSocket::resend() {
+  if (FlowRecord* f = flow())
+    f->resent_after_fade(m_recorder->faded_until, m_sent.front().at, Simulator::Now());
+  if (!m_resent_ms) m_resent_ms = ns3::TcpOptionTS::NowToTsValue();
+  const bool as_probe = m_resend->ends_in_probe() && m_tcb->m_congState != ns3::TcpSocketState::CA_LOSS;
+  m_resend->fired_us(whole_us(Simulator::Now()), m_sent.size());
+  if (as_probe) {
+    probe();
+  } else {
+    timed_out();
+    ns3::TcpSocketBase::ReTxTimeout();  // after SACKs it may send new segments too
+  }
+  run_timer(m_resend->wait_us());
+}
+
+void TcpSocket::probe() {
+  const bool whole = m_txBuffer->GetSacked() == 0;
+  const ns3::SequenceNumber32 seq = whole ? m_sent.back().seq : m_txBuffer->HeadSequence();
+  const ns3::SequenceNumber32 end = whole ? m_sent.back().end : m_sent.front().end;
+  if (FlowRecord* f = flow()) {
+    f->probes++;
+    f->oracle.timed_out(seq, f->serial);
+  }
+  SendDataPacket(seq, static_cast<std::uint32_t>(end - seq), true);
+}
+
+void TcpSocket::run_timer(std::int64_t wait_us) {
+  m_resend->armed();
+  if (wait_us > 0)
+    rearm(ns3::MicroSeconds(static_cast<std::uint64_t>(wait_us)));
+  else if (m_state == ESTABLISHED)
+    m_retxEvent.Cancel();
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Requests in ns-3 whose timer a resend policy runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import ROOT, Simulate
+from tcplearn import _native
+from tcplearn.cli import main
+from tcplearn.simulate import engine, run_job, scenario
+
+THIN = ROOT / "ns3" / "scenarios" / "thin.toml"
+
+
+def _run(resend: str, **set_: Any) -> dict[str, Any]:
+    run = scenario.runs(THIN, "smoke")[0]
+    tree = run.scenario.model_dump()
+    tree["tcp"]["resend"] = resend
+    for key, value in set_.items():
+        part, _, name = key.partition("__")
+        tree[part][name] = value
+    changed = type(run.scenario).model_validate(tree)
+    document = run_job.job(type(run)(run.file, run.document, changed, run.algorithm, run.timing, 1), 1.0)
+    return engine.simulate(document.arguments[0])
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_smoke_profile(simulate: Simulate) -> None:
+    rows = simulate(THIN, "--profile", "smoke")
+    assert {json.loads(row["parameters"])["variant"] for row in rows} == {"wired", "fades"}
+    assert {row["value"] for row in rows if row["metric"] == "requests"} == {40.0}
+
+
+@pytest.mark.usefixtures("ns3")
+@pytest.mark.parametrize("name", [p["name"] for p in _native.resend_policies()])
+def test_every_policy_of_the_core_runs_the_timer(name: str) -> None:
+    result = _run(name, load__count=200, topology__loss_rate=0.05)["run"]
+    metrics = result["metrics"]
+    assert metrics["probes"] + metrics["timeouts"] > 0
+    times_ms = np.array(result["responses_us"]) / 1000
+    assert len(times_ms) == metrics["requests"] == 200
+    assert metrics["p99_response_ms"] == pytest.approx(np.percentile(times_ms, 99))
+    assert metrics["slowest_response_ms"] == pytest.approx(np.sort(times_ms)[-4:].mean())
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_floor_of_stock_is_what_a_lost_request_waits() -> None:
+    """A lone segment's probe: 2 SRTT and the floor, or the RTO, SRTT and the floor; then an RTT."""
+    longest = {
+        ms: _run(f"stock:rto_min_us={ms}000", load__count=400, topology__moving=None)["run"]["metrics"]
+        for ms in (50, 200)
+    }
+    for ms, metrics in longest.items():
+        assert ms + 2 * 30 < metrics["slowest_response_ms"] < ms + 2 * 30 + 12
+
+
+@pytest.mark.usefixtures("ns3")
+def test_without_a_policy_the_timer_is_that_of_ns3() -> None:
+    metrics = _run("", load__count=200, topology__loss_rate=0.05)["run"]["metrics"]
+    assert metrics["probes"] == 0 and metrics["timeouts"] > 0
+
+
+@pytest.mark.usefixtures("ns3")
+def test_fades_are_the_same_for_every_policy_and_spaced_resends_come_sooner_after_them() -> None:
+    moving = {"fade_s": [0.5, 2.0], "fade_every_s": 5.0}
+    found = {
+        name: _run(name, load__count=400, topology__loss_rate=0.0, topology__moving=moving)["run"]["metrics"]
+        for name in ("stock", "priced/spaced")
+    }
+    for metrics in found.values():
+        assert metrics["overruns"] > 3
+    assert found["priced/spaced"]["mean_overrun_ms"] < found["stock"]["mean_overrun_ms"]
+
+
+def test_earlier_runs_with_several_segments_out_are_not_taken() -> None:
+    """The host left the timer to SACKs then."""
+    of = {run.labels["variant"]: run_job.job(run, 1.0).earlier for run in scenario.runs(THIN, "full")}
+    assert len(of["large"]) == len(of["stream"]) == len(of["wired"]) - 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ('tcp.resend = "pricey"', "pricey"),
+        ('tcp.resend = "stock:floor=3"', "floor"),
+        ("topology.moving = { fade_every_s = 3.0 }", "fade_s"),
+    ],
+)
+def test_what_is_not_known_is_refused(
+    change: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(f'extends = "{THIN}"\n[profiles.p.scenario]\n{change}\n')
+    assert main(["simulate", str(file), "--profile", "p"]) == 2
+    assert says in capsys.readouterr().err
