@@ -225,7 +225,8 @@ def _parts(cells: Sequence[Cell], late: Sequence[Cell], found: Sequence[Overload
     yield "![needless resends against p99 and the slowest 2 %](images/latency-simulated.svg)"
     yield (
         "**By path**, times in ms, ours over stock's (° stock's timer sends again for less than one request "
-        f"in a hundred; later: the same from a connection's {LEARNED + 1}st request on):\n\n{by_path(cells, late)}"
+        f"in a hundred; later: the same from a connection's {LEARNED + 1}st request on):\n\n"
+        f"{by_path(cells, late)}"
     )
     for c in cells:
         if c.path == FADES:
