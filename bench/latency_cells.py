@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tcplearn.lab import guest, machine, requests, results, run, scenario
+from tcplearn.output.numbers import ratio
 from tcplearn.papers import lab_runs
 
 ROOT = Path(__file__).resolve().parents[1]
+SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
 STOCK, OURS = "stock", ("priced", "priced/spaced")
 FLOORS_MS = (1, 5, 20, 50, 100)
 #: Of the static floors, stock's 200 ms among them, the best is the one in hindsight.
@@ -132,9 +134,26 @@ def interval(drawn: Floats) -> tuple[float, float]:
     return low, high
 
 
+def spread(value: float, drawn: Floats) -> str:
+    low, high = interval(drawn)
+    return f"{ratio(value)} ({ratio(low)}-{ratio(high)})"
+
+
+def verdict(value: float, limit: float, drawn: Floats | None = None, *, least: bool = False) -> str:
+    """`least`: the limit is one from below. Undecided: the interval has values of both sides of it."""
+    if drawn is None:
+        return f"{ratio(value)}: {'met' if value <= limit else 'missed'}, one path, no interval"
+    return f"{spread(value, drawn)}: {how(-limit, -drawn) if least else how(limit, drawn)}"
+
+
+def how(limit: float, drawn: Floats) -> str:
+    low, high = interval(drawn)
+    return "met" if high <= limit else "missed" if low > limit else "undecided"
+
+
 def paths() -> list[Path]:
     """Those that were kept for the final figures last."""
-    found = (ROOT / "linux" / "lab" / "scenarios").glob("thin-*.toml")
+    found = SCENARIOS.glob("thin-*.toml")
     return sorted(found, key=lambda path: ("kept" in path.stem, path.stem != "thin-wired", path.stem))
 
 
@@ -147,19 +166,26 @@ def _name(arm: guest.Arm) -> str:
 
 
 @functools.cache
-def _ready() -> machine.Machine:
-    return machine.prepare(machine.cache_folder())
+def _ready(programs: bool) -> machine.Machine:
+    return machine.prepare(machine.cache_folder(), programs)
+
+
+def folders_of(file: Path, profile: str = "full") -> dict[str, list[Path]]:
+    """Of each timer in the runs that are kept; empty where there is none."""
+    chosen = scenario.load(file, profile)
+    options = run.Options(earlier=lab_runs.earlier())
+    folders = run.kept_folders(chosen, options, _ready(chosen.with_programs))
+    if not folders:
+        print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
+        return {}
+    return {_name(arm): [f / arm.folder for f in folders] for arm in guest.arms(chosen, 0)}
 
 
 def cell(file: Path, profile: str = "full") -> Cell | None:
-    """Of the runs that are kept; None where there is none."""
-    chosen = scenario.load(file, profile)
-    folders = run.kept_folders(chosen, run.Options(earlier=lab_runs.earlier()), _ready())
-    if not folders:
-        print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
-        return None
-    timers = {_name(arm): _timer([f / arm.folder for f in folders]) for arm in guest.arms(chosen, 0)}
-    return Cell(file.stem.removeprefix("thin-"), len(folders), timers)
+    """None where no run is kept."""
+    found = folders_of(file, profile)
+    timers = {timer: _timer(folders) for timer, folders in found.items()}
+    return Cell(file.stem.removeprefix("thin-"), len(found[STOCK]), timers) if found else None
 
 
 def _timer(folders: Sequence[Path]) -> Timer:

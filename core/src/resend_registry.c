@@ -13,7 +13,7 @@ TL_RESEND_POLICIES(TL_TABLE)
 
 #define TL_RESEND_ENTRY(id, label, brief, glossary, defaults_fn) \
 	{ TL_ARITHMETIC, (int)tl_learned_of_##id, label, brief, glossary, TL_COMMON_FIELDS(id, defaults_fn), \
-	  TL(wrap_send_##id), TL(wrap_timer_##id), TL(wrap_ack_##id) },
+	  TL(wrap_inherit_##id), TL(wrap_send_##id), TL(wrap_timer_##id), TL(wrap_ack_##id) },
 #define TL_RESEND_POLICY_ENTRY(id, label, list, learned, summary, about) \
 	TL_RESEND_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
 #define TL_RESEND_PRESET_ENTRY(id, preset, label, summary) \

@@ -84,6 +84,7 @@ int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place 
 						    tl_wrap_get_##id##_##arithmetic(params, ack->answers))) \
 			return tl_wrap_state_bytes_##id##_##arithmetic(params); \
 		tl_wrap_init_##id##_##arithmetic(state, params); \
+		tl_wrap_inherit_##id##_##arithmetic(state, (const char *)state + 1024); \
 		tl_wrap_send_##id##_##arithmetic(state, event, &out); \
 		tl_wrap_timer_##id##_##arithmetic(state, event, &out); \
 		tl_wrap_ack_##id##_##arithmetic(state, ack, &out); \

@@ -24,6 +24,16 @@ static inline struct tl_resend_wait resender_checked(const struct resender *s, s
 	return w;
 }
 
+/* The connection ends, and another one to its place begins. */
+static inline void resender_next(struct resender *s)
+{
+	struct resender earlier = *s;
+
+	resender_start(s);
+	s->p->inherit(s->state, earlier.state);
+	resender_stop(&earlier);
+}
+
 static inline struct tl_resend_wait resender_send(struct resender *s, int64_t time_us, uint32_t out)
 {
 	struct tl_resend_event in;

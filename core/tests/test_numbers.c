@@ -38,8 +38,10 @@ static void check_fix(uint64_t *seed)
 	i128 product = nearest((i128)a * b, one), many = (i128)a * n;
 
 	CHECK(tl_fix_shr(a, k) == nearest(a, (i128)1 << k), "shr(%lld, %u)", (long long)a, k);
-	if (product < top && product > -top)
+	if (product < top && product > -top) {
 		CHECK(tl_fix_mul(a, b) == product, "mul(%lld, %lld)", (long long)a, (long long)b);
+		CHECK(tl_fix_mul_parts(a, b) == product, "mul_parts(%lld, %lld)", (long long)a, (long long)b);
+	}
 	many = many > top ? top : many < -top ? -top : many;
 	CHECK(tl_fix_mul_count(a, n) == many, "mul_count(%lld, %u)", (long long)a, n);
 	CHECK(tl_fix_div(a, d) == nearest(a, d), "div(%lld, %lld)", (long long)a, (long long)d);

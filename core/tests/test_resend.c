@@ -135,6 +135,79 @@ static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, 
 	resender_stop(&stock);
 }
 
+/* Connections of so many requests to one place after one that was taught short waits by another path: bounds hold
+ * whatever was inherited. */
+static void check_bounds_inherited(const struct tl_resend_policy *policy, int requests, int late_percent)
+{
+	struct path p = path_of(20000, 20, 0, 1);
+	struct run r = { 0, 0, 0, 0, 0 }, taught = { 0, 0, 0, 0, 0 };
+	struct resender s, stock;
+	double budget, refill;
+	int k;
+
+	resender_defaults(&s, policy);
+	resender_defaults(&stock, tl_resend_find("stock", policy->arithmetic));
+	resender_start(&s);
+	resender_start(&stock);
+	budget = resender_get(&s, "budget");
+	refill = resender_get(&s, "refill");
+	for (k = 0; k < 2000; k++)
+		request(&s, NULL, &p, &taught);
+	p.rtt_us = 50000;
+	p.late_percent = late_percent;
+	for (k = 0; k < 2000; k++) {
+		if (k % requests == 0) {
+			const struct run none = { 0, 0, 0, 0, 0 };
+
+			CHECK((double)r.early <= budget + refill * (double)r.flights + (double)r.known + 1e-6,
+			      "%s: %lld waits not doubled", policy->name, (long long)r.early);
+			r = none;
+			resender_next(&s);
+			resender_next(&stock);
+		}
+		request(&s, &stock, &p, &r);
+	}
+	resender_stop(&s);
+	resender_stop(&stock);
+}
+
+/* The wait of a connection's second request, and needless resends of 300 connections of two on a path without loss. */
+static void check_inherits(const struct tl_resend_policy *policy)
+{
+	struct path p = path_of(20000, 5, 0, 1);
+	struct run r = { 0, 0, 0, 0, 0 };
+	struct tl_resend_wait fresh, heir;
+	struct resender s;
+	int k;
+
+	resender_defaults(&s, policy);
+	resender_start(&s);
+	request(&s, NULL, &p, &r);
+	fresh = resender_send(&s, p.now_us + 1000000, 1);
+	resender_ack(&s, p.now_us + 1020000, 20000, 0, TL_RESEND_FIRST);
+	p.now_us += 1020000;
+	for (k = 0; k < 500; k++)
+		request(&s, NULL, &p, &r);
+	resender_next(&s);
+	resender_ack(&s, p.now_us, 20000, 0, TL_RESEND_FIRST);
+	heir = resender_send(&s, p.now_us + 1000000, 1);
+	CHECK(2 * heir.wait_us < fresh.wait_us, "%s: waits %lld us, having inherited %lld", policy->name,
+	      (long long)fresh.wait_us, (long long)heir.wait_us);
+	resender_ack(&s, p.now_us + 1020000, 20000, 0, TL_RESEND_FIRST);
+	p.now_us += 1020000;
+	p.loss_percent = 0;
+	p.late_percent = 20;
+	r.needless = 0;
+	for (k = 0; k < 600; k++) {
+		if (k % 2 == 0)
+			resender_next(&s);
+		request(&s, NULL, &p, &r);
+	}
+	CHECK(r.needless <= 40, "%s: %lld needless resends of 600 requests", policy->name,
+	      (long long)r.needless);
+	resender_stop(&s);
+}
+
 /* A lossy path that dies for ten minutes, resends for nothing: resends in all, and in any second. */
 static void check_dead_path(const struct tl_resend_policy *policy, int64_t rtt_us)
 {
@@ -262,6 +335,9 @@ int main(void)
 				check_bounds(p, rtts_us[k], 0, 50);
 				check_dead_path(p, rtts_us[k]);
 			}
+			for (k = 1; k < 200; k *= 7)
+				check_bounds_inherited(p, (int)k, k == 7 ? 50 : 5);
+			check_inherits(p);
 			check_no_lock_in(p);
 			check_bulk(p);
 		}

@@ -8,7 +8,12 @@ static struct tl_resend_wait play(struct resender *s, const char *line)
 	unsigned long long out = 1, answers = 0;
 	long long time_us = 0, rtt_us = 0;
 	const char *values = strchr(line, ',');
+	const struct tl_resend_wait nothing = { 0, 0 };
 
+	if (strncmp(line, "next", 4) == 0) {
+		resender_next(s);
+		return nothing;
+	}
 	if (strncmp(line, "ack,", 4) == 0) {
 		CHECK(sscanf(values, ",%lld,%lld,%llu,%llu", &time_us, &rtt_us, &out, &answers) == 4,
 		      "not an event: %s", line);

@@ -96,6 +96,8 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 		tl_startup_report(sk, &tl_private(sk)->reported, true);
 	if (c->logs)
 		tl_log_close(sk, c);
+	if (c->resend)
+		tl_resend_remember(sk, c->resend);
 	tl_connection_free(c);
 }
 

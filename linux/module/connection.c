@@ -21,6 +21,11 @@ struct tl_kind {
 };
 static struct tl_kind *kinds;
 
+static struct tl_kind *tl_kind_of(const struct tl_connection *c)
+{
+	return &kinds[c->estimator ? 1 + (c->estimator - tl_kernel_estimators) : TL_STOCK];
+}
+
 static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *e)
 {
 	if (e) {
@@ -145,7 +150,7 @@ void tl_connection_free(struct tl_connection *c)
 	tl_count(connections_ended);
 	tl_loss_free(c);
 	tl_resend_free(c);
-	kmem_cache_free(kinds[c->estimator ? 1 + (c->estimator - tl_kernel_estimators) : TL_STOCK].cache, c);
+	kmem_cache_free(tl_kind_of(c)->cache, c);
 }
 
 static __always_inline void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us, u32 acked_segments)

@@ -46,6 +46,7 @@ void tl_resend_start(struct sock *sk, struct tl_connection *c)
 		return;
 	r->policy = container_of(start.algorithm, struct tl_kernel_resend, algorithm);
 	r->delivered = tcp_sk(sk)->delivered;
+	tl_resend_inherit(sk, r);
 }
 
 void tl_resend_free(struct tl_connection *c)

@@ -4,6 +4,7 @@
 #define TCPLEARN_RESEND_MODULE_H
 
 #include "choice.h"
+#include "resend_places.h"
 #include "resend_policies.h"
 #include "tcplearn_module.h"
 

@@ -13,8 +13,8 @@
 TL_RESEND_POLICIES(TL_RESEND_LAYER)
 
 #define TL_RESEND_ENTRY(id, label, from) \
-	{ TL_ALGORITHM(id, label, tl_wrap_defaults_##from##_fix), tl_wrap_send_##id##_fix, tl_wrap_timer_##id##_fix, \
-	  tl_wrap_ack_##id##_fix },
+	{ TL_ALGORITHM(id, label, tl_wrap_defaults_##from##_fix), tl_wrap_inherit_##id##_fix, tl_wrap_send_##id##_fix, \
+	  tl_wrap_timer_##id##_fix, tl_wrap_ack_##id##_fix },
 #define TL_RESEND_POLICY_ENTRY(id, label, ...) TL_RESEND_ENTRY(id, label, id)
 #define TL_RESEND_PRESET_ENTRY(id, preset, label, ...) TL_RESEND_ENTRY(id, label, id##_##preset)
 

@@ -9,6 +9,7 @@
 
 struct tl_kernel_resend {
 	struct tl_algorithm algorithm;
+	void (*inherit)(void *state, const void *earlier);
 	void (*send)(void *state, const struct tl_resend_event *in, struct tl_resend_wait *out);
 	void (*timer)(void *state, const struct tl_resend_event *in, struct tl_resend_wait *out);
 	void (*ack)(void *state, const struct tl_resend_ack *in, struct tl_resend_wait *out);

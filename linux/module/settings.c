@@ -15,6 +15,7 @@ struct tl_net {
 	struct tl_log log;
 	struct tl_choice __rcu *loss, *resend;
 	struct tl_startup_net startup;
+	struct tl_resend_net resends;
 	struct ctl_table *table;
 	struct ctl_table_header *header;
 };
@@ -48,6 +49,11 @@ bool tl_settings_any(const struct net *net)
 struct tl_log *tl_log_of(const struct net *net)
 {
 	return &((struct tl_net *)net_generic(net, net_id))->log;
+}
+
+struct tl_resend_net *tl_resend_net_of(const struct net *net)
+{
+	return &((struct tl_net *)net_generic(net, net_id))->resends;
 }
 
 struct tl_startup_net *tl_startup_of(const struct net *net)
@@ -162,6 +168,15 @@ static int tl_do_log(tl_ctl_table *table, int write, void *buffer, size_t *lengt
 	return error;
 }
 
+static int tl_do_resend_places(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
+{
+	struct tl_resend_net *of = table->data;
+	u8 wanted = !!READ_ONCE(of->places);
+	int error = tl_write_flag(table, write, buffer, length, position, &wanted);
+
+	return error || !write ? error : tl_resend_places_switch(of, wanted);
+}
+
 enum {
 	TL_ESTIMATOR,
 	TL_AVAILABLE,
@@ -172,6 +187,7 @@ enum {
 	TL_LOSSES,
 	TL_RESEND,
 	TL_RESENDS,
+	TL_RESEND_PLACES,
 	TL_STARTUP,
 	TL_STARTUPS,
 	TL_TABLE_ROWS
@@ -191,6 +207,8 @@ static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty on
 			.extra2 = (void *)&tl_resends },
 	[TL_RESENDS] = { .procname = "available_resends", .mode = 0444, .proc_handler = tl_do_available_choices,
 			 .extra2 = (void *)&tl_resends },
+	[TL_RESEND_PLACES] = { .procname = "resend_places", .maxlen = sizeof(u8), .mode = 0644,
+			       .proc_handler = tl_do_resend_places },
 	[TL_STARTUP] = { .procname = "startup", .maxlen = sizeof(int), .mode = 0644, .proc_handler = tl_do_startup },
 	[TL_STARTUPS] = { .procname = "available_startups", .mode = 0444, .proc_handler = tl_do_available_startups },
 };
@@ -209,8 +227,10 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table[TL_MEASURE].data = &tl->settings.measure;
 	tl->table[TL_LOSS].data = &tl->loss;
 	tl->table[TL_RESEND].data = &tl->resend;
+	tl->table[TL_RESEND_PLACES].data = &tl->resends;
 	tl->table[TL_STARTUP].data = &tl->startup;
 	tl_startup_net_init(&tl->startup);
+	tl_resend_net_init(&tl->resends);
 	tl->header = TL_ALLOC(register_net_sysctl_sz(net, "net/tcplearn", tl->table, TL_TABLE_ROWS));
 	if (!tl->header) {
 		kfree(tl->table);
@@ -229,6 +249,7 @@ static void __net_exit tl_net_exit(struct net *net)
 	tl_choice_free(&tl->resend);
 	tl_log_switch(net, false);
 	tl_startup_net_exit(&tl->startup);
+	tl_resend_net_exit(&tl->resends);
 }
 
 static struct pernet_operations tl_net_operations = {

@@ -2,71 +2,17 @@
 /* net.tcplearn.startup: the policy of a network namespace, what is known of the places that it talks to, and what
  * a connection begins with. tcp_init_transfer has set its windows just before `init`, and nothing sets them again
  * before the first data. */
-#include <linux/hash.h>
-#include <linux/mm.h>
 #include <net/dst.h>
 #include <net/inet_sock.h>
-#include <net/ipv6.h>
 
+#include "places.h"
 #include "startup.h"
 #include "tcplearn_module.h"
 
-/* A place is a /24, or a /48 of IPv6: hosts behind the same links, mostly. A namespace knows this many; a new one
- * takes the room of the one in its row that was longest unused. */
-#define TL_PLACE_ROW_BITS 6
-#define TL_PLACES_A_ROW 4
-#define TL_PLACES (TL_PLACES_A_ROW << TL_PLACE_ROW_BITS)
+/* A namespace knows 256 places. */
+#define TL_STARTUP_ROW_BITS 6
 /* Segments after which a connection reports, if it does not end before. */
 #define TL_REPORT_SEGMENTS 32
-
-struct tl_place {
-	u64 key; /* 0: none */
-	u32 used; /* jiffies */
-	u32 reserved;
-	u64 state[];
-};
-
-struct tl_places {
-	u32 state_bytes;
-	u8 rows[] __aligned(8);
-};
-
-static struct tl_place *tl_place_at(struct tl_places *places, u32 i)
-{
-	return (void *)(places->rows + i * (sizeof(struct tl_place) + places->state_bytes));
-}
-
-static u64 tl_place_key(const struct sock *sk)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
-		return 1ull << 63 | be64_to_cpup((const __be64 *)&sk->sk_v6_daddr) >> 16;
-#endif
-	return 1ull << 62 | ntohl(inet_sk(sk)->inet_daddr) >> 8;
-}
-
-/* What is known of the peer's place; with the lock held. */
-static void *tl_place_of(struct tl_startup_net *of, const struct sock *sk)
-{
-	u64 key = tl_place_key(sk);
-	u32 first = hash_64(key, TL_PLACE_ROW_BITS) * TL_PLACES_A_ROW, i;
-	struct tl_place *oldest = tl_place_at(of->places, first);
-
-	for (i = first; i < first + TL_PLACES_A_ROW; i++) {
-		struct tl_place *place = tl_place_at(of->places, i);
-
-		if (place->key == key) {
-			place->used = tcp_jiffies32;
-			return place->state;
-		}
-		if (oldest->key && (!place->key || (s32)(place->used - oldest->used) < 0))
-			oldest = place;
-	}
-	oldest->key = key;
-	oldest->used = tcp_jiffies32;
-	memcpy(oldest->state, of->state, of->places->state_bytes);
-	return oldest->state;
-}
 
 static const struct tl_kernel_startup *tl_policy(int policy)
 {
@@ -97,10 +43,9 @@ static int tl_startup_choose(struct tl_startup_net *of, int policy)
 		bytes = p->state_bytes(params);
 	}
 	if (p && p->remembers) {
-		places = TL_ALLOC(kvzalloc(sizeof(*places) + TL_PLACES * (sizeof(struct tl_place) + bytes), GFP_KERNEL));
+		places = tl_places_new(TL_STARTUP_ROW_BITS, bytes);
 		if (!places)
 			return -ENOMEM;
-		places->state_bytes = bytes;
 	}
 	spin_lock_bh(&of->lock);
 	before = of->places;
@@ -109,7 +54,7 @@ static int tl_startup_choose(struct tl_startup_net *of, int policy)
 		p->init(of->state, params);
 	WRITE_ONCE(of->policy, policy);
 	spin_unlock_bh(&of->lock);
-	kvfree(before);
+	tl_places_free(before);
 	return 0;
 }
 
@@ -120,7 +65,7 @@ void tl_startup_net_init(struct tl_startup_net *of)
 
 void tl_startup_net_exit(struct tl_startup_net *of)
 {
-	kvfree(of->places);
+	tl_places_free(of->places);
 }
 
 int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
@@ -225,7 +170,7 @@ static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const 
 	out->policy = of->policy;
 	p = tl_policy(of->policy);
 	if (p) {
-		void *state = of->places ? tl_place_of(of, sk) : of->state;
+		void *state = of->places ? tl_place_of(of->places, sk, of->state) : of->state;
 
 		p->decide(state, h, &window);
 		p->note(state, h);
@@ -283,7 +228,7 @@ void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far
 		return;
 	spin_lock_bh(&of->lock);
 	if (of->places)
-		tl_policy(of->policy)->report(tl_place_of(of, sk), &report);
+		tl_policy(of->policy)->report(tl_place_of(of->places, sk, of->state), &report);
 	spin_unlock_bh(&of->lock);
 	so_far->sent = tp->data_segs_out;
 	so_far->resent = tp->total_retrans;

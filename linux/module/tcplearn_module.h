@@ -64,6 +64,7 @@ struct tl_log *tl_log_of(const struct net *net);
 struct tl_choice __rcu **tl_loss_choice_of(const struct net *net);
 struct tl_choice __rcu **tl_resend_choice_of(const struct net *net);
 int tl_may_write(void); /* a setting: -EPERM */
+struct tl_resend_net *tl_resend_net_of(const struct net *net);
 struct tl_startup_net *tl_startup_of(const struct net *net);
 const char *tl_estimator_name(int estimator);
 int tl_settings_init(void);
@@ -125,6 +126,7 @@ void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 	X(loss_measured, "decisions whose cost was measured") \
 	X(cycles_loss, "of these") \
 	X(cycles_loss_clock, "of reading the clock, to be taken off each") \
+	X(resend_inherited, "connections whose resend policy began with what an earlier one had learned") \
 	X(resend_first, "waits of a resend policy, written before segments leave or at an ACK") \
 	X(resend_probes, "tail loss probes after which a resend policy's wait was written") \
 	X(resend_timeouts, "timeouts, likewise") \

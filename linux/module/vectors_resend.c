@@ -5,6 +5,7 @@
  *   d TIME OUT                 a segment is sent
  *   t TIME OUT                 the timer has sent again
  *   a TIME RTT OUT ANSWERS     an ACK
+ *   n                          the connection ends, and another one to its place begins
  *   c NAME                   a case of this policy; p KEY VALUE: a parameter, times 2^30
  *   q WAIT PROBE             the next event's answer
  *   e                        the case ends: every event must have been used
@@ -27,7 +28,7 @@ static u32 event_count, at;
 
 static const struct tl_kernel_resend *subject;
 static u8 params[TL_PARAMS_BYTES_MAX] __aligned(8);
-static void *state;
+static void *state, *earlier;
 static bool begun;
 static const struct tl_algorithm *tl_at(u32 i)
 {
@@ -39,13 +40,15 @@ static struct tl_scores scores = { .kind = "resend", .at = tl_at };
 static int tl_event(char kind, const char *text)
 {
 	struct event *e = &events[event_count];
-	int want = kind == 'a' ? 4 : 2, got;
+	int want = kind == 'n' ? 0 : kind == 'a' ? 4 : 2, got;
 
 	if (event_count == EVENTS_MAX)
 		return -EINVAL;
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
-	if (kind == 'a')
+	if (kind == 'n')
+		got = 0;
+	else if (kind == 'a')
 		got = sscanf(text, "%lld %lld %u %u", &e->ack.time_us, &e->ack.rtt_us, &e->ack.out_segments,
 			     &e->ack.answers);
 	else
@@ -71,6 +74,14 @@ static int tl_case(const char *name)
 	return 0;
 }
 
+static void tl_next_connection(struct tl_resend_wait *out)
+{
+	memcpy(earlier, state, tl_kernel_resend_bytes_max);
+	subject->algorithm.init(state, params);
+	subject->inherit(state, earlier);
+	memset(out, 0, sizeof(*out));
+}
+
 static int tl_answer(s64 wait_us, u32 probe)
 {
 	struct tl_score *score;
@@ -83,7 +94,9 @@ static int tl_answer(s64 wait_us, u32 probe)
 		subject->algorithm.init(state, params);
 	begun = true;
 	e = &events[at++];
-	if (e->kind == 'a')
+	if (e->kind == 'n')
+		tl_next_connection(&out);
+	else if (e->kind == 'a')
 		subject->ack(state, &e->ack, &out);
 	else if (e->kind == 't')
 		subject->timer(state, &e->sent, &out);
@@ -112,6 +125,7 @@ int tl_resend_line(char *text)
 	case 'd':
 	case 't':
 	case 'a':
+	case 'n':
 		return tl_event(text[0], text + 1);
 	case 'c':
 		return tl_case(strim(text + 1));
@@ -134,9 +148,12 @@ int tl_resend_vectors_init(void)
 {
 	int error = tl_scores_init(&scores, tl_kernel_resend_count);
 
-	state = error ? NULL : kzalloc(tl_kernel_resend_bytes_max, GFP_KERNEL);
+	/* a state, and the one before it */
+	state = error ? NULL : kcalloc(2, tl_kernel_resend_bytes_max, GFP_KERNEL);
 	if (!state)
 		kfree(scores.of);
+	else
+		earlier = state + tl_kernel_resend_bytes_max;
 	return state ? 0 : -ENOMEM;
 }
 

@@ -27,6 +27,10 @@ def answers(name):
             lines.append(",".join(["case", series, *(f"{k}={v}" for k, v in changed.items())]))
             both = [kind(numbers(), {**fixed, **changed}) for numbers in (Wholes, Floats)]
             for event, values in events:
+                if event == "next":
+                    both = [policy.next_connection() for policy in both]
+                    lines.append("0,0")
+                    continue
                 (wait, probe), (real, _) = (getattr(policy, event)(*values) for policy in both)
                 lines.append(f"{wait},{probe}" + (f",{real}" if real != wait else ""))
     return "\n".join(lines) + "\n"

@@ -60,6 +60,11 @@ def wrapped(x):
     return (x + 2**63) % 2**64 - 2**63
 
 
+def kept(count, flights):
+    """Of a count that was made in so many flights, what the next connection begins with."""
+    return count * 32 // flights if flights > 32 else count * 31 // 32
+
+
 class Policy:
     """The flight and its timer; what a policy does with them is in its class."""
 
@@ -152,6 +157,15 @@ class Policy:
     def start(self):
         pass
 
+    def next_connection(self):
+        """The next one to the same place."""
+        later = type(self)(self.n, self.p)
+        later.inherit(self)
+        return later
+
+    def inherit(self, earlier):
+        pass
+
     def open(self, out):
         pass
 
@@ -206,6 +220,21 @@ class Priced(Policy):
         self.loss, self.flights = n.decimal(p["prior_loss"]), 0
         self.tokens = n.number(p["budget"])
         self.late, self.episodes = [0] * 28, [0] * 20
+
+    def inherit(self, earlier):
+        old = earlier.flights
+        self.waits = [self.handed_on(w, old) for w in earlier.waits]
+        self.misses = [
+            b + self.handed_on(m - b, old) for m, b in zip(earlier.misses, self.misses, strict=True)
+        ]
+        self.loss, self.flights = earlier.loss, kept(old, old)
+        self.late = [kept(c, old) for c in earlier.late]
+        self.episodes = [kept(c, old) for c in earlier.episodes]
+
+    def handed_on(self, a, flights):
+        """As 32 flights at most, and a 32nd less."""
+        part, whole = (32, flights) if flights > 32 else (31, 32)
+        return self.n.scaled(self.n.product(a, part), whole)
 
     def refill(self, by):
         self.tokens = min(self.tokens + by, self.n.number(self.p["budget"]))

@@ -58,6 +58,17 @@ def flights(seed, count, rtt_us, loss):
             yield kind, (at, max(out, 1))
 
 
+def places(seed, rtt_us, loss, counts):
+    """Connections to one place, one after the other, of so many requests each: the first learns much."""
+    for k, count in enumerate(counts):
+        if k:
+            yield "next", ()
+        at = 10**10 * (k + 1)
+        yield "ack", (at - 1, rtt_us, 0, FIRST)
+        for kind, (time, *values) in requests(seed + k, count, rtt_us, loss, late=0.02):
+            yield kind, (time + at, *values)
+
+
 def extremes(seed, count):
     """What no host should report: time that falls, timers and ACKs of nothing, huge counts."""
     dice = random.Random(seed)
@@ -78,4 +89,5 @@ SERIES = {
     "lan": list(requests(4, 300, 150, 0.02)),
     "flights": list(flights(5, 40, 40_000, 0.2)),
     "extremes": list(extremes(6, 300)),
+    "places": list(places(7, 25_000, 0.04, (120, 5, 0, 31, 33, *(1,) * 60, 150))),
 }

@@ -147,6 +147,9 @@ struct tl_resend_policy {
 	double (*get)(const void *params, size_t index);
 	size_t (*state_bytes)(const void *params);
 	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	/* Just after init: what an earlier connection to the same place has learned, of less weight than what this one
+	 * will (RFC 9040, temporal sharing). `earlier`: another state of the same policy, whatever its parameters. */
+	void (*inherit)(void *state, const void *earlier);
 	/* The first sending of a segment; the timer has passed and has sent again; an ACK of something new. */
 	void (*send)(void *state, const struct tl_resend_event *event, struct tl_resend_wait *out);
 	void (*timer)(void *state, const struct tl_resend_event *event, struct tl_resend_wait *out);

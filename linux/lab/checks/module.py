@@ -15,6 +15,7 @@ from pathlib import Path
 import failures
 import losses
 import memory
+import resend_places
 import resends
 from guest import (
     DEBUG,
@@ -312,7 +313,7 @@ def check_nothing_is_left():
 
 CHECKS = sorted(
     (name.removeprefix("check_"), value)
-    for part in (sys.modules[__name__], failures, losses, memory, resends)
+    for part in (sys.modules[__name__], failures, losses, memory, resends, resend_places)
     for name, value in vars(part).items()
     if name.startswith("check_")
 )

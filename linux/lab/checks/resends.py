@@ -39,7 +39,7 @@ def check_a_setting_of_resends_is_taken_whole_or_refused():
     expect(said == "none", f"after an unprivileged write {said!r}")
 
 
-def _requests(port, count, size=500):
+def requests(port, count, size=500):
     """One at a time, each acknowledged before the next. The handshake's timeouts would be the kernel's."""
     path(15)
     s = connect(port)
@@ -77,7 +77,7 @@ def check_waits_of_resends_are_in_force():
     for policy in ("priced", "priced/spaced", "stock"):
         sysctl(SETTING, policy)
         before = _resends()
-        _requests(5140, 150)
+        requests(5140, 150)
         time.sleep(5)  # its end too
         changes = zip(_resends(), before, strict=True)
         ours, kernels = (tuple(map(operator.sub, now, then)) for now, then in changes)

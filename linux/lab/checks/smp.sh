@@ -42,7 +42,7 @@ switch_settings() {
 			resend=$(echo "$resends" | cut -d ' ' -f $((k / 3 % 8 + 1)))
 			for ns in c0 c1; do
 				in_ns $ns sysctl -qw net.tcplearn.estimator="$e" net.tcplearn.log=$((k % 3 > 0)) \
-					net.tcplearn.resend="${resend:-priced/spaced}" \
+					net.tcplearn.resend="${resend:-priced/spaced}" net.tcplearn.resend_places=$((k / 4 % 3 > 0)) \
 					net.tcplearn.set_srtt=$((k / 2 % 2)) net.tcplearn.measure=$((k / 5 % 2)) \
 					net.tcplearn.startup="${startup:-tsl-feedback}" || true
 			done

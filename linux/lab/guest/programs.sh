@@ -17,7 +17,7 @@ start_nginx() {
 		http {
 			access_log off;
 			sendfile on; ${nginx_more:-}
-			keepalive_timeout 0;
+			keepalive_timeout ${nginx_kept:-0};
 			client_body_temp_path /tmp/nginx-1;
 			proxy_temp_path /tmp/nginx-2;
 			fastcgi_temp_path /tmp/nginx-3;
@@ -43,6 +43,39 @@ send_nginx() {
 	[ -z "${beside:-}" ] || kill "$beside_pid"
 	python3 /scenario/summary.py </tmp/curl
 	sleep 1 # its end, after the last byte
+}
+
+# What was answered, "US START_US" a line, as send_requests leaves it; prints what `send` does.
+visited() { # BYTES FILE
+	awk -v bytes="$1" '{ us += $1 } END { print "bytes", bytes * NR; print "elapsed_us", us }' "$2"
+}
+
+# Requests of curl to nginx. visits: a variable of the scenario's script, COUNT A_MINUTE SEED ON
+send_nginx_visits() {
+	visits_bytes=$2
+	in_ns c0 sysctl -qw net.ipv4.tcp_congestion_control="$3"
+	# shellcheck disable=SC2086  # four words
+	set -- ${visits:?}
+	visits_close=
+	[ "$4" = kept ] || visits_close='Connection: close'
+	in_ns "${receiver:?}" timeout 36000 curl -sS --rate "$2/m" -H "$visits_close" -o /dev/null -w '%{time_total}\n' \
+		"http://10.0.0.1:5002/file?[1-$1]" >/tmp/curl
+	awk '{ printf "%d 0\n", $1 * 1000000 }' /tmp/curl >"${transfer_out:?}/requests"
+	visited "$visits_bytes" "$transfer_out/requests"
+	sleep 1
+}
+
+# Lines that are typed, and echoed by the other end: likewise
+start_echo() {
+	in_ns "${receiver:?}" python3 /scenario/echo.py serve 5004 "$1" &
+	sleep 1
+}
+
+send_echo_visits() {
+	# shellcheck disable=SC2086  # four words
+	in_ns c0 timeout 36000 python3 /scenario/echo.py type "$1" 5004 "$2" "$3" ${visits:?} >"${transfer_out:?}/requests"
+	visited "$2" "$transfer_out/requests"
+	sleep 1
 }
 
 start_iperf3() {

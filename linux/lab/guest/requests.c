@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests and answers: what a user waits for. */
+/* Requests and answers: what a user waits for. KIND is
+ *   kept    on one connection, one at a time, between them half to one and a half of THINK_MS
+ *   stream  one in each such time, answered or not
+ *   fresh   as kept, a connection each
+ *   page:N  as kept, each of N times BYTES with N answers, of which the last counts
+ *   many:N  as kept, on each of N connections at once, COUNT in all
+ * Each request's response time and start, in us, are a line of FILE.
+ */
 #include "transfer.h"
 
-static void at_once(int fd)
+static void no_delay(int fd)
 {
 	int one = 1;
 
@@ -49,7 +56,7 @@ int answer(const char *port, long long bytes, int64_t after_ms)
 			die("accept");
 		/* a process each: one whose end is lost holds up no other */
 		if (fork() == 0) {
-			at_once(fd);
+			no_delay(fd);
 			answer_one(fd, bytes, (uint64_t)after_ms * 1000, 1);
 			_exit(0);
 		}
@@ -68,22 +75,31 @@ static void write_all(int fd, long long bytes)
 	}
 }
 
-static int64_t response_us(int fd, long long bytes)
+/* Until as many answers are there. */
+static void respond(int fd, long long bytes, long long answers)
 {
-	int64_t start = now_us();
-
 	write_all(fd, bytes);
-	if (read(fd, buffer, 1) != 1)
-		die("read");
-	return now_us() - start;
+	while (answers > 0) {
+		ssize_t n = read(fd, buffer, (size_t)answers);
+
+		if (n <= 0)
+			die("read");
+		answers -= n;
+	}
 }
 
 struct client {
 	const char *host, *port, *congestion;
 	long long bytes, count;
 	uint64_t think_us, seed;
+	long long number; /* of a kind: objects of a page, connections at once */
 	FILE *file;
 };
+
+static void answered(struct client *c, int64_t start_us)
+{
+	fprintf(c->file, "%lld %lld\n", (long long)(now_us() - start_us), (long long)start_us);
+}
 
 static uint64_t pause_us(struct client *c)
 {
@@ -97,7 +113,10 @@ static void kept(struct client *c, int fd)
 	long long k;
 
 	for (k = 0; k < c->count; k++) {
-		fprintf(c->file, "%lld\n", (long long)response_us(fd, c->bytes));
+		int64_t start = now_us();
+
+		respond(fd, c->bytes * c->number, c->number);
+		answered(c, start);
 		usleep((useconds_t)pause_us(c));
 	}
 }
@@ -107,11 +126,11 @@ static void stream(struct client *c, int fd)
 {
 	int64_t *sent = calloc((size_t)c->count, sizeof(*sent)), at = now_us();
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	long long k = 0, answered = 0, i;
+	long long k = 0, done = 0, i;
 
 	if (!sent)
 		die("calloc");
-	while (answered < c->count) {
+	while (done < c->count) {
 		int64_t wait = k < c->count ? at - now_us() : 1000000;
 		struct timespec t = { wait / 1000000, wait % 1000000 * 1000 };
 		ssize_t n;
@@ -127,8 +146,8 @@ static void stream(struct client *c, int fd)
 		n = read(fd, buffer, sizeof(buffer));
 		if (n <= 0)
 			die("read");
-		for (i = 0; i < n; i++, answered++)
-			fprintf(c->file, "%lld\n", (long long)(now_us() - sent[answered]));
+		for (i = 0; i < n; i++, done++)
+			answered(c, sent[done]);
 	}
 	free(sent);
 }
@@ -158,9 +177,9 @@ static struct tcp_info fresh(struct client *c)
 		int64_t start = now_us();
 		int fd = connected(c->host, c->port, c->congestion);
 
-		at_once(fd);
-		response_us(fd, c->bytes);
-		fprintf(c->file, "%lld\n", (long long)(now_us() - start));
+		no_delay(fd);
+		respond(fd, c->bytes, 1);
+		answered(c, start);
 		add(&sum, info_of(fd));
 		close(fd);
 		usleep((useconds_t)pause_us(c));
@@ -168,8 +187,79 @@ static struct tcp_info fresh(struct client *c)
 	return sum;
 }
 
+struct flow {
+	int64_t at_us; /* its next request; while it waits for an answer: this one's start */
+	int waits;
+};
+
+static int ready(struct pollfd *p, const struct flow *f, long long flows)
+{
+	int64_t next_us = now_us() + 1000000;
+	struct timespec t = {};
+	long long i;
+
+	for (i = 0; i < flows; i++) {
+		p[i].events = f[i].waits ? POLLIN : 0;
+		if (!f[i].waits && f[i].at_us < next_us)
+			next_us = f[i].at_us;
+	}
+	next_us -= now_us();
+	t.tv_sec = next_us > 0 ? next_us / 1000000 : 0;
+	t.tv_nsec = next_us > 0 ? next_us % 1000000 * 1000 : 0;
+	return ppoll(p, (nfds_t)flows, &t, NULL);
+}
+
+/* As kept, on many connections, each with pauses of its own; over when so many in all are answered. */
+static struct tcp_info many(struct client *c, int64_t *elapsed_us)
+{
+	struct pollfd *p = calloc((size_t)c->number, sizeof(*p));
+	struct flow *f = calloc((size_t)c->number, sizeof(*f));
+	struct tcp_info sum = {};
+	int64_t start;
+	long long i, done = 0;
+
+	if (!p || !f)
+		die("calloc");
+	for (i = 0; i < c->number; i++) {
+		p[i].fd = connected(c->host, c->port, c->congestion);
+		no_delay(p[i].fd);
+	}
+	start = now_us();
+	for (i = 0; i < c->number; i++)
+		f[i].at_us = start + (int64_t)pause_us(c) - (int64_t)c->think_us / 2;
+	while (done < c->count) {
+		ready(p, f, c->number);
+		for (i = 0; i < c->number; i++) {
+			if (f[i].waits && p[i].revents) {
+				if (read(p[i].fd, buffer, 1) != 1)
+					die("read");
+				answered(c, f[i].at_us);
+				f[i].waits = 0;
+				f[i].at_us = now_us() + (int64_t)pause_us(c);
+				done++;
+			} else if (!f[i].waits && f[i].at_us <= now_us()) {
+				f[i].waits = 1;
+				f[i].at_us = now_us();
+				write_all(p[i].fd, c->bytes);
+			}
+		}
+	}
+	*elapsed_us = now_us() - start;
+	for (i = 0; i < c->number; i++) {
+		shutdown(p[i].fd, SHUT_WR);
+		while (read(p[i].fd, buffer, sizeof(buffer)) > 0)
+			; /* answers to what was under way */
+		add(&sum, info_of(p[i].fd));
+		close(p[i].fd);
+	}
+	free(p);
+	free(f);
+	return sum;
+}
+
 int send_requests(char **argv)
 {
+	const char *kind = strtok(argv[7], ":"), *number = strtok(NULL, ":");
 	struct client c = {
 		.host = argv[0],
 		.port = argv[1],
@@ -178,30 +268,35 @@ int send_requests(char **argv)
 		.count = atoll(argv[4]),
 		.think_us = (uint64_t)atoll(argv[5]) * 1000,
 		.seed = (uint64_t)atoll(argv[6]),
+		.number = number ? atoll(number) : 1,
 		.file = fopen(argv[8], "w"),
 	};
 	struct tcp_info info;
-	int64_t start;
+	int64_t start, elapsed;
 	int fd;
 
 	if (!c.file)
 		die(argv[8]);
-	if (!strcmp(argv[7], "fresh")) {
+	if (!strcmp(kind, "fresh")) {
 		start = now_us();
 		info = fresh(&c);
+		elapsed = now_us() - start;
+	} else if (!strcmp(kind, "many")) {
+		info = many(&c, &elapsed);
 	} else {
 		fd = connected(c.host, c.port, c.congestion);
 		start = now_us();
-		at_once(fd);
-		if (!strcmp(argv[7], "stream"))
+		no_delay(fd);
+		if (!strcmp(kind, "stream"))
 			stream(&c, fd);
 		else
 			kept(&c, fd);
 		finish(fd);
 		info = info_of(fd);
 		close(fd);
+		elapsed = now_us() - start;
 	}
 	fclose(c.file);
-	print_info(c.bytes * c.count, now_us() - start, info);
+	print_info(c.bytes * c.count * (strcmp(kind, "page") ? 1 : c.number), elapsed, info);
 	return 0;
 }

@@ -8,13 +8,11 @@
  *                                           each timed until all of it is acknowledged. Prints as send does
  *   transfer answer PORT BYTES AFTER_MS     answers each BYTES with one byte, after up to twice AFTER_MS
  *   transfer requests ADDRESS PORT BYTES CC COUNT THINK_MS SEED KIND FILE
- *                                           COUNT requests of BYTES, each answered by one byte. KIND kept: on one
- *                                           connection, one at a time, between them half to one and a half of
- *                                           THINK_MS; stream: one in each such time, answered or not; fresh: as
- *                                           kept, a connection each. Each response time in us is a line of FILE.
- *                                           Prints as send does (requests.c)
+ *                                           COUNT requests of BYTES, each answered by one byte: requests.c.
+ *                                           Prints as send does
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
- *   transfer pace PERIOD_MS FILE            prints FILE's lines, "MS TEXT", each TEXT at its time, again and again
+ *   transfer pace PERIOD_MS FILE [LOG]      prints FILE's lines, "MS TEXT", each TEXT at its time, again and again;
+ *                                           PERIOD_MS 0: once. The time of each, in us, is a line of LOG
  *   transfer clocks                         prints CLOCK_REALTIME less CLOCK_MONOTONIC, as captures and the log have them
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
  *                                           keeps COUNT connections busy: opens, switches their congestion
@@ -235,9 +233,13 @@ static int send_datagrams(const char *host, const char *port, long long kbit_s, 
 	return 0;
 }
 
-static int pace(int64_t period_ms, const char *path)
+static int pace(int64_t period_ms, const char *path, const char *log_path)
 {
+	FILE *log = log_path ? fopen(log_path, "w") : NULL;
 	int64_t start = now_us(), round;
+
+	if (log_path && !log)
+		die(log_path);
 
 	for (round = 0;; round++) {
 		FILE *file = fopen(path, "r");
@@ -247,11 +249,18 @@ static int pace(int64_t period_ms, const char *path)
 			die(path);
 		while (fscanf(file, "%lld %255[^\n]", &ms, buffer) == 2) {
 			sleep_until(start + (round * period_ms + ms) * 1000);
+			if (log)
+				fprintf(log, "%lld\n", (long long)now_us());
 			if (puts(buffer) < 0 || fflush(stdout))
 				return 0; /* the reader has gone */
 		}
 		fclose(file);
+		if (!period_ms)
+			break;
 	}
+	if (log)
+		fclose(log);
+	return 0;
 }
 
 static int clocks(void)
@@ -380,8 +389,8 @@ int main(int argc, char **argv)
 		return send_requests(argv + 2);
 	if (argc == 7 && !strcmp(argv[1], "udp"))
 		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
-	if (argc == 4 && !strcmp(argv[1], "pace") && atoll(argv[2]) > 0)
-		return pace(atoll(argv[2]), argv[3]);
+	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "pace") && atoll(argv[2]) >= 0)
+		return pace(atoll(argv[2]), argv[3], argv[4]);
 	if (argc == 2 && !strcmp(argv[1], "clocks"))
 		return clocks();
 	if (argc == 8 && !strcmp(argv[1], "storm"))

@@ -57,7 +57,7 @@ count = 1
         (
             "[runs]",
             '[transfer]\nby = "wget"\n[runs]',
-            r"transfer\.by: should be 'send', 'nginx' or 'iperf3'",
+            r"transfer\.by: should be 'send', 'nginx', 'iperf3' or 'echo'",
         ),
         ("[runs]", "[run]", r"run: no such key; did you mean runs"),
         (

@@ -15,7 +15,7 @@
 #define num_div_count(a, n) ((a) / (double)(n))
 #define num_shr(a, k)       ((a) * (1.0 / (double)((uint64_t)1 << (k))))
 #define num_shr_down(a, k)  num_shr((a), (k))
-#define num_shr_up(a, k)    num_shr((a), (k))
+#define num_shr_positive(a, k) num_shr((a), (k))
 #define num_fine(a)         (a)
 #define num_coarse(a)       (a)
 #define num_to_us(a)        ((int64_t)((a) + 0.5)) /* of a >= 0 */

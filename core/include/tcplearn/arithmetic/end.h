@@ -11,7 +11,7 @@
 #undef num_div_count
 #undef num_shr
 #undef num_shr_down
-#undef num_shr_up
+#undef num_shr_positive
 #undef num_fine
 #undef num_coarse
 #undef num_to_us

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Fixed point. Every rounding is to nearest, halves away from zero, on magnitudes: BPF below v4 has no
- * signed division, and no sign is favoured. */
+/* Fixed point. Every rounding is to nearest, halves away from zero: no sign is favoured. Divisions are of magnitudes:
+ * BPF below v4 has no signed one. */
 #ifndef TCPLEARN_FIX_H
 #define TCPLEARN_FIX_H
 
@@ -28,21 +28,41 @@ TL_FN int64_t tl_fix_shr(int64_t a, uint32_t k)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
 	TL_RANGE(k >= 1 && k <= 32, k);
-	return tl_fix_signed((tl_fix_mag(a) + ((uint64_t)1 << (k - 1))) >> k, a);
+	/* the cut is downwards: below 0 one less goes into it, so that a half goes away from 0 */
+	return (a + (a >> 63) + ((int64_t)1 << (k - 1))) >> k;
 }
 
-/* a * r / 2^30 without a 128-bit product, exact but for the last rounding.
- * Range: |a| <= 2^62 and the result too. */
-TL_FN int64_t tl_fix_mul(int64_t a, int64_t r)
+/* tl_fix_mul() in parts, for machines without a 128-bit product. */
+TL_FN int64_t tl_fix_mul_parts(int64_t a, int64_t r)
 {
 	const uint64_t low30 = ((uint64_t)1 << 30) - 1;
 	uint64_t m = tl_fix_mag(a), f = tl_fix_mag(r);
 	uint64_t q = m * (f >> 30) + (m >> 30) * (f & low30) +
 		     (((m & low30) * (f & low30) + ((uint64_t)1 << 29)) >> 30);
 
-	TL_RANGE(tl_fix_within(a, 62), a);
-	TL_RANGE((double)m * (double)f <= 4951760157141521099596496896.0, r); /* 2^92 */
 	return tl_fix_signed(q, (a < 0) != (r < 0) ? -1 : 1);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+__extension__ typedef __int128 tl_fix_product;
+
+TL_FN int64_t tl_fix_mul_at_once(int64_t a, int64_t r)
+{
+	const tl_fix_product product = (tl_fix_product)a * r;
+
+	return (int64_t)((product + (product >> 127) + ((int64_t)1 << 29)) >> 30);
+}
+#else
+#define tl_fix_mul_at_once(a, r) tl_fix_mul_parts((a), (r))
+#endif
+
+/* a * r / 2^30, exact but for the last rounding. Range: |a| <= 2^62 and the result too. */
+TL_FN int64_t tl_fix_mul(int64_t a, int64_t r)
+{
+	TL_RANGE(tl_fix_within(a, 62), a);
+	TL_RANGE((double)tl_fix_mag(a) * (double)tl_fix_mag(r) <= 4951760157141521099596496896.0,
+		 r); /* 2^92 */
+	return tl_fix_mul_at_once(a, r);
 }
 
 /* a * n, saturating at +-2^62. Range: n > 0. */

@@ -15,10 +15,10 @@
 #define num_div_count(a, n) tl_fix_div((a), (n))
 #define num_shr(a, k)       tl_fix_shr((a), (k))
 #define num_shr_down(a, k)  ((a) >> (k)) /* where no rounding is needed: cut downwards, an instruction */
-#define num_shr_up(a, k)    (((a) + ((int64_t)1 << ((k) - 1))) >> (k)) /* num_shr of a >= 0, without its sign */
+#define num_shr_positive(a, k) (((a) + ((int64_t)1 << ((k) - 1))) >> (k)) /* num_shr of a >= 0, without its sign */
 #define num_fine(a)         tl_fix_fine(a)
 #define num_coarse(a)       tl_fix_shr((a), 16)
-#define num_to_us(a)        num_shr_up((a), 8) /* of a >= 0 */
+#define num_to_us(a)        num_shr_positive((a), 8) /* of a >= 0 */
 #define num_to_double_us(a) ((double)(a) / 256.0)
 #define ratio_to_double(r)  ((double)(r) / 1073741824.0)
 #define ratio_from_double(x) ((int64_t)((x) * 1073741824.0 + ((x) < 0 ? -0.5 : 0.5)))

@@ -81,6 +81,31 @@ TL_FN void TL(conformal_at_send)(struct TL(conformal_params) *p)
 	p->at = TL_AT_SEND;
 }
 
+TL_FN struct TL(mixture_params) TL(conformal_mixture)(uint32_t first)
+{
+	struct TL(tracking_params) p;
+
+	TL(tracking_defaults)(&p);
+	if (first)
+		TL(tracking_first)(&p);
+	return TL(mixture_params_of)(&p);
+}
+
+/* A copy for each choice, made for it: its parameters are constants. */
+TL_FN void TL(conformal_mix)(struct TL(mixture) *s, num_t y)
+{
+	const struct TL(mixture_params) p = TL(conformal_mixture)(0);
+
+	TL(mixture_learn)(s, &p, y);
+}
+
+TL_FN_APART void TL(conformal_mix_first)(struct TL(mixture) *s, num_t y)
+{
+	const struct TL(mixture_params) p = TL(conformal_mixture)(1);
+
+	TL(mixture_learn)(s, &p, y);
+}
+
 TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 {
 	if (s->params.over == TL_OVER_JACOBSON) {
@@ -92,10 +117,8 @@ TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 		TL(last_defaults)(&inner);
 		TL(last_init)(&s->inner.last, &inner);
 	} else {
-		struct TL(tracking_params) inner;
-		TL(tracking_defaults)(&inner);
-		if (s->params.over == TL_OVER_TRACKING_FIRST)
-			TL(tracking_first)(&inner);
+		const struct TL(mixture_params) inner = TL(conformal_mixture)(s->params.over ==
+									      TL_OVER_TRACKING_FIRST);
 		TL(mixture_init)(&s->inner.tracking, &inner);
 	}
 }
@@ -127,7 +150,10 @@ TL_FN num_t TL(conformal_predict)(struct TL(conformal) *s, const struct tl_sampl
 	}
 	if (s->params.over == TL_OVER_LAST)
 		return y;
-	TL(mixture_learn)(&s->inner.tracking, y);
+	if (s->params.over == TL_OVER_TRACKING_FIRST)
+		TL(conformal_mix_first)(&s->inner.tracking, y);
+	else
+		TL(conformal_mix)(&s->inner.tracking, y);
 	return s->inner.tracking.rtt;
 }
 

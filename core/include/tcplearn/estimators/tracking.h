@@ -10,31 +10,7 @@
 
 #include "tracking_predictors.h"
 
-#ifndef TCPLEARN_TRACKING_H
-#define TCPLEARN_TRACKING_H
-enum tl_combiner { TL_COMBINER_REGRET = 0, TL_COMBINER_FIXED_SHARE = 1 };
-enum tl_budget { TL_BUDGET_ON = 0, TL_BUDGET_OFF = 1, TL_BUDGET_FIRST = 2 };
-enum tl_memory { TL_MEMORY_TWO = 0, TL_MEMORY_ONE = 1 };
-#endif
-
-/* Of the prediction */
-#define TL_MIXTURE_PARAMS(X) \
-	X(count, predictors, 3965, 1, 4095, \
-	  "which predictors: bit k is the k-th; all but the EWMA of 1/8 and half way") \
-	X(choice, combiner, TL_COMBINER_REGRET, "regret|fixed-share", 1, "what weighs them") \
-	X(choice, budget, TL_BUDGET_ON, "on|off|first", 2, \
-	  "bound on what may be lost against the last value; first: the wider one of the first release") \
-	X(choice, drift, TL_DRIFT_BY_TWO, "two|outlier", 1, \
-	  "cells of the drift: by the last two deviations, or by outliers, kept short of the hub") \
-	X(choice, memory, TL_MEMORY_TWO, "two|one", 1, \
-	  "regrets that forget 1/32 and 1/512 of themselves a sample, or 1/128") \
-	X(choice, correction, TL_ON, "on|off", 1, \
-	  "of regret matching: one more prediction, the mixture corrected") \
-	X(choice, warm_up, TL_WARM_UP_MEDIAN, "median|first", 1, \
-	  "the first five samples: median of them, or the first") \
-	X(choice, dead_zone, TL_ON, "on|off", 1, "signs of differences below scale / 32 are 0") \
-	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate of fixed share, errors in scales") \
-	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, "sharing rate of fixed share")
+#include "tracking_mixture.h"
 
 #define TL_TRACKING_PARAMS(X) \
 	TL_MIXTURE_PARAMS(X) \
@@ -47,27 +23,6 @@ enum tl_memory { TL_MEMORY_TWO = 0, TL_MEMORY_ONE = 1 };
 
 struct TL(tracking_params) {
 	TL_TRACKING_PARAMS(TL_FIELD)
-};
-
-struct TL(mixture_params) {
-	TL_MIXTURE_PARAMS(TL_FIELD)
-};
-
-/* The prediction, without an RTO: all that `conformal` takes of it. */
-struct TL(mixture) {
-	struct TL(mixture_params) params;
-	struct TL(predictors) bank;
-	union { /* by params.combiner; 0 of those not used */
-		struct {
-			num_t of[TL_PREDICTORS + 1]; /* the last: of the corrected mixture */
-			num_t mixture;
-		} regret[2]; /* the second only with two memories */
-		TL(weight) weight[TL_PREDICTORS];
-	} by;
-	num_t base, corrected; /* the mixture without the correction, and that one corrected */
-	ratio_t correction[3]; /* towards last, slow hub, map of 16 */
-	num_t rtt;             /* the mixture within the budget */
-	num_t budget;
 };
 
 struct TL(tracking) {
@@ -97,238 +52,34 @@ TL_FN void TL(tracking_study)(struct TL(tracking_params) *p)
 	p->dead_zone = TL_OFF;
 }
 
-TL_FN uint32_t TL(mixture_uses)(const struct TL(mixture) *s, uint32_t k)
+TL_FN struct TL(mixture_params) TL(mixture_params_of)(const struct TL(tracking_params) *p)
 {
-	return (s->params.predictors >> k) & 1;
-}
-
-TL_FN uint32_t TL(mixture_corrects)(const struct TL(mixture) *s)
-{
-	return s->params.correction == TL_ON && s->params.combiner == TL_COMBINER_REGRET;
-}
-
-/* No regrets; of fixed share, equal weights. */
-TL_FN void TL(mixture_uniform)(struct TL(mixture) *s)
-{
-	uint32_t k, m;
-
-	for (m = 0; m < 2 && s->params.combiner == TL_COMBINER_REGRET; m++) {
-		for (k = 0; k <= TL_PREDICTORS; k++)
-			s->by.regret[m].of[k] = num_from_us(0);
-	}
-	for (k = 0; k < TL_PREDICTORS && s->params.combiner == TL_COMBINER_FIXED_SHARE; k++)
-		s->by.weight[k] = TL(mixture_uses)(s, k) ? TL(weight_uniform)(TL_PREDICTORS) : 0;
-}
-
-TL_FN void TL(mixture_start)(struct TL(mixture) *s, num_t y)
-{
-	uint32_t i;
-
-	TL(predictors_start)(&s->bank, y, s->params.warm_up, s->params.dead_zone == TL_OFF, s->params.drift);
-	s->base = s->corrected = s->rtt = y;
-	for (i = 0; i < 2 && s->params.combiner == TL_COMBINER_REGRET; i++)
-		s->by.regret[i].mixture = y;
-	for (i = 0; i < 3; i++)
-		s->correction[i] = ratio_from_whole(0);
-}
-
-TL_FN void TL(mixture_init)(struct TL(mixture) *s, const struct TL(tracking_params) *p)
-{
-#define TL_TAKE(type, name, value, low, high, text) s->params.name = p->name;
+	struct TL(mixture_params) m;
+#define TL_TAKE(type, name, value, low, high, text) m.name = p->name;
 	TL_MIXTURE_PARAMS(TL_TAKE)
 #undef TL_TAKE
-	TL(mixture_start)(s, num_from_us(0));
-	TL(mixture_uniform)(s);
-	s->budget = num_from_us(0);
-}
-
-/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: what following x_k would have saved. */
-TL_FN void TL(mixture_regret)(struct TL(mixture) *s, uint32_t k, num_t error, const num_t *lost)
-{
-	num_t *r = &s->by.regret[0].of[k], *slow = &s->by.regret[1].of[k];
-
-	if (s->params.memory == TL_MEMORY_ONE) {
-		*r += lost[0] - error - num_shr(*r, 7);
-		return;
-	}
-	*r += lost[0] - error - num_shr_down(*r, 5);
-	*slow += lost[1] - error - num_shr_down(*slow, 9);
-}
-
-/* `sums`: of the predictors' positive regrets, for each memory. */
-TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, num_t y, num_t *sums)
-{
-	const num_t lost[2] = { TL(abs)(s->by.regret[0].mixture - y), TL(abs)(s->by.regret[1].mixture - y) };
-	uint32_t k;
-
-	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (!TL(mixture_uses)(s, k))
-			continue;
-		TL(mixture_regret)(s, k, TL(abs)(s->bank.x[k] - y), lost);
-		sums[0] += TL(max)(s->by.regret[0].of[k], num_from_us(0));
-		sums[1] += TL(max)(s->by.regret[1].of[k], num_from_us(0));
-	}
-	if (TL(mixture_corrects)(s))
-		TL(mixture_regret)(s, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
-}
-
-/* nunes2014's steps 3 and 4 over the same predictors, for comparison: errors in running scales. */
-TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, num_t y)
-{
-	TL(loss) loss[TL_PREDICTORS], least = 0;
-	TL(weight_sum) sum = 0;
-	TL(weight_ratio) keep, share;
-	TL(weight) *w = s->by.weight;
-	const TL(rate) rate = TL(decay_rate)(s->params.eta);
-	const TL(loss) limit = TL(decay_limit)(rate);
-	uint32_t k, used = 0;
-
-	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (!TL(mixture_uses)(s, k))
-			continue;
-		loss[k] = TL(loss_in_scales)(TL(min)(TL(abs)(s->bank.x[k] - y), 1024 * s->bank.scale),
-					     s->bank.scale);
-		least = used == 0 || loss[k] < least ? loss[k] : least;
-		used++;
-	}
-	for (k = 0; k < TL_PREDICTORS; k++) {
-		if (!TL(mixture_uses)(s, k))
-			continue;
-		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
-		sum += w[k];
-	}
-	if (!TL(weights_alive)(sum)) { /* alpha is 0 or nearly: from the start again */
-		TL(mixture_uniform)(s);
-		return;
-	}
-	keep = TL(weight_keep)(s->params.alpha, sum);
-	share = TL(weight_share)(s->params.alpha, used);
-	for (k = 0; k < TL_PREDICTORS; k++)
-		if (TL(mixture_uses)(s, k))
-			w[k] = TL(weight_mix)(w[k], keep, share);
-}
-
-/* What following the mixture may still lose against the last value: a part of each change (RTT spikes
- * go up and come back, so more of upward ones), all that it has gained, and a grant at the start. */
-TL_FN void TL(mixture_budget)(struct TL(mixture) *s, num_t y)
-{
-	num_t change = TL(abs)(y - s->bank.x[TL_P_LAST]), b = s->budget;
-	int32_t first = s->params.budget == TL_BUDGET_FIRST;
-
-	b += num_shr(y > s->bank.x[TL_P_LAST] ? (first ? 5 : 2) * change : change, 4) + change -
-	     TL(abs)(s->rtt - y);
-	if (s->bank.samples >= 2 && s->bank.samples <= 16)
-		b += TL(min)(change, s->bank.scale);
-	b = TL(max)(b, num_from_us(0));
-	/* few samples have earned little, and none of it is old */
-	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
-}
-
-/* How much the mixture is moved towards last, slow hub and map: steps by error times distance, both clipped at
- * a scale (LMS that no outlier carries off). */
-TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
-{
-	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
-	const num_t towards[3] = { s->bank.x[TL_P_LAST], s->bank.x[TL_P_SLOW_HUB], s->bank.x[TL_P_MAP16] };
-	uint32_t i;
-
-	for (i = 0; i < 3; i++)
-		s->correction[i] = TL(correction_step)(s->correction[i], error,
-						       TL(clamp)(towards[i] - s->base, -scale, scale), scale);
-}
-
-TL_FN num_t TL(mixture_corrected)(const struct TL(mixture) *s)
-{
-	num_t reach = 4 * s->bank.scale, x = s->base;
-	const num_t towards[3] = { s->bank.x[TL_P_LAST], s->bank.x[TL_P_SLOW_HUB], s->bank.x[TL_P_MAP16] };
-	uint32_t i;
-
-	for (i = 0; i < 3; i++)
-		x += num_mul(TL(clamp)(towards[i] - s->base, -reach, reach), s->correction[i]);
-	return TL(clamp)(x, num_from_us(0), num_from_us(TL_RTT_MAX_US));
-}
-
-/* Each memory's mean by its positive regrets, the corrected one among them, and the mean of both. */
-TL_FN num_t TL(mixture_mix_regrets)(struct TL(mixture) *s, num_t fallback, const num_t *sums)
-{
-	uint32_t m, memories = s->params.memory == TL_MEMORY_TWO ? 2 : 1;
-	num_t mean = num_from_us(0);
-
-	for (m = 0; m < memories; m++) {
-		s->by.regret[m].mixture = memories == 2 ? TL(summed_mean)(s->by.regret[m].of, s->bank.x,
-									  TL_PREDICTORS, fallback, sums[m])
-							: TL(positive_mean)(s->by.regret[m].of, s->bank.x,
-									    TL_PREDICTORS, fallback);
-		mean += s->by.regret[m].mixture;
-	}
-	s->base = memories == 2 ? num_shr(mean, 1) : mean;
-	if (!TL(mixture_corrects)(s))
-		return s->base;
-	s->corrected = TL(mixture_corrected)(s);
-	for (m = 0, mean = num_from_us(0); m < memories; m++) {
-		num_t w = s->by.regret[m].of[TL_PREDICTORS];
-		if (w > num_from_us(0))
-			s->by.regret[m].mixture += num_mul(s->corrected - s->by.regret[m].mixture,
-							   TL(share_of)(w, sums[m]));
-		mean += s->by.regret[m].mixture;
-	}
-	return memories == 2 ? num_shr(mean, 1) : mean;
-}
-
-TL_FN num_t TL(mixture_mix)(struct TL(mixture) *s, const num_t *sums)
-{
-	num_t fallback = s->params.warm_up == TL_WARM_UP_MEDIAN
-				 ? num_shr(s->bank.x[TL_P_LAST] + s->bank.hub, 1)
-				 : s->bank.x[TL_P_LAST];
-	num_t weight[TL_PREDICTORS];
-	uint32_t k;
-
-	if (s->params.combiner == TL_COMBINER_REGRET)
-		return TL(mixture_mix_regrets)(s, fallback, sums);
-	for (k = 0; k < TL_PREDICTORS; k++)
-		weight[k] = s->by.weight[k];
-	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
-}
-
-/* All but the RTO's part. */
-TL_FN void TL(mixture_learn)(struct TL(mixture) *s, num_t y)
-{
-	num_t sums[2] = { num_from_us(0), num_from_us(0) };
-
-	if (s->bank.samples == 0) {
-		TL(mixture_start)(s, y);
-	} else {
-		TL(mixture_budget)(s, y);
-		if (s->params.combiner == TL_COMBINER_REGRET)
-			TL(mixture_regrets)(s, y, sums);
-		else
-			TL(mixture_fixed_share)(s, y);
-		if (TL(mixture_corrects)(s))
-			TL(mixture_learn_correction)(s, y);
-	}
-	TL(predictors_update)(&s->bank, y);
-	s->rtt = TL(mixture_mix)(s, sums);
-	if (s->params.budget != TL_BUDGET_OFF)
-		s->rtt = TL(clamp)(s->rtt, s->bank.x[TL_P_LAST] - s->budget,
-				   s->bank.x[TL_P_LAST] + s->budget);
+	return m;
 }
 
 TL_FN void TL(tracking_init)(struct TL(tracking) *s, const struct TL(tracking_params) *p)
 {
+	const struct TL(mixture_params) m = TL(mixture_params_of)(p);
+
 	s->params = *p;
-	TL(mixture_init)(&s->mixture, p);
+	TL(mixture_init)(&s->mixture, &m);
 	s->rttvar = num_from_us(0);
 }
 
 TL_FN void TL(tracking_update)(struct TL(tracking) *s, const struct tl_sample *in)
 {
+	const struct TL(mixture_params) m = TL(mixture_params_of)(&s->params);
 	num_t y = num_from_us(tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US));
 
 	if (s->mixture.bank.samples > 0)
 		s->rttvar += num_mul(TL(abs)(y - s->mixture.rtt) - s->rttvar, s->params.beta);
 	else
 		s->rttvar = num_shr(y, 1); /* as RFC 6298, 2.2 */
-	TL(mixture_learn)(&s->mixture, y);
+	TL(mixture_learn)(&s->mixture, &m, y);
 }
 
 TL_FN void TL(tracking_query)(const struct TL(tracking) *s, struct TL(prediction) *out)

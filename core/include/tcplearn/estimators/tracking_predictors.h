@@ -24,6 +24,12 @@ enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
 		    TL_P_MAP16,
 		    TL_P_AFFINE
 };
+
+/* Of `tracking`'s parameters those that say how the predictors learn; not in their state, so that a host's compiler
+ * leaves out what is not chosen where the choice is fixed. */
+struct tl_predictor_choices {
+	uint32_t warm_up, exact_ties, drift_by_outlier;
+};
 #endif
 
 struct TL(predictors) {
@@ -37,7 +43,6 @@ struct TL(predictors) {
 	uint32_t samples;                 /* saturates */
 	int8_t slope[4], ratio[8];        /* of the next deviation to this one, in 1/16 */
 	uint8_t cell4, cell8, cell16, was_out;
-	uint8_t warm_up, exact_ties, drift_by_outlier;
 };
 
 TL_FN int32_t TL(sign)(num_t a, num_t dead)
@@ -82,8 +87,7 @@ TL_FN num_t TL(ring_median)(const struct TL(predictors) *s)
 	return low < high ? TL(clamp)(v[4], low, high) : TL(clamp)(v[4], high, low);
 }
 
-TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm_up, uint32_t exact_ties,
-				uint32_t drift)
+TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y)
 {
 	uint32_t i;
 
@@ -110,27 +114,25 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y, uint32_t warm
 	s->cell8 = 3;
 	s->cell16 = 5;
 	s->samples = 0;
-	s->warm_up = (uint8_t)warm_up;
-	s->exact_ties = exact_ties != 0;
-	s->drift_by_outlier = drift == TL_DRIFT_BY_OUTLIER;
 }
 
 /* The cell of the drift: of the last two deviations; as first released, of outliers. */
-TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s)
+TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
-	return s->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
+	return how->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
 /* What followed the last deviation, learned in the cells that predicted it. */
-TL_FN void TL(predictors_learn)(struct TL(predictors) *s, num_t y, num_t dead)
+TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
+				num_t dead)
 {
-	uint32_t c = s->cell4 & 3, b = s->cell8 & 7, m = s->cell16 & 15, d = TL(drift_cell)(s);
+	uint32_t c = s->cell4 & 3, b = s->cell8 & 7, m = s->cell16 & 15, d = TL(drift_cell)(s, how);
 	num_t last = s->x[TL_P_LAST], deviation = last - s->hub;
 	num_t follows = y - s->hub, at = s->drift_scale[d], wander = y - last - s->drift[d];
 	int32_t side = TL(sign)(deviation, dead);
 	num_t off = follows - num_shr(s->slope[c] * deviation, 4) - s->offset[c];
 	num_t eighth = num_shr(s->scale, 3), at8 = num_shr(at, 3);
-	num_t most = num_shr(at, s->drift_by_outlier ? 2 : 1);
+	num_t most = num_shr(at, how->drift_by_outlier ? 2 : 1);
 	num_t rest = follows - num_shr(s->ratio[b] * deviation, 4);
 
 	s->drift[d] += TL(clamp)(wander, -most, most);
@@ -182,17 +184,18 @@ TL_FN void TL(predictors_warm_up)(struct TL(predictors) *s, uint32_t n)
 	s->scale = num_shr(v[(n / 2) & 3] * 5, 2);
 }
 
-TL_FN void TL(predictors_track)(struct TL(predictors) *s, num_t y, num_t deviation)
+TL_FN void TL(predictors_track)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
+				num_t deviation)
 {
 	uint32_t n = s->samples + 1;
 	num_t distance = TL(abs)(deviation), eighth = num_shr(s->scale, 3), reach = 2 * s->scale;
-	uint32_t clipped = n > 4 || s->warm_up == TL_WARM_UP_MEDIAN;
+	uint32_t clipped = n > 4 || how->warm_up == TL_WARM_UP_MEDIAN;
 
 	s->ring[s->samples % 5] = y;
 	s->x[TL_P_EWMA8] += num_shr(y - s->x[TL_P_EWMA8], 3);
-	s->x[TL_P_EWMA32] += s->warm_up == TL_WARM_UP_MEDIAN ? TL(mean_step)(y - s->x[TL_P_EWMA32], n, 5)
-							     : num_shr(y - s->x[TL_P_EWMA32], 5);
-	if (n <= 5 && s->warm_up == TL_WARM_UP_MEDIAN) {
+	s->x[TL_P_EWMA32] += how->warm_up == TL_WARM_UP_MEDIAN ? TL(mean_step)(y - s->x[TL_P_EWMA32], n, 5)
+							       : num_shr(y - s->x[TL_P_EWMA32], 5);
+	if (n <= 5 && how->warm_up == TL_WARM_UP_MEDIAN) {
 		TL(predictors_warm_up)(s, n);
 	} else {
 		num_t far = y - s->x[TL_P_SLOW_HUB];
@@ -209,19 +212,19 @@ TL_FN void TL(predictors_track)(struct TL(predictors) *s, num_t y, num_t deviati
 	s->samples += s->samples < 4000000000u;
 }
 
-TL_FN void TL(predictors_answer)(struct TL(predictors) *s)
+TL_FN void TL(predictors_answer)(struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
 	num_t hub = s->hub, last = s->x[TL_P_LAST], g = last - hub, zero = num_from_us(0);
-	num_t dead = s->exact_ties ? zero : num_shr(s->scale, 5);
+	num_t dead = how->exact_ties ? zero : num_shr(s->scale, 5);
 	uint32_t c = s->cell4 & 3;
-	num_t drifted = last + s->drift[TL(drift_cell)(s)];
-	num_t least = s->exact_ties ? -4 * hub : zero; /* as first studied: a prediction may be negative */
+	num_t drifted = last + s->drift[TL(drift_cell)(s, how)];
+	num_t least = how->exact_ties ? -4 * hub : zero; /* as first studied: a prediction may be negative */
 
 	/* as first released the drift goes on, but away from the hub never past it */
-	s->x[TL_P_DRIFT] = !s->drift_by_outlier         ? TL(max)(drifted, least)
-			   : g > dead                   ? TL(max)(drifted, hub)
-			   : g < -dead || s->exact_ties ? TL(max)(TL(min)(drifted, hub), least)
-							: last;
+	s->x[TL_P_DRIFT] = !how->drift_by_outlier         ? TL(max)(drifted, least)
+			   : g > dead                     ? TL(max)(drifted, hub)
+			   : g < -dead || how->exact_ties ? TL(max)(TL(min)(drifted, hub), least)
+							  : last;
 	s->x[TL_P_HALF] = hub + num_shr(g, 1);
 	s->x[TL_P_RATIO] = TL(max)(hub + num_shr(s->ratio[s->cell8 & 7] * g, 4), least);
 	s->x[TL_P_MAP8] = TL(max)(hub + s->map8[s->cell8 & 7], zero);
@@ -229,14 +232,14 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s)
 	s->x[TL_P_AFFINE] = TL(max)(hub + num_shr(s->slope[c] * g, 4) + s->offset[c], zero);
 }
 
-TL_FN void TL(predictors_update)(struct TL(predictors) *s, num_t y)
+TL_FN void TL(predictors_update)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y)
 {
-	num_t dead = s->exact_ties ? num_from_us(0) : num_shr(s->scale, 5);
+	num_t dead = how->exact_ties ? num_from_us(0) : num_shr(s->scale, 5);
 	num_t deviation = y - s->hub;
 
 	if (s->samples > 0)
-		TL(predictors_learn)(s, y, dead);
+		TL(predictors_learn)(s, how, y, dead);
 	TL(predictors_cells)(s, deviation, dead);
-	TL(predictors_track)(s, y, deviation);
-	TL(predictors_answer)(s);
+	TL(predictors_track)(s, how, y, deviation);
+	TL(predictors_answer)(s, how);
 }

@@ -84,6 +84,21 @@ TL_FN uint32_t tl_resend_episode_bin(int64_t us, uint32_t *into)
 	return TL_RESEND_EPISODE_BINS - 1;
 }
 
+/* n / d of another's counts, cut. Range: n <= d. */
+TL_FN void tl_resend_counts_inherit(struct tl_resend_counts *c, const struct tl_resend_counts *earlier,
+				    uint32_t n, uint32_t d)
+{
+	uint32_t i;
+
+	c->late_total = 0;
+	for (i = 0; i < TL_RESEND_LATE_BINS; i++) {
+		c->late[i] = (uint16_t)((uint32_t)earlier->late[i] * n / d);
+		c->late_total += c->late[i];
+	}
+	for (i = 0; i < TL_RESEND_EPISODE_BINS; i++)
+		c->episode[i] = (uint32_t)((uint64_t)earlier->episode[i] * n / d);
+}
+
 TL_FN void tl_resend_count_rtt(struct tl_resend_counts *c, int64_t us)
 {
 	uint32_t into, i;

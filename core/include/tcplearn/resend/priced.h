@@ -63,6 +63,15 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	s->hold_us = s->first_us = 0;
 }
 
+/* What was learned, not the path's RTT (the handshake has that), nor the budget, nor a hold. */
+TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
+{
+	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
+
+	TL(resend_scores_inherit)(&s->scores, &earlier->scores, share);
+	tl_resend_counts_inherit(&s->counts, &earlier->counts, share.n, share.d);
+}
+
 TL_FN void TL(resend_priced_refill)(struct TL(resend_priced) *s, ratio_t by)
 {
 	const ratio_t full = ratio_from_whole((int64_t)s->params.budget);

@@ -10,6 +10,25 @@
 /* Flights over which the share of losses is averaged: 62 more than were seen, at most these. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
+/* Flights of earlier connections that a new one begins with, at most; and of so many each connection that hands them on
+ * forgets one. */
+#define TL_RESEND_INHERITED 32
+
+/* What was learned in so many flights counts as n / d of itself in the next connection. */
+struct tl_resend_share {
+	uint32_t n, d;
+};
+
+TL_FN struct tl_resend_share tl_resend_share_of(uint32_t flights)
+{
+	struct tl_resend_share share = { TL_RESEND_INHERITED - 1, TL_RESEND_INHERITED };
+
+	if (flights > TL_RESEND_INHERITED) {
+		share.n = TL_RESEND_INHERITED;
+		share.d = flights;
+	}
+	return share;
+}
 
 /* What is added to SRTT at least, by candidate */
 TL_FN int64_t tl_resend_floor_us(uint32_t i)
@@ -49,12 +68,33 @@ TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ra
 	s->chosen = TL_RESEND_FLOORS;
 }
 
+/* Of one of the floors, which are as many as are known: with a flight under way. */
+TL_FN int64_t TL(resend_scores_floor_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
+{
+	return num_to_us(s->srtt + TL(max)(s->mdev4, num_from_us(tl_resend_floor_us(i))));
+}
+
+/* After init: the sums so far from init's, at the share. */
+TL_FN void TL(resend_scores_inherit)(struct TL(resend_scores) *s, const struct TL(resend_scores) *earlier,
+				     struct tl_resend_share share)
+{
+	uint32_t i;
+
+	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
+		s->waits[i] = num_div_count(num_mul_count(earlier->waits[i], share.n), (int64_t)share.d);
+		s->misses[i] += num_div_count(num_mul_count(earlier->misses[i] - s->misses[i], share.n),
+					      (int64_t)share.d);
+	}
+	s->loss = earlier->loss;
+	s->flights = (uint32_t)((uint64_t)earlier->flights * share.n / share.d);
+}
+
 /* A candidate's wait in this flight; 0: not known yet. */
 TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
 {
 	if (i >= TL_RESEND_FLOORS || s->stock_us == 0)
 		return s->stock_us;
-	return num_to_us(s->srtt + TL(max)(s->mdev4, num_from_us(tl_resend_floor_us(i))));
+	return TL(resend_scores_floor_wait_us)(s, i);
 }
 
 /* The candidates' waits from here on, and the cheapest: the loss share times its waits, and the price of its needless
@@ -87,21 +127,28 @@ TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
 	return num_shr(ratio_from_whole(TL_RESEND_ONE + doublings), 16);
 }
 
-/* What a flight's sample says of every candidate. */
+/* What a flight's sample says of a candidate. */
+TL_FN void TL(resend_scores_judge_one)(struct TL(resend_scores) *s, uint32_t i, int64_t wait_us,
+				       int64_t rtt_us)
+{
+	const ratio_t forgotten = num_shr_positive(s->misses[i], TL_RESEND_FORGET);
+
+	s->waits[i] += num_from_us(wait_us) - num_shr_positive(s->waits[i], TL_RESEND_FORGET);
+	if (rtt_us > wait_us)
+		s->misses[i] += TL(resend_scores_drawn)(rtt_us, wait_us) - forgotten;
+	else
+		s->misses[i] -= forgotten;
+}
+
 TL_FN void TL(resend_scores_judge)(struct TL(resend_scores) *s, int64_t rtt_us)
 {
 	uint32_t i;
 
 	if (s->stock_us == 0)
 		return;
-	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
-		const int64_t wait_us = TL(resend_scores_wait_us)(s, i);
-		const ratio_t drawn = rtt_us > wait_us ? TL(resend_scores_drawn)(rtt_us, wait_us)
-						       : ratio_from_whole(0);
-
-		s->waits[i] += num_from_us(wait_us) - num_shr_up(s->waits[i], TL_RESEND_FORGET);
-		s->misses[i] += drawn - num_shr_up(s->misses[i], TL_RESEND_FORGET);
-	}
+	for (i = 0; i < TL_RESEND_FLOORS; i++)
+		TL(resend_scores_judge_one)(s, i, TL(resend_scores_floor_wait_us)(s, i), rtt_us);
+	TL(resend_scores_judge_one)(s, TL_RESEND_FLOORS, s->stock_us, rtt_us);
 }
 
 TL_FN void TL(resend_scores_flight)(struct TL(resend_scores) *s, uint32_t lost)

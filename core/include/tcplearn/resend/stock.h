@@ -94,6 +94,11 @@ TL_FN void TL(resend_stock_start)(struct TL(resend_stock) *s)
 	s->hold_us = 0;
 }
 
+TL_FN void TL(resend_stock_inherit)(struct TL(resend_stock) *s, const struct TL(resend_stock) *earlier)
+{
+	(void)s, (void)earlier;
+}
+
 TL_FN void TL(resend_stock_open)(struct TL(resend_stock) *s, uint32_t out_segments)
 {
 	(void)s, (void)out_segments;

@@ -2,6 +2,7 @@
 /* The verbs of every resend policy on memory without a type, in the arithmetic that is begun. Of wrap.h.
  *
  *   void tl_wrap_init_ID(void *state, const void *params)
+ *   void tl_wrap_inherit_ID(void *state, const void *earlier)
  *   void tl_wrap_send_ID(void *state, const struct tl_resend_event *, struct tl_resend_wait *)
  *   void tl_wrap_timer_ID(void *state, const struct tl_resend_event *, struct tl_resend_wait *)
  *   void tl_wrap_ack_ID(void *state, const struct tl_resend_ack *, struct tl_resend_wait *) */
@@ -22,6 +23,10 @@ TL_RESEND_POLICIES(TL_RESEND_FACTS)
 		s->params = *(const struct TL(id##_params) *)params; \
 		tl_resend_flight_init(&s->flight); \
 		TL(id##_start)(s); \
+	} \
+	TL_FN void TL(wrap_inherit_##id)(void *state, const void *earlier) \
+	{ \
+		TL(id##_inherit)((struct TL(id) *)state, (const struct TL(id) *)earlier); \
 	} \
 	TL_FN void TL(wrap_send_##id)(void *state, const struct tl_resend_event *in, \
 				      struct tl_resend_wait *out) \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What others' TCP traffic gets while a transfer runs, where a scenario asks for the truth."""
+"""What others' TCP traffic gets beside a transfer, where a scenario wants the truth, or this (`counted`)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .scenario import Scenario
 
 #: Of an Ethernet packet with TCP's timestamps.
 SEGMENT_BYTES = 1448
-_SENT = "TcpExtTCPOrigDataSent"  # segments of new data, none of them counted twice
+#: The kernel's counter of segments of new data, none of them counted twice.
+SENT = "TcpExtTCPOrigDataSent"
 
 Counters = Callable[[Path], Mapping[str, float]]
 
 
 def _senders(scenario: Scenario) -> list[int]:
-    return (
-        [k for k, traffic in enumerate(scenario.traffic) if traffic.kind == "tcp"] if scenario.truth else []
-    )
+    of = enumerate(scenario.traffic)
+    return [k for k, traffic in of if traffic.kind == "tcp" and (scenario.truth or traffic.counted)]
 
 
 def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
@@ -34,7 +34,7 @@ def figures(
     """`own_mbps`: the transfer's goodput; `read`: of /proc/net/netstat."""
     rates = []
     for k in _senders(scenario):
-        sent = read(folder / f"after.x{k}").get(_SENT, 0.0) - read(folder / f"before.x{k}").get(_SENT, 0.0)
+        sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)
         rates.append(8 * SEGMENT_BYTES * sent / elapsed_us)
     if rates:
         yield "beside_goodput_mbps", sum(rates) / len(rates)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
-from . import beside, downloads, handshakes
+from . import beside, downloads, fades, handshakes, late_acks, queue_drops, visits
 from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
@@ -23,7 +23,7 @@ NO_RACK, LINEAR = "no-rack", "linear"
 
 #: Around a hop, in a packet's order.
 PLACES = ("before-queue", "after-queue", "after-delay")
-#: Where packets of handshakes are dropped.
+#: Where packets are dropped, or go another way, for what they are.
 NFT_MODULES = ("nf_tables", "nft_limit")
 
 
@@ -93,7 +93,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         f"# {scenario.name}, run {run}",
         ". /scenario/lib.sh",
         *([f". /scenario/programs.sh; receiver=c{last}"] if scenario.with_programs else []),
-        f"kernel_modules {' '.join((*KERNEL_MODULES, *(NFT_MODULES if scenario.loses_handshakes else ())))}",
+        f"kernel_modules {' '.join((*KERNEL_MODULES, *(NFT_MODULES if scenario.with_nft else ())))}",
         *_more_modules(scenario),
         "load",
         "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
@@ -123,7 +123,10 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         by = "pages"
         lines += handshakes.start(scenario.handshakes, pages, scenario.runs.seed + run)
     elif by != "send":
+        if scenario.transfer.visits:
+            lines += visits.start(scenario.transfer.visits, scenario.runs.seed + run)
         lines.append(f"start_{by} {scenario.transfer.bytes}")
+        by = f"{by}_visits" if scenario.transfer.visits else by
     if scenario.transfer.is_download:
         of = scenario.transfer
         kinds = scenario.algorithms.congestion
@@ -137,10 +140,12 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines.append(f"in_ns c{last} /scenario/transfer answer 5002 {scenario.transfer.bytes} {after_ms} &")
         # the same pauses under every algorithm of a run
         seed = scenario.runs.seed + run
-        lines.append(f"requests='{requests.count} {requests.think_ms} {seed} {requests.on}'")
+        lines.append(f"requests='{requests.count} {requests.think_ms} {seed} {requests.kind}'")
+        if requests.acks_late_ms:
+            lines += late_acks.script(f"c{last - 1}", f"c{last}", 5002, requests.acks_late_ms)
         if not requests.timestamps:
             lines.append("in_ns c0 sysctl -qw net.ipv4.tcp_timestamps=0")
-    lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
+    lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario), *_fades(scenario, run)]
     for arm in arms(scenario, run):
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
@@ -154,7 +159,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
-        lines += beside.counters(scenario, arm.folder, "before")
+        lines += _counters(scenario, arm.folder, "before")
         if scenario.algorithms.startups != [STOCK]:
             lines.append(f"startup {arm.startup}")
         if scenario.handshakes and not pages:
@@ -163,12 +168,16 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.transfer.is_download:
             lines.append(downloads.settings(arm.at, arm.congestion, f"c{last}"))
+        if scenario.fades:
+            lines += fades.start(arm.folder, _fading(scenario)[0])
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
             + (f" send_{by}" if by != "send" else "")
         )
-        lines += beside.counters(scenario, arm.folder, "after")
+        if scenario.fades:
+            lines.append(fades.end())
+        lines += _counters(scenario, arm.folder, "after")
         if places := scenario.transfer.places:
             lines += downloads.ping(places, arm.folder, [("c2", "r2"), ("c2", "l1")], f"c{last}")
     lines += [
@@ -177,6 +186,12 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     ]
     lines += ["finish", "exit 0"]
     return "\n".join(lines) + "\n"
+
+
+def _counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
+    yield from beside.counters(scenario, folder, when)
+    if scenario.transfer.requests and scenario.transfer.requests.on == "many":
+        yield from queue_drops.counters(folder, when)
 
 
 def _more_modules(scenario: Scenario) -> Iterator[str]:
@@ -240,6 +255,25 @@ def _changes(scenario: Scenario) -> Iterator[str]:
         if change.every_s is not None:
             step = f"while :; do {step}; sleep {change.every_s:g}; done"
         yield f"(sleep {change.at_s:g}; {step}) &"
+
+
+def _fading(scenario: Scenario) -> tuple[str, str, str]:
+    """Where the fades' hop has its delay forward, and its commands in a fade and out of one."""
+    assert scenario.fades
+    i = [hop.name for hop in scenario.hop].index(scenario.fades.hop)
+    forward, middle = scenario.hop[i].forward, _gateway(i) + 1
+    device = f"c{middle} r{middle}"
+    lost = forward.model_copy(update={"loss_percent": 100})
+    (fading,), (clear,) = _path(device, lost), _path(device, forward)
+    # tc runs in the namespace already
+    in_tc = [f"qdisc change dev r{middle} {line.split(' ', 3)[3]}" for line in (fading, clear)]
+    return f"c{middle}", in_tc[0], in_tc[1]
+
+
+def _fades(scenario: Scenario, run: int) -> Iterator[str]:
+    if scenario.fades:
+        _, fading, clear = _fading(scenario)
+        yield from fades.written(scenario.fades, scenario.runs.seed + run, fading, clear)
 
 
 def _change(command: str) -> str:

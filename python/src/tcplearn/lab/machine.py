@@ -25,7 +25,8 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-PROGRAM_FILES = tuple(LAB / "guest" / n for n in ("programs.sh", "summary.py", "handshakes.py", "pages.py"))
+_PROGRAMS = ("programs.sh", "summary.py", "handshakes.py", "pages.py", "echo.py")
+PROGRAM_FILES = tuple(LAB / "guest" / name for name in _PROGRAMS)
 #: In the image; no scenario loads those that it does not name itself.
 IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")

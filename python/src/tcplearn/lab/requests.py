@@ -21,7 +21,7 @@ Figures = Iterator[tuple[str, float]]
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:
     """Every response time of one transfer, in the order of the requests."""
-    return np.loadtxt(folder / "requests", dtype=np.float64, ndmin=1) / 1000
+    return np.loadtxt(folder / "requests", dtype=np.float64, usecols=0, ndmin=1) / 1000
 
 
 def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> Figures:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .vectors import by_series, cases
 
-_KINDS = {"send": "d", "timer": "t", "ack": "a"}
+_KINDS = {"send": "d", "timer": "t", "ack": "a", "next": "n"}
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:

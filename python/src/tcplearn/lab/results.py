@@ -12,14 +12,19 @@ from tcplearn.errors import FailedError
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import beside, bursts, downloads, kernel_log, loss_figures, pages, requests
+from . import beside, bursts, downloads, fades, kernel_log, loss_figures, pages, queue_drops, requests
 from .guest import Arm, arms
 from .kept import made_by
 from .machine import Machine
 from .scenario import NO_ESTIMATOR, Scenario
 
 #: Whose versions matter, by the transfer's program.
-PACKAGES: dict[str, tuple[str, ...]] = {"send": (), "nginx": ("nginx", "curl"), "iperf3": ("iperf3",)}
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "send": (),
+    "nginx": ("nginx", "curl"),
+    "iperf3": ("iperf3",),
+    "echo": (),
+}
 
 #: A run has one flow to measure under each algorithm.
 TRANSFER = "transfer"
@@ -85,25 +90,29 @@ def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
 
 def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     by = scenario.transfer.by
-    info = _pairs(folder / "info")
+    info = read_info(folder)
     yield "duration_s", info["elapsed_us"] / 1e6
     yield from bursts.figures(info)
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
-    yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], _nstat)
+    yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
     nstat = kernel_counts(folder)
     # curl does not see the sender's socket: the namespace's counters, of which it is the only user
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
     if scenario.transfer.requests:
-        yield from requests.figures(folder, nstat, info["data_segs_out"])
+        yield from requests.figures(folder, nstat, data_segments(folder))
+        if scenario.fades:
+            yield from fades.figures(folder)
+        if scenario.transfer.requests.on == "many":
+            yield from queue_drops.figures(folder)
+    if scenario.transfer.visits:
+        yield from requests.figures(folder, nstat, data_segments(folder))
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
     if scenario.transfer.captured:
         yield from _pairs(folder / downloads.COUNTED).items()
-    fresh = scenario.transfer.requests is not None and scenario.transfer.requests.on == "fresh"
-    many = fresh or scenario.transfer.pages is not None  # connections
-    if arm.estimator != NO_ESTIMATOR and not many and arm.at == downloads.SENDER:
+    if arm.estimator != NO_ESTIMATOR and scenario.one_connection and arm.at == downloads.SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
@@ -117,12 +126,16 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
 
 def kernel_counts(folder: Path) -> dict[str, float]:
     """What the kernel's counters moved by during one transfer."""
-    return _difference(_nstat(folder / "before.nstat"), _nstat(folder / "after.nstat"))
+    return _difference(read_nstat(folder / "before.nstat"), read_nstat(folder / "after.nstat"))
 
 
 def data_segments(folder: Path) -> float:
-    """Sent by the lab's own program."""
-    return _pairs(folder / "info")["data_segs_out"]
+    """Sent by the lab's own program, or by another that is the namespace's only one."""
+    of = read_info(folder)
+    if "data_segs_out" in of:
+        return of["data_segs_out"]
+    nstat = kernel_counts(folder)
+    return nstat[beside.SENT] + nstat["TcpRetransSegs"]
 
 
 def _of_module(counts: dict[str, float]) -> Figures:
@@ -138,12 +151,17 @@ def _of_module(counts: dict[str, float]) -> Figures:
         yield "instructions_per_ack", ours / n
 
 
+def read_info(folder: Path) -> dict[str, float]:
+    """What the transfer's program printed."""
+    return _pairs(folder / "info")
+
+
 def _pairs(path: Path) -> dict[str, float]:
     """Lines of "name value"."""
     return {name: float(value) for name, value in (line.split() for line in path.read_text().splitlines())}
 
 
-def _nstat(path: Path) -> dict[str, float]:
+def read_nstat(path: Path) -> dict[str, float]:
     """/proc/net/snmp and netstat: a line of names, then one of values, each with its protocol."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}

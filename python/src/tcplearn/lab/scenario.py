@@ -14,7 +14,9 @@ from tcplearn.scenario import check, link_trace, tree
 from tcplearn.scenario.check import Table
 
 from .downloads import End, Pings, Places
+from .fades import Fades
 from .handshakes import Handshakes, Pages, most_arms
+from .visits import Visits
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
@@ -124,6 +126,7 @@ class Traffic(Table):
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp: between two
     rate: Rate = 1_000_000  # udp
     packet_bytes: Annotated[int, Field(ge=16, le=1400)] = 1000  # udp
+    counted: bool = False  # tcp: its goodput beside each transfer, and Jain's index
 
 
 class Change(Table):
@@ -146,20 +149,34 @@ class Repeat(Table):
 
 class Requests(Table):
     """Requests of the transfer's bytes, each answered by one byte; between them half to one and a half of
-    `think_ms`: on one connection, one at a time (kept) or without waiting (stream), or a connection each."""
+    `think_ms`: on one connection, one at a time (kept) or without waiting (stream), or a connection each
+    (fresh); `objects` of them at a time (page); or kept on each of `at_once` connections (many)."""
 
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
     think_ms: Annotated[int, Field(ge=1, le=60_000)] = 100
-    on: Literal["kept", "stream", "fresh"] = "kept"
+    on: Literal["kept", "stream", "fresh", "page", "many"] = "kept"
+    objects: Annotated[int, Field(ge=1, le=1000)] = 30
+    at_once: Annotated[int, Field(ge=1, le=1000)] = 50
     answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's, on average
+    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # its ACKs without data; the kernel's 40 beside
     timestamps: bool = True
+
+    @property
+    def kind(self) -> str:
+        """As the guest's program takes it."""
+        number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
+        return self.on + number.get(self.on, "")
+
+
+WITH_VISITS = ("nginx", "echo")
 
 
 class Transfer(Table):
     bytes: Bytes = 16_000_000
     repeat: Repeat | None = None  # by `send` only
     requests: Requests | None = None  # by `send` only
-    by: Literal["send", "nginx", "iperf3"] = "send"  # the lab's own program, nginx to curl, or iperf3
+    by: Literal["send", "nginx", "iperf3", "echo"] = "send"  # the lab's own program, nginx to curl, iperf3
+    visits: Visits | None = None  # by nginx or echo, in place of one file
     pages: Pages | None = None  # by nginx, in place of one file
     pings: Pings | None = None  # by nginx, beside each
     places: Places | None = None  # by nginx, after each
@@ -174,7 +191,11 @@ class Transfer(Table):
             raise ValueError("repeat and requests are two ways to use a connection; give one")
         if self.pages and self.by != "nginx":
             raise ValueError(f'pages are what nginx serves: by = "nginx", not {self.by}')
-        if self.is_download and (self.by != "nginx" or self.pages):
+        if self.by == "echo" and not self.visits:
+            raise ValueError("echo needs visits: it does nothing else")
+        if self.visits and (self.by not in WITH_VISITS or self.pages):
+            raise ValueError(f"visits are by {' or '.join(WITH_VISITS)}, without pages")
+        if self.is_download and (self.by != "nginx" or self.pages or self.visits):
             raise ValueError('pings, places and captured are of one file: by = "nginx", without pages')
         return self
 
@@ -246,6 +267,7 @@ class Scenario(Table):
     hop: list[Hop] = Field(min_length=1, max_length=8)
     traffic: list[Traffic] = Field(default=[], max_length=16)
     change: list[Change] = Field(default=[], max_length=1000)
+    fades: Fades | None = None
     transfer: Transfer = Transfer()
     handshakes: Handshakes | None = None
     algorithms: Algorithms = Algorithms()
@@ -256,11 +278,20 @@ class Scenario(Table):
 
     @property
     def with_programs(self) -> bool:
-        return self.programs or self.transfer.by != "send" or self.handshakes is not None
+        return self.programs or self.with_nft or self.transfer.by != "send"
 
     @property
-    def loses_handshakes(self) -> bool:
-        return self.handshakes is not None or self.transfer.pages is not None
+    def with_nft(self) -> bool:
+        """Packets are dropped, or go another way, for what they are."""
+        requests = self.transfer.requests
+        late = requests is not None and requests.acks_late_ms > 0
+        return late or self.handshakes is not None or self.transfer.pages is not None
+
+    @property
+    def one_connection(self) -> bool:
+        """What the module's log is of, under each algorithm."""
+        t = self.transfer
+        return not (t.pages or t.visits or (t.requests and t.requests.on in ("fresh", "many")))
 
     @model_validator(mode="after")
     def _handshakes(self) -> Self:
@@ -280,6 +311,17 @@ class Scenario(Table):
             raise ValueError(
                 "algorithms.at is for downloads: transfer.pings, transfer.places or transfer.captured"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _fades(self) -> Self:
+        if self.fades is None:
+            return self
+        of = {hop.name: hop.forward for hop in self.hop}.get(self.fades.hop)
+        if of is None or not of.delay_ms or of.bursts or self.change:
+            raise ValueError("fades: of a hop with a forward delay and no bursts, in a file without changes")
+        if not self.transfer.requests or self.transfer.requests.on != "kept":
+            raise ValueError("fades: for requests on a kept connection, one at a time")
         return self
 
     @model_validator(mode="after")

@@ -28,6 +28,7 @@ FILES = (
     "bursts",
     "beside-0",
     "beside-1e-2",
+    "history-0",
     "history-1e-2",
     "codel",
     "reordered",

@@ -12,10 +12,10 @@ from tcplearn.papers.hwang2018 import limits
 from tcplearn.papers.hwang2018.lab_runs import BBR, base, decides, name
 from tcplearn.papers.hwang2018.runs import Estimate, Point, confusion, mean, ratio
 
-#: The scenarios that the bars are about.
-LOSSLESS, LOSSY = "lab-loss-0", "lab-loss-1e-2"
-#: As LOSSY, for what that one does not have.
-HISTORY = "lab-history-1e-2"
+#: The scenario whose windows are drawn.
+LOSSY = "lab-loss-1e-2"
+#: Those that the bars are about: a sender is in the first or in the second.
+AT_LOSSLESS, AT_LOSSY = ("lab-loss-0", "lab-history-0"), (LOSSY, "lab-history-1e-2")
 VENO = "veno+none"
 
 
@@ -60,13 +60,18 @@ def _of(found: Found, scenario: str, sender: str) -> list[Point]:
     return [p for p in found[scenario][1] if p.sender == sender] if scenario in found else []
 
 
+def _first(found: Found, names: Sequence[str], sender: str) -> str:
+    """Of the scenarios the first that has the sender."""
+    return next((name for name in names if _of(found, name, sender)), "")
+
+
 def _bars(found: Found, c: float) -> str:
     rows = []
     senders = dict.fromkeys(p.sender for _, points in found.values() for p in points if decides(p.sender))
     for sender in senders:
-        where = LOSSY if _of(found, LOSSY, sender) else HISTORY
-        lossy, veno, bbr = (_of(found, where, one) for one in (sender, VENO, BBR))
-        lossless, plain = (_of(found, LOSSLESS, one) for one in (sender, base(sender)))
+        at_lossy, at_lossless = (_first(found, names, sender) for names in (AT_LOSSY, AT_LOSSLESS))
+        lossy, veno, bbr = (_of(found, at_lossy, one) for one in (sender, VENO, BBR))
+        lossless, plain = (_of(found, at_lossless, one) for one in (sender, base(sender)))
         for what, value, least, most in (
             ("goodput at 0.01 over BBR's", ratio(lossy, bbr, "goodput_mbps", c), limits.OVER_BBR, None),
             (

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What was asked of the timer beforehand, line by line, and what its kept runs say to it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from latency_cells import (
+    DRAWS,
+    OURS,
+    SEED,
+    STOCK,
+    Cell,
+    Figure,
+    Floats,
+    geometric,
+    how,
+    interval,
+    p99,
+    p999,
+    slowest,
+    verdict,
+)
+
+from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import counted
+
+TAIL, ELSEWHERE = "where losses reach the tail", "elsewhere"
+
+
+def overall(cells: Sequence[Cell], timer: str, figure: Figure) -> tuple[float, Floats]:
+    value = geometric([c.ratio(timer, figure) for c in cells])
+    drawn = np.exp(np.mean([np.log(c.ratios_drawn(timer, figure)) for c in cells], axis=0))
+    return value, drawn
+
+
+def _paths_drawn(values: Sequence[float] | Floats) -> Floats:
+    """Means of paths drawn again."""
+    each = np.asarray(values, float)
+    drawn = np.random.default_rng(SEED).integers(0, len(each), (DRAWS, len(each)))
+    return np.asarray(each[drawn].mean(axis=1))
+
+
+def _against_stock(cells: Sequence[Cell]) -> Iterator[list[str]]:
+    lost = [c for c in cells if c.reaches_the_tail]
+    rest = [c for c in cells if not c.reaches_the_tail]
+    first = [c for c in cells if c.path == "wired"]
+    for name, of, where, figure, limit in (
+        ("p99", lost, TAIL, p99, 0.70),
+        ("p99.9", lost, TAIL, p999, 0.75),
+        ("slowest 2 %", lost, TAIL, slowest, 0.75),
+        ("p99", first, "wired, 1 % loss", p99, 0.30),
+        ("p99", rest, ELSEWHERE, p99, 1.02),
+        ("slowest 2 %", rest, ELSEWHERE, slowest, 1.02),
+    ):
+        if of:
+            row = [f"{name}, {where} ({counted(len(of), 'path')})", f"≤ {limit:.2f} × stock"]
+            yield [*row, *(verdict(v, limit, d) for v, d in (overall(of, o, figure) for o in OURS))]
+    verdicts = []
+    for timer in OURS:
+        worst = max(cells, key=functools.partial(Cell.ratio, timer=timer, figure=p99))
+        drawn = worst.ratios_drawn(timer, p99)
+        verdicts.append(f"{verdict(worst.ratio(timer, p99), 1.10, drawn)}, {worst.path}")
+    yield ["p99 of the worst path", "≤ 1.10 × stock", *verdicts]
+
+
+def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell], others: Iterable[list[str]]) -> str:
+    """Each line of what was asked of the timer beforehand, for both of ours."""
+    rows = list(_against_stock(cells))
+    rows.append(["needless, all paths", "≤ stock + 1 in 1,000", *(_more_needless(cells, o) for o in OURS)])
+    first = [c for c in cells if c.path == "wired"]
+    for name, of, figure, limit in (
+        ("p99, all paths", cells, p99, 1.00),
+        ("p99.9, all paths", cells, p999, 0.97),
+        ("slowest 2 %, wired", first, slowest, 1.00),
+    ):
+        if of:
+            row = [name, f"≤ {limit:.2f} × the best static floor in hindsight"]
+            for timer in OURS:
+                each = [c.over_floor(timer, figure) for c in of]
+                drawn = np.exp(_paths_drawn(np.log(each))) if len(each) > 1 else None
+                row.append(verdict(geometric(each), limit, drawn))
+            rows.append(row)
+    rows += [*_bulk_bar(found_bulk), *others]
+    return table_of(["of", "bar", *(f"`{o}`" for o in OURS)], rows)
+
+
+def throughput(c: Cell, timer: str) -> tuple[float, Floats]:
+    """Over stock's; and that of transfers drawn again."""
+    ours, stock = (np.concatenate(c.timers[name].times_ms) for name in (timer, STOCK))
+    rng = np.random.default_rng(SEED)
+    drawn = [of[rng.integers(0, len(of), (DRAWS, len(of)))].mean(axis=1) for of in (stock, ours)]
+    return float(stock.mean() / ours.mean()), drawn[0] / drawn[1]
+
+
+def _bulk_bar(cells: Sequence[Cell]) -> Iterator[list[str]]:
+    if not cells:
+        return
+    least, mean, resends = [], [], []
+    for timer in OURS:
+        found = {c.path: throughput(c, timer) for c in cells}
+        worst = min(found, key=lambda path: found[path][0])
+        below = [path for path, (_, drawn) in found.items() if interval(drawn)[1] < 0.98]
+        least.append(f"{verdict(found[worst][0], 0.98, found[worst][1], least=True)}, {worst}")
+        least[-1] += f"; missed on {', '.join(below)}" if below else "; missed on none"
+        drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found.values()], axis=0))
+        mean.append(verdict(geometric([value for value, _ in found.values()]), 0.98, drawn, least=True))
+        over = [c.path for c in cells if sum(c.timers[timer].resends) > _allowed(c)]
+        resends.append(f"missed: {', '.join(over)}" if over else "met")
+    yield [f"bulk: throughput, least of {counted(len(cells), 'path')}", "≥ 0.98 × stock", *least]
+    yield ["bulk: throughput, all paths", "≥ 0.98 × stock", *mean]
+    yield ["bulk: timeouts and probes, each path", "≤ 1.1 × stock + 1", *resends]
+
+
+def _allowed(c: Cell) -> float:
+    return 1.1 * sum(c.timers[STOCK].resends) + 1
+
+
+def _more_needless(cells: Sequence[Cell], timer: str) -> str:
+    """Than stock's, in 1,000; paths drawn again."""
+    more = [c.timers[timer].needless_permille - c.timers[STOCK].needless_permille for c in cells]
+    drawn = _paths_drawn(more)
+    low, high = interval(drawn)
+    return f"{np.mean(more):+.2f} ({low:+.2f} to {high:+.2f}): {how(1, drawn)}"

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""In the guest: what a resend policy learned serves the next connection to the same place; of how many
+places, and until when."""
+
+import os
+import socket
+import struct
+import threading
+import time
+
+from guest import counters, enter, expect, log_bytes, sysctl, unprivileged
+from resends import RESEND, SENT, SETTING, TIMER, requests
+from transfers import connect, load, path, records, serve
+
+PLACES = "net.tcplearn.resend_places"
+
+
+def _until_resend_ms(port):
+    """From the first sending of a connection, whose first segment is lost, to its timer's resend."""
+    s = connect(port)
+    path(15, "loss 100%")
+    s.sendall(b"x" * 500)
+    time.sleep(1)
+    path(15)
+    time.sleep(5)
+    s.close()
+    time.sleep(1)
+    found = records(log_bytes(), RESEND)
+    last = struct.unpack_from("<I", found[-1], 16)
+    first = {}
+    for r in found:
+        if struct.unpack_from("<I", r, 16) == last:
+            first.setdefault(r[24 + 16], struct.unpack_from("<Q", r, 8)[0] / 1000)
+    return first[TIMER] - first[SENT]
+
+
+def _learn(port):
+    requests(port, 100)
+    time.sleep(1)  # its end too
+
+
+def check_the_next_connection_to_a_place_waits_by_what_was_learned():
+    load()
+    enter("c0")
+    serve(5144)
+    expect(sysctl(PLACES) == "0", f"at first {sysctl(PLACES)!r}")
+    file = "/proc/sys/net/tcplearn/resend_places"
+    said = unprivileged(f"echo 1 2>/dev/null >{file}; cat {file}")
+    expect(said == "0", f"after an unprivileged write {said!r}")
+    sysctl("net.tcplearn.log", 1)
+    sysctl(SETTING, "priced")
+    path(15)
+    _learn(5144)
+    apart_ms = _until_resend_ms(5144)
+    expect(counters()["resend_inherited"] == 0, "inherited while it was off")
+    sysctl(PLACES, 1)
+    fresh_ms = _until_resend_ms(5144)
+    _learn(5144)
+    next_ms = _until_resend_ms(5144)
+    now = counters()["resend_inherited"]
+    first_ms = min(apart_ms, fresh_ms)
+    expect(first_ms > 200, f"a first connection sent again after {first_ms:.0f} ms")
+    expect(next_ms < fresh_ms / 2, f"the next one after {next_ms:.0f} ms, the first after {fresh_ms:.0f}")
+    expect(now == 2, f"{now} of two connections inherited")
+    sysctl(PLACES, 0)
+    sysctl(PLACES, 1)
+    forgotten_ms = _until_resend_ms(5144)
+    expect(forgotten_ms > 200, f"after {forgotten_ms:.0f} ms, having been made to forget")
+    sysctl(SETTING, "stock")
+    requests(5144, 5)
+    expect(counters()["resend_inherited"] == now, "another policy inherited")
+
+
+def _take(listener):
+    while True:
+        s, _ = listener.accept()
+        while s.recv(1000):
+            pass
+        s.close()
+
+
+def _to(address, port):
+    s = socket.socket()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-cubic")
+    s.connect((address, port))
+    s.sendall(b"x" * 100)
+    s.shutdown(socket.SHUT_WR)
+    s.recv(1)
+    s.close()
+
+
+def check_places_of_resends_are_so_many():
+    """64 places, the longest unused forgotten: of 250 /24s, one after the other, at most so many stay."""
+    load()
+    enter("c0")
+    os.system("/bin/ip link set lo up")
+    listener = socket.socket()
+    listener.bind(("0.0.0.0", 5145))
+    listener.listen(100)
+    threading.Thread(target=_take, args=(listener,), daemon=True).start()
+    sysctl(SETTING, "priced")
+    sysctl(PLACES, 1)
+
+    def known(addresses):
+        before = counters()["resend_inherited"]
+        for address in addresses:
+            _to(address, 5145)
+            time.sleep(0.02)
+        return counters()["resend_inherited"] - before
+
+    found = known(["127.9.9.1", "127.9.9.2", "127.9.8.1", "127.9.9.3"])
+    expect(found == 2, f"{found} of these, not two, were of a known /24")
+    for _ in range(2):
+        found = known([f"127.1.{k}.1" for k in range(250)])
+        expect(found <= 64, f"{found} of 250 places were known")
+    expect(known(["127.9.9.1"]) == 0, "a place that was longest unused is still known")

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a network namespace knows of the places that it talks to: a table of a fixed size, all of its memory taken when it
+ * is made. A place is a /24, or a /48 of IPv6: hosts behind the same links, mostly. A new one takes the room of the one
+ * in its row that was longest unused. Whoever owns a table has a lock for it. */
+#ifndef TCPLEARN_MODULE_PLACES_H
+#define TCPLEARN_MODULE_PLACES_H
+
+#include <linux/types.h>
+
+struct sock;
+struct tl_places;
+
+#define TL_PLACES_A_ROW 4
+
+/* Of 2^row_bits rows; NULL where there is no memory. */
+struct tl_places *tl_places_new(u32 row_bits, u32 state_bytes);
+void tl_places_free(struct tl_places *places);
+/* What is known of the peer's place; NULL: nothing. */
+void *tl_place_known(struct tl_places *places, const struct sock *sk);
+/* The same; a place that is new begins as `blank`; NULL: as what it takes the room of. */
+void *tl_place_of(struct tl_places *places, const struct sock *sk, const void *blank);
+
+#endif

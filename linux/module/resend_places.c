@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A connection that ends leaves its policy's state to its place, and the next one there begins with a part of what was
+ * learned in it: how much, is the policy's (the core's `inherit`). The last to end is the one that counts. */
+#include "places.h"
+#include "resend.h"
+#include "resend_places.h"
+
+#define TL_RESEND_ROW_BITS 4 /* 64 places, 37 kB */
+
+struct tl_resend_learned {
+	const struct tl_kernel_resend *policy;
+	u64 state[];
+};
+
+void tl_resend_net_init(struct tl_resend_net *of)
+{
+	spin_lock_init(&of->lock);
+}
+
+void tl_resend_net_exit(struct tl_resend_net *of)
+{
+	tl_places_free(of->places);
+}
+
+int tl_resend_places_switch(struct tl_resend_net *of, bool on)
+{
+	struct tl_places *places = NULL;
+
+	if (on) {
+		places = tl_places_new(TL_RESEND_ROW_BITS, sizeof(struct tl_resend_learned) + tl_kernel_resend_bytes_max);
+		if (!places)
+			return -ENOMEM;
+	}
+	spin_lock_bh(&of->lock);
+	swap(of->places, places);
+	spin_unlock_bh(&of->lock);
+	tl_places_free(places);
+	return 0;
+}
+
+void tl_resend_inherit(const struct sock *sk, struct tl_resend *r)
+{
+	struct tl_resend_net *of = tl_resend_net_of(sock_net(sk));
+	const struct tl_resend_learned *known;
+
+	if (!READ_ONCE(of->places))
+		return;
+	spin_lock_bh(&of->lock);
+	known = of->places ? tl_place_known(of->places, sk) : NULL;
+	if (known && known->policy == r->policy) {
+		r->policy->inherit(r->state, known->state);
+		tl_count(resend_inherited);
+	}
+	spin_unlock_bh(&of->lock);
+}
+
+void tl_resend_remember(const struct sock *sk, const struct tl_resend *r)
+{
+	struct tl_resend_net *of = tl_resend_net_of(sock_net(sk));
+	struct tl_resend_learned *known;
+
+	if (!READ_ONCE(of->places))
+		return;
+	spin_lock_bh(&of->lock);
+	if (of->places) {
+		known = tl_place_of(of->places, sk, NULL); /* all of it is written */
+		known->policy = r->policy;
+		memcpy(known->state, r->state, tl_kernel_resend_bytes_max);
+	}
+	spin_unlock_bh(&of->lock);
+}

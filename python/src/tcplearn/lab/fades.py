@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Fades (`[fades]`): a hop loses all for a time, again and again, the same under every algorithm of a run;
+and how far past each one's end the answer came to the request that was lost in it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from tcplearn.scenario.check import Table
+
+#: In an algorithm's folder: the time of each beginning and end, in us, by the clock of its requests.
+TIMES = "fades"
+#: From a request's first write to where it would be lost: what starts later before a fade's end may pass.
+ON_THE_WAY_US = 1000
+
+Floats = npt.NDArray[np.float64]
+Ms = Annotated[int, Field(ge=1, le=3_600_000)]
+
+
+class Fades(Table):
+    """So many, forward only, of lengths whose logarithms are drawn evenly; before each, from the transfer's
+    start or the end of the one before, half to one and a half of `apart_ms`."""
+
+    hop: str
+    count: Annotated[int, Field(ge=1, le=10_000)] = 60
+    shortest_ms: Ms = 200
+    longest_ms: Ms = 8000
+    apart_ms: Ms = 4000
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.shortest_ms > self.longest_ms:
+            raise ValueError("shortest_ms is above longest_ms")
+        return self
+
+    def drawn(self, seed: int) -> list[tuple[int, int]]:
+        """(beginning, end) of each, in ms from the transfer's start."""
+        rng = random.Random(f"fades/{seed}")
+        out, now_ms = [], 0
+        for _ in range(self.count):
+            begins = now_ms + round(self.apart_ms * rng.uniform(0.5, 1.5))
+            now_ms = begins + round(
+                math.exp(rng.uniform(math.log(self.shortest_ms), math.log(self.longest_ms)))
+            )
+            out.append((begins, now_ms))
+        return out
+
+
+def written(fades: Fades, seed: int, fading: str, clear: str) -> Iterator[str]:
+    """Lines of the guest's script, once; `fading`, `clear`: what tc takes."""
+    yield "cat >/tmp/fades <<END"
+    for begins, ends in fades.drawn(seed):
+        yield f"{begins} {fading}"
+        yield f"{ends} {clear}"
+    yield "END"
+
+
+def start(folder: str, ns: str) -> Iterator[str]:
+    """Before a transfer."""
+    yield f"mkdir -p /out/{folder}"
+    pace = f"in_ns {ns} /scenario/transfer pace 0 /tmp/fades /out/{folder}/{TIMES}"
+    yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
+
+
+def end() -> str:
+    """After it; those that a short transfer has not seen go by."""
+    return "wait $fades"
+
+
+def overruns(folder: Path) -> Floats:
+    """Of each fade that a request was lost in: its number, its length, and the time from end to answer,
+    in ms."""
+    times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
+    took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
+    answered_us = started_us + took_us
+    out = []
+    for number, (begins, ends) in enumerate(times_us.reshape(-1, 2)):
+        # one at a time: the one that waits when the fade ends
+        k = int(np.searchsorted(answered_us, ends, side="right"))
+        if k < len(started_us) and begins - ON_THE_WAY_US <= started_us[k] <= ends - ON_THE_WAY_US:
+            out.append((number, (ends - begins) / 1000, (answered_us[k] - ends) / 1000))
+    return np.array(out, float).reshape(-1, 3)
+
+
+def figures(folder: Path) -> Iterator[tuple[str, float]]:
+    past = overruns(folder)[:, 2]
+    yield "fades", float(len(past))
+    if len(past):
+        yield "mean_overrun_ms", float(past.mean())
+        yield "median_overrun_ms", float(np.median(past))

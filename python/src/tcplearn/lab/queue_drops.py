@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the first hop's queue dropped during each transfer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def counters(folder: str, when: str) -> Iterator[str]:
+    """Lines of the guest's script."""
+    yield f"mkdir -p /out/{folder}"
+    yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{folder}/{when}.queue"
+
+
+def figures(folder: Path) -> Iterator[tuple[str, float]]:
+    yield "queue_dropped_packets", float(_dropped(folder / "after.queue") - _dropped(folder / "before.queue"))
+
+
+def _dropped(path: Path) -> int:
+    """Of the root; a queue below it counts the same packets."""
+    found = re.search(r"dropped (\d+)", path.read_text())
+    return int(found[1]) if found else 0

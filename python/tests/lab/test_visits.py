@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Requests of real programs, and a receiver whose ACKs come late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scenario_text import ONE_HOP, refused
+
+from samples import ROOT
+from tcplearn.lab import guest, kernel_log, requests, run, scenario
+from tcplearn.lab.scenario import Scenario
+
+SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
+
+
+def _few(chosen: Scenario, count: int) -> Scenario:
+    """Of its requests, under stock and `priced`, once."""
+    t = chosen.transfer
+    name = "visits" if t.visits else "requests"
+    few = t.model_copy(update={name: getattr(t, name).model_copy(update={"count": count})})
+    ours = chosen.algorithms.model_copy(update={"rto_min_ms": [0], "settings": [], "resends": ["priced"]})
+    one = chosen.runs.model_copy(update={"count": 1})
+    return chosen.model_copy(update={"transfer": few, "algorithms": ours, "runs": one})
+
+
+@pytest.mark.parametrize("profile", ["fresh", "echo"])
+def test_a_program_reports_each_response(tmp_path: Path, profile: str) -> None:
+    chosen = _few(scenario.load(SCENARIOS / "programs-requests.toml", profile), 20)
+    finished = run.run(chosen, run.Options(out=tmp_path))
+    assert not finished.failures
+    value = {(row["algorithm"], row["metric"]): row["value"] for row in finished.rows}
+    for arm in guest.arms(chosen, 0):
+        times_ms = requests.responses_ms(finished.folders[0] / arm.folder)
+        assert len(times_ms) == 20 and times_ms.min() > (45 if profile == "fresh" else 20)
+    assert value["cubic+priced", "resend_events"] >= 40
+    assert value["cubic+priced", "resend_differences"] == 0
+
+
+def test_acks_without_data_come_late(tmp_path: Path) -> None:
+    chosen = _few(scenario.load(SCENARIOS / "thin-delayed-acks-200.toml"), 25)
+    finished = run.run(chosen, run.Options(out=tmp_path))
+    (connection,) = kernel_log.parsed(
+        finished.folders[0] / "cubic+priced+tlp-on" / "log"
+    ).connections.values()
+    rtt_ms = connection.resends["rtt_us"][connection.resends["rtt_us"] > 0] / 1000
+    assert rtt_ms.max() < 245 and (rtt_ms > 180).any() and ((rtt_ms > 25) & (rtt_ms < 150)).any()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('[transfer]\nby = "echo"', "echo needs visits"),
+        ('[transfer]\nby = "iperf3"\nvisits = {}', "visits are by nginx or echo"),
+        ('[transfer]\nby = "nginx"\nvisits = {}\npages = { sizes = [1] }', "visits are by nginx or echo"),
+    ],
+)
+def test_a_mistake_about_visits_is_one_line(tmp_path: Path, more: str, message: str) -> None:
+    refused(tmp_path, f"{ONE_HOP}{more}\n", message)
