@@ -19,8 +19,8 @@ RESPONSES = (
     ),
     (
         "mean_overrun_ms",
-        "mean time from a fade's end to the answer to the request that was lost in it; in ns-3 to the timer's "
-        "next resend",
+        "mean time from a fade's end to the answer to the request that was lost in it; in ns-3 to the "
+        "timer's next resend",
     ),
 )
 IN_THE_LAB = (
