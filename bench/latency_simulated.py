@@ -39,6 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "latency-simulated.md"
 BEGIN, END = "<!-- begin: python bench/latency_simulated.py -->\n", "<!-- end -->\n"
 PEERS = (*STATIC, "thin linear", "no probes")
+#: A connection's first requests, after which its timer has settled.
+LEARNED = 300
 TAIL, ELSEWHERE = "where losses reach the tail", "elsewhere"
 
 #: A value, and the same of seeds drawn again.
@@ -113,13 +115,22 @@ def _more_needless(cells: Sequence[Cell], timer: str) -> str:
     return f"{np.mean([v for v, _ in found]):+.2f} ({low:+.2f} to {high:+.2f}): {how}{where}"
 
 
+def _late_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
+    """Of cells without what a connection learned from."""
+    for figure in (P99, P999):
+        row = [f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"]
+        row.append("of no bar; × the best static floor in hindsight")
+        yield [*row, *(_spread(_over_floor(cells, o, figure)) for o in OURS)]
+
+
 def _overload_rows(found: Sequence[Overload]) -> Iterator[list[str]]:
     """Of the worst queue."""
     for part, limit, at_least in (("goodput", 0.98, True), ("drops", 1.10, False)):
-        row = [f"{part}, worst of {len(found)} overloaded queues"]
+        some = [o for o in found if o.compared(OURS[0], part)]
+        row = [f"{part}, worst of {counted(len(some), 'overloaded queue')}"]
         row.append(f"{'≥' if at_least else '≤'} {limit:.2f} × stock")
         for timer in OURS:
-            compared = {o.path: c for o in found if (c := o.compared(timer, part))}
+            compared = {o.path: c for o in some if (c := o.compared(timer, part))}
             worst = (min if at_least else max)(compared, key=lambda path: compared[path][0])
             value, low, high = compared[worst]
             kept = (low >= limit, high < limit) if at_least else (high <= limit, low > limit)
@@ -128,8 +139,8 @@ def _overload_rows(found: Sequence[Overload]) -> Iterator[list[str]]:
         yield row
 
 
-def bar(cells: Sequence[Cell], found: Sequence[Overload]) -> str:
-    rows = [*_bar_rows(cells), *(_overload_rows(found) if found else ())]
+def bar(cells: Sequence[Cell], late: Sequence[Cell], found: Sequence[Overload]) -> str:
+    rows = [*_bar_rows(cells), *(_overload_rows(found) if found else ()), *_late_rows(late)]
     return table_of(["of", "bar", *(f"`{o}`" for o in OURS)], rows)
 
 
@@ -149,18 +160,19 @@ def _needless(cells: Sequence[Cell], timer: str) -> float:
     return float(np.mean([c.timers[timer].needless_permille for c in cells]))
 
 
-def by_path(cells: Sequence[Cell]) -> str:
+def by_path(cells: Sequence[Cell], late: Sequence[Cell]) -> str:
     head = ["path", "requests a timer", "stock: p99", "p99.9", "slowest 2 %", "needless"]
-    head += [f"`{o}`: {f}" for o in OURS for f in (*FIGURES, "× floor: p99.9", "needless")]
+    head += [f"`{o}`: {f}" for o in OURS for f in (*FIGURES, "× floor: p99.9", "later", "needless")]
     rows = []
-    for c in cells:
+    for c, after in zip(cells, late, strict=True):
         stock = c.timers[STOCK]
         row = [f"{c.path}{'' if c.reaches_the_tail else ' °'}", f"{stock.requests:,} in {len(stock.runs)}"]
         row += [milliseconds(stock.of(f)) for f in FIGURES]
         row.append(f"{stock.needless_permille:.1f}")
         for timer in OURS:
             row += [_spread(c.ratio(timer, f)) for f in FIGURES]
-            row += [_spread(c.over_floor(timer, P999)), f"{c.timers[timer].needless_permille:.1f}"]
+            row += [_spread(part.over_floor(timer, P999)) for part in (c, after)]
+            row += [f"{c.timers[timer].needless_permille:.1f}"]
         rows.append(row)
     return table_of(head, rows)
 
@@ -207,13 +219,14 @@ def _summaries(cells: Sequence[Cell]) -> list[Summary]:
     return out
 
 
-def _parts(cells: Sequence[Cell], found: Sequence[Overload]) -> Iterator[str]:
-    yield f"**Bar**, over {counted(len(cells), 'path')}:\n\n{bar(cells, found)}"
+def _parts(cells: Sequence[Cell], late: Sequence[Cell], found: Sequence[Overload]) -> Iterator[str]:
+    yield f"**Bar**, over {counted(len(cells), 'path')}:\n\n{bar(cells, late, found)}"
     yield f"**By timer**, geometric means over the paths:\n\n{by_timer(cells)}"
     yield "![needless resends against p99 and the slowest 2 %](images/latency-simulated.svg)"
     yield (
         "**By path**, times in ms, ours over stock's (° stock's timer sends again for less than one request "
-        f"in a hundred):\n\n{by_path(cells)}"
+        f"in a hundred; later: the same from a connection's {LEARNED + 1}st request on):\n\n"
+        f"{by_path(cells, late)}"
     )
     for c in cells:
         if c.path == FADES:
@@ -234,11 +247,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     kept = RunStore(options.out)
-    cells = cells_of(ROOT / "ns3" / "scenarios" / "thin.toml", kept)
+    thin = ROOT / "ns3" / "scenarios" / "thin.toml"
+    cells, late = cells_of(thin, kept), cells_of(thin, kept, LEARNED)
     found = overloads(ROOT / "ns3" / "scenarios" / "overload.toml", kept)
     if not cells:
         parser.error("no run is kept: tcplearn simulate ns3/scenarios/thin.toml --profile full")
-    text = "\n\n".join(_parts(cells, found)) + "\n"
+    text = "\n\n".join(_parts(cells, late, found)) + "\n"
     if not options.write:
         print(text, end="")
         return

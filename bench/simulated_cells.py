@@ -46,9 +46,10 @@ class Run:
     overrun_ms: float  # in all
 
 
-def run_of(seed: int, result: dict[str, Any]) -> Run:
+def run_of(seed: int, result: dict[str, Any], after: int = 0) -> Run:
+    """`after`: so many requests at the beginning are left out, of a single flow."""
     m = result["run"]["metrics"]
-    times_ms = np.sort(np.array(result["run"]["responses_us"]) / 1000)
+    times_ms = np.sort(np.array(result["run"]["responses_us"][after:]) / 1000)
     overruns = m.get("overruns", 0.0)
     return Run(
         seed,
@@ -170,11 +171,11 @@ def _over_floors(timers: dict[str, Timer], ours: Sequence[str]) -> dict[tuple[st
     return out
 
 
-def cells_of(file: Path, kept: RunStore) -> list[Cell]:
+def cells_of(file: Path, kept: RunStore, after: int = 0) -> list[Cell]:
     """Paths of which every timer has the same seeds; of the others these alone."""
     found: dict[str, dict[str, dict[int, Run]]] = {}
     for path, timer, seed, result in _finished(file, kept):
-        found.setdefault(path, {}).setdefault(timer, {})[seed] = run_of(seed, result)
+        found.setdefault(path, {}).setdefault(timer, {})[seed] = run_of(seed, result, after)
     out = []
     for path, timers in found.items():
         seeds = sorted(set.intersection(*(set(runs) for runs in timers.values())))

@@ -205,6 +205,7 @@ class Priced(Policy):
         "refill": 0.2,
         "prior_misses": 0.5,
         "prior_loss": 0.004,
+        "most_loss": 0.11,
         "probe": 0,
         "probe_min_us": 8000,
         "rto_min_us": 200_000,
@@ -218,7 +219,7 @@ class Priced(Policy):
         self.misses = [n.scaled(n.product(prior, k), 6) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
         self.frozen, self.chosen = None, 6
         self.loss, self.flights = n.decimal(p["prior_loss"]), 0
-        self.tokens = n.number(p["budget"])
+        self.tokens, self.recent = n.number(p["budget"]), n.decimal(p["most_loss"])
         self.late, self.episodes = [0] * 28, [0] * 20
 
     def inherit(self, earlier):
@@ -258,15 +259,19 @@ class Priced(Policy):
         ]
         self.chosen = costs.index(min(costs))
 
+    def careful(self):
+        n = self.n
+        return self.tokens < n.number(1) or self.recent > n.decimal(self.p["most_loss"])
+
     def first(self, out):
         self.q = stock = self.stock(out)
-        if self.frozen and self.tokens >= self.n.number(1):
+        if self.frozen and not self.careful():
             self.q = min(max(self.frozen[self.chosen], self.n.us(self.rtt.srtt) + 1000), stock)
         return max(self.q, self.hold)
 
     def next(self, waited, out):
         double = 2 * self.flight.wait
-        if self.tokens < self.n.number(1):
+        if self.careful():
             return min(max(double, self.rto()), self.p["rto_max_us"])
         self.tokens -= self.n.number(1)
         spaced = double if self.p["spacing"] == 0 else self.spaced(waited)
@@ -318,6 +323,7 @@ class Priced(Policy):
             self.judge(f.rtt)
         self.flights = min(self.flights + 1, 450)
         self.loss += n.scaled(n.number(int(lost)) - self.loss, self.flights + 62)
+        self.recent += n.scaled(n.number(int(lost)) - self.recent, 16)
         if lost:
             self.episodes = [c - c // 32 for c in self.episodes]
             self.episodes[self.episode_place(episode)[0]] += 65536
@@ -346,8 +352,20 @@ POLICIES = {
     "priced": (
         Priced,
         {},
-        ({"price_us": 5000, "prior_loss": 0.05}, {"probe": 1, "budget": 2, "refill": 0.03}),
+        (
+            {"price_us": 5000, "prior_loss": 0.05, "most_loss": 1},
+            {"probe": 1, "budget": 2, "refill": 0.03, "most_loss": 1},
+            {"most_loss": 0},
+        ),
     ),
-    "priced/spaced": (Priced, {"spacing": 1}, ({"price_us": 3000}, {"budget": 3}, {"probe": 1})),
-    "priced/quarter": (Priced, {"spacing": 2}, ({"price_us": 0, "prior_misses": 0}, {"rto_max_us": 300_000})),
+    "priced/spaced": (
+        Priced,
+        {"spacing": 1},
+        ({"price_us": 3000}, {"budget": 3, "most_loss": 1}, {"probe": 1}),
+    ),
+    "priced/quarter": (
+        Priced,
+        {"spacing": 2},
+        ({"price_us": 0, "prior_misses": 0, "most_loss": 1}, {"rto_max_us": 300_000}),
+    ),
 }

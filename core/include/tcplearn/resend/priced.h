@@ -6,13 +6,15 @@
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, "of a needless resend: expected waiting that is worth one") \
 	X(choice, spacing, TL_RESEND_DOUBLING, "doubling|hazard|quarter", 2, "waits after the first resend") \
+	X(choice, probe, TL_ON, "on|off", 1, "the first resend is a probe, and stock's too") \
 	X(count, budget, 40, 0, 100000, \
 	  "resends that may go out before the wait is at least doubled and stock's") \
 	X(ratio, refill, TL_RATIO(1, 5), 0, 1, "of a resend that each flight adds to the budget") \
 	X(ratio, prior_misses, TL_RATIO(1, 2), 0, 1000, \
 	  "needless resends that the shortest floor begins with") \
 	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "share of lost segments to begin with") \
-	X(choice, probe, TL_ON, "on|off", 1, "the first resend is a probe, and stock's too") \
+	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
+	  "share of the last flights lost beyond which every wait is stock's: a queue that is too full") \
 	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
@@ -22,6 +24,8 @@
 enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
 /* A wait is at least so much above SRTT: a timer's grain. */
 #define TL_RESEND_GRAIN_US 1000
+/* Flights over which `recent` is averaged. */
+#define TL_RESEND_RECENT 16
 #endif
 
 struct TL(resend_priced_params) {
@@ -36,6 +40,7 @@ struct TL(resend_priced) {
 	int64_t hold_us;  /* least first wait until a clear sample */
 	int64_t first_us; /* the flight's first wait, without `hold_us` */
 	ratio_t tokens;   /* of the budget */
+	ratio_t recent;   /* share of the last flights whose timer's segment was lost */
 	struct tl_resend_counts counts;
 };
 
@@ -60,6 +65,7 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	TL(resend_scores_init)(&s->scores, s->params.prior_misses, s->params.prior_loss);
 	tl_resend_counts_init(&s->counts);
 	s->tokens = ratio_from_whole((int64_t)s->params.budget);
+	s->recent = s->params.most_loss; /* one early loss is enough */
 	s->hold_us = s->first_us = 0;
 }
 
@@ -93,7 +99,13 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 					 s->params.price_us);
 }
 
-/* Never beyond stock's first wait, but for `hold_us`; stock's where the budget is spent. */
+/* Waits are stock's: the budget is spent, or the path drops more than chance does. */
+TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
+{
+	return s->tokens < ratio_from_whole(1) || s->recent > s->params.most_loss;
+}
+
+/* Never beyond stock's first wait, but for `hold_us`. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
@@ -101,7 +113,7 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 	int64_t us = TL(resend_scores_wait_us)(
 		&s->scores, s->scores.chosen); /* 0: the flight began before the first sample */
 
-	if (us == 0 || s->tokens < ratio_from_whole(1)) {
+	if (us == 0 || TL(resend_priced_careful)(s)) {
 		us = stock_us;
 	} else {
 		us = us > least_us ? us : least_us;
@@ -136,7 +148,7 @@ TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited
 	int64_t us = tl_resend_doubled(s->flight.wait_us, 1, s->params.rto_max_us);
 
 	(void)out_segments;
-	if (s->tokens < ratio_from_whole(1)) {
+	if (TL(resend_priced_careful)(s)) {
 		us = us > rto_us ? us : rto_us;
 	} else {
 		s->tokens -= ratio_from_whole(1);
@@ -160,6 +172,7 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_rtt(&s->counts, in->judged_us);
 	}
 	TL(resend_scores_flight)(&s->scores, in->lost);
+	s->recent += num_div_count(ratio_from_whole(in->lost ? 1 : 0) - s->recent, TL_RESEND_RECENT);
 	if (in->lost)
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)

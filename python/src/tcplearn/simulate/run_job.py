@@ -56,6 +56,8 @@ def _kinds(run: Run) -> Iterator[str]:
         yield "web"
     if isinstance(load, Requests) and (load.stream or load.request_bytes > run.scenario.tcp.segment_bytes):
         yield "several"
+    if isinstance(load, Requests) and run.scenario.tcp.resend.startswith("priced"):
+        yield "priced"
 
 
 def _key(known: Json, identity: str) -> str:
