@@ -184,7 +184,7 @@ def folders_of(file: Path, profile: str = "full") -> dict[str, list[Path]]:
 def cell(file: Path, profile: str = "full") -> Cell | None:
     """None where no run is kept."""
     found = folders_of(file, profile)
-    if profile == "full":
+    if profile == "full" and file in paths():
         # of ours it has what they were when its runs were made
         ours = folders_of(file, "ours")
         found = found | ours if found and ours else {}
