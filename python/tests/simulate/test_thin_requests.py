@@ -84,6 +84,11 @@ def test_earlier_runs_with_several_segments_out_are_not_taken() -> None:
     assert len(of["large"]) == len(of["stream"]) == len(of["wired"]) - 1
 
 
+def test_earlier_runs_of_a_changed_policy_are_not_taken() -> None:
+    of = {run.labels["tcp.resend"]: run_job.job(run, 1.0).earlier for run in scenario.runs(THIN, "full")}
+    assert len(of["priced"]) == len(of["priced/spaced"]) < len(of["stock"]) == len(of["linear"])
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
