@@ -70,8 +70,8 @@ def _policy(tcp: Json) -> str:
 
 
 def _as_then(known: Json, was: Mapping[str, Any]) -> Json | None:
-    """The document as it was hashed at an earlier identity; None where its estimator, its classifier of losses
-    or its resend policy was another one then."""
+    """The document as it was hashed at an earlier identity; None where its estimator, its classifier of
+    losses or its resend policy was another one then."""
     estimator = dict(known["estimator"])
     others = was.get("others", ())
     named = (estimator["name"], known.get("loss", {}).get("classifier"), _policy(known["tcp"]))
