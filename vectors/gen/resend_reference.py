@@ -219,7 +219,7 @@ class Priced(Policy):
         self.misses = [n.scaled(n.product(prior, k), 6) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
         self.frozen, self.chosen = None, 6
         self.loss, self.flights = n.decimal(p["prior_loss"]), 0
-        self.tokens, self.recent = n.number(p["budget"]), n.number(0)
+        self.tokens, self.recent = n.number(p["budget"]), n.decimal(p["most_loss"])
         self.late, self.episodes = [0] * 28, [0] * 20
 
     def inherit(self, earlier):

@@ -54,13 +54,14 @@ TL_FN void TL(linux_tcp_update)(struct TL(linux_tcp) *s, const struct tl_sample 
 		s->round_us = in->time_us;
 		return;
 	}
-	s->srtt += num_shr(err, 3);
 	if (err < num_from_us(0)) {
-		num_t rise = TL(abs)(err) - num_shr(s->mdev4, 2);
+		num_t below = num_from_us(0) - err, rise = below - num_shr_positive(s->mdev4, 2);
+		s->srtt -= num_shr_positive(below, 3);
 		/* a falling RTT raises the deviation with 1/32, not 1/4 */
-		s->mdev4 += rise > num_from_us(0) ? num_shr(rise, 3) : rise;
+		s->mdev4 += rise > num_from_us(0) ? num_shr_positive(rise, 3) : rise;
 	} else {
-		s->mdev4 += err - num_shr(s->mdev4, 2);
+		s->srtt += num_shr_positive(err, 3);
+		s->mdev4 += err - num_shr_positive(s->mdev4, 2);
 	}
 	if (s->mdev4 > s->mdev4_max) {
 		s->mdev4_max = s->mdev4;
@@ -68,7 +69,7 @@ TL_FN void TL(linux_tcp_update)(struct TL(linux_tcp) *s, const struct tl_sample 
 	}
 	if (in->sent_us >= s->round_us) { /* once a round trip the maximum may bring it down */
 		if (s->mdev4_max < s->rttvar)
-			s->rttvar -= num_shr(s->rttvar - s->mdev4_max, 2);
+			s->rttvar -= num_shr_positive(s->rttvar - s->mdev4_max, 2);
 		s->round_us = in->time_us;
 		s->mdev4_max = floor;
 	}

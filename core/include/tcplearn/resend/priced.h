@@ -65,7 +65,7 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	TL(resend_scores_init)(&s->scores, s->params.prior_misses, s->params.prior_loss);
 	tl_resend_counts_init(&s->counts);
 	s->tokens = ratio_from_whole((int64_t)s->params.budget);
-	s->recent = ratio_from_whole(0);
+	s->recent = s->params.most_loss; /* one early loss is enough */
 	s->hold_us = s->first_us = 0;
 }
 

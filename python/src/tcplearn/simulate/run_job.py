@@ -56,6 +56,8 @@ def _kinds(run: Run) -> Iterator[str]:
         yield "web"
     if isinstance(load, Requests) and (load.stream or load.request_bytes > run.scenario.tcp.segment_bytes):
         yield "several"
+    if isinstance(load, Requests) and run.scenario.tcp.resend.startswith("priced"):
+        yield "priced"
 
 
 def _key(known: Json, identity: str) -> str:
@@ -63,19 +65,12 @@ def _key(known: Json, identity: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def _policy(tcp: Json) -> str:
-    """Without its parameters."""
-    name: str = tcp.get("resend", "").partition(":")[0]
-    return name
-
-
 def _as_then(known: Json, was: Mapping[str, Any]) -> Json | None:
-    """The document as it was hashed at an earlier identity; None where its estimator, its classifier of
-    losses or its resend policy was another one then."""
+    """The document as it was hashed at an earlier identity; None where its estimator or its classifier of
+    losses was another one then."""
     estimator = dict(known["estimator"])
     others = was.get("others", ())
-    named = (estimator["name"], known.get("loss", {}).get("classifier"), _policy(known["tcp"]))
-    if any(name in others for name in named):
+    if estimator["name"] in others or known.get("loss", {}).get("classifier") in others:
         return None
     names: Mapping[str, str] = was.get("names", {})
     estimator["name"] = names.get(estimator["name"], estimator["name"])
