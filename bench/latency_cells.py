@@ -184,6 +184,10 @@ def folders_of(file: Path, profile: str = "full") -> dict[str, list[Path]]:
 def cell(file: Path, profile: str = "full") -> Cell | None:
     """None where no run is kept."""
     found = folders_of(file, profile)
+    if profile == "full":
+        # of ours it has what they were when its runs were made
+        ours = folders_of(file, "ours")
+        found = found | ours if found and ours else {}
     timers = {timer: _timer(folders) for timer, folders in found.items()}
     return Cell(file.stem.removeprefix("thin-"), len(found[STOCK]), timers) if found else None
 
