@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What was asked of the timer beforehand, line by line, and what its kept runs say to it."""
+"""What was required of the timer beforehand, line by line, and what its kept runs say to it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _against_stock(cells: Sequence[Cell]) -> Iterator[list[str]]:
 
 
 def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell], others: Iterable[list[str]]) -> str:
-    """Each line of what was asked of the timer beforehand, for both of ours."""
+    """Each line of what was required of the timer beforehand, for both of ours."""
     rows = list(_against_stock(cells))
     rows.append(["needless, all paths", "≤ stock + 1 in 1,000", *(_more_needless(cells, o) for o in OURS)])
     first = [c for c in cells if c.path == "wired"]

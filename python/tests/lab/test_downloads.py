@@ -128,7 +128,7 @@ def test_a_trial_has_the_program_where_it_says() -> None:
     text = first_rto.script(of, both)
     assert text.count("first_rto_load") == 2 and "loss 10%" in text
     assert "first_rto_load" not in first_rto.script(of, page.trials()[0])
-    assert " 1 8 1 64 65 66 >" in first_rto.script(of, replace(both, fresh=True))
+    assert " 1 24 1 64 65 66 >" in first_rto.script(of, replace(both, fresh=True))
 
 
 def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
     grid = (tmp_path / "lab.md").read_text()
     assert "| reno | as written | downloader |" in grid and "| reno | trademe.co.nz | " in grid
     rows = [
-        line.split("|") for line in (tmp_path / "first-rto.md").read_text().splitlines() if "24 |" in line
+        line.split("|") for line in (tmp_path / "first-rto.md").read_text().splitlines() if "72 |" in line
     ]
     waits = {row[1].strip(): float(row[4]) for row in rows}
     assert waits["model at both ends, known places"] < 0.6 * waits["stock, 1 s"]

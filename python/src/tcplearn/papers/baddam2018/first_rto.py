@@ -99,7 +99,7 @@ def network(*, small: bool = False) -> Network:
     draw = random.Random(SEED)
     rtts_ms = [round(2 * 150 ** draw.random(), 3) for _ in range(3 if small else PLACES)]
     places = tuple(Place(rtt, round(rtt / 2 * JITTER, 3)) for rtt in rtts_ms)
-    return Network(places, LOSS_PERCENT, 8 if small else COUNT, SEED)
+    return Network(places, LOSS_PERCENT, 24 if small else COUNT, SEED)
 
 
 def write(request: Request, progress: Progress | None, say: Callable[[str], None]) -> str | None:
@@ -182,7 +182,9 @@ def _p99(waits: Floats) -> Floats:
 
 
 def _beside(waits: Floats, stock: Floats, of: Callable[[Floats], Floats]) -> tuple[str, str]:
-    """A figure, and its ratio to stock's with an interval."""
+    """A figure, and its ratio to stock's with an interval; dashes where no connection lost a packet."""
+    if not (len(waits) and len(stock)):
+        return "–", "–"
     draw = np.random.default_rng(SEED)
     drawn = [of(w[draw.integers(0, len(w), (RESAMPLES, len(w)))]) for w in (waits, stock)]
     low, high = np.quantile(drawn[0] / drawn[1], (0.025, 0.975))
