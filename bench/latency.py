@@ -46,7 +46,8 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
     yield "![needless resends against p99 and the slowest 2 %](images/latency.svg)"
     yield (
         "**By path**, times in ms, ours over stock's with 95 % intervals (° stock's timer sends again for "
-        f"less than one request in a hundred; kept-…: no part in building the policy, seen before its guard):\n\n{by_path(cells)}"
+        "less than one request in a hundred; kept-…: no part in building the policy, seen before its guard):"
+        f"\n\n{by_path(cells)}"
     )
     if first := next((c for c in cells if c.path == "wired"), None):
         yield f"**Wired, 30 ms, 1 % loss**, {first.requests:,} requests a timer:\n\n{wired(first)}"
@@ -105,7 +106,7 @@ def _workloads() -> Mapping[str, Sequence[Cell]]:
 def main() -> None:
     cells = _cells()
     if not cells:
-        sys.exit("no path has runs of profiles full and ours: tcplearn lab run linux/lab/scenarios/thin-wired.toml")
+        sys.exit("no path has runs of its profiles full and ours: tcplearn lab run FILE")
     text = "\n\n".join(_parts(cells)) + "\n"
     if "--write" not in sys.argv[1:]:
         print(text, end="")
