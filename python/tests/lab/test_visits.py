@@ -33,7 +33,8 @@ def test_a_program_reports_each_response(tmp_path: Path, profile: str) -> None:
     value = {(row["algorithm"], row["metric"]): row["value"] for row in finished.rows}
     for arm in guest.arms(chosen, 0):
         times_ms = requests.responses_ms(finished.folders[0] / arm.folder)
-        assert len(times_ms) == 20 and times_ms.min() > (45 if profile == "fresh" else 20)
+        # half the path's 30 ms, twice where there is a handshake: its jitter is normal, 2 ms each way
+        assert len(times_ms) == 20 and times_ms.min() > (30 if profile == "fresh" else 15)
     assert value["cubic+priced", "resend_events"] >= 40
     assert value["cubic+priced", "resend_differences"] == 0
 
