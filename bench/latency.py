@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import latency_others as others
 import overrun_chart
 from latency_bar import bar, overall
-from latency_cells import OURS, ROOT, STATIC, Cell, cell, p99, paths, slowest
+from latency_cells import OURS, ROOT, STATIC, Cell, cell, p99, path_cell, paths, slowest
 from latency_tables import bulk, by_path, by_timer, by_workload, needless, wired
 
 from tcplearn.output.numbers import counted
@@ -82,9 +82,9 @@ def _of_others(
         )
 
 
-def _parts(cells: Sequence[Cell]) -> Iterator[str]:
+def _parts(cells: Sequence[Cell], overruns: dict[str, others.Overruns]) -> Iterator[str]:
     found_bulk = _cells("bulk")
-    overruns, loads, jain = others.overruns(), others.loads(), others.jain()
+    loads, jain = others.loads(), others.jain()
     lines = others.bar(overruns, loads, jain)
     over = f"over {counted(len(cells), 'path')}, one kept connection, 1 kB, but where another load is named"
     yield f"**Bar**, {over}:\n\n{bar(cells, found_bulk, lines)}"
@@ -94,7 +94,7 @@ def _parts(cells: Sequence[Cell]) -> Iterator[str]:
     yield from _of_others(overruns, loads, jain)
 
 
-def _cells(profile: str = "full") -> list[Cell]:
+def _cells(profile: str) -> list[Cell]:
     return [c for c in (cell(file, profile) for file in paths()) if c]
 
 
@@ -104,10 +104,11 @@ def _workloads() -> Mapping[str, Sequence[Cell]]:
 
 
 def main() -> None:
-    cells = _cells()
+    cells = [c for c in map(path_cell, paths()) if c]
     if not cells:
         sys.exit("no path has runs of its profiles full and ours: tcplearn lab run FILE")
-    text = "\n\n".join(_parts(cells)) + "\n"
+    overruns = others.overruns()
+    text = "\n\n".join(_parts(cells, overruns)) + "\n"
     if "--write" not in sys.argv[1:]:
         print(text, end="")
         return
@@ -115,8 +116,8 @@ def main() -> None:
     PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
     images = PAGE.parent / "images"
     resend_chart.write(_summaries(cells), images, "latency", resend_chart.MEASURED)
-    if found := others.overruns():
-        overrun_chart.write(found, images / "latency-fades.svg")
+    if overruns:
+        overrun_chart.write(overruns, images / "latency-fades.svg")
 
 
 if __name__ == "__main__":

@@ -104,7 +104,9 @@ def _bulk_bar(cells: Sequence[Cell]) -> Iterator[list[str]]:
         worst = min(found, key=lambda path: found[path][0])
         below = [path for path, (_, drawn) in found.items() if interval(drawn)[1] < 0.98]
         least.append(f"{verdict(found[worst][0], 0.98, found[worst][1], least=True)}, {worst}")
-        least[-1] += f"; missed on {', '.join(below)}" if below else "; missed on none"
+        least[-1] += (
+            f"; shown to be missed on {', '.join(below)}" if below else "; shown to be missed on none"
+        )
         drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found.values()], axis=0))
         mean.append(verdict(geometric([value for value, _ in found.values()]), 0.98, drawn, least=True))
         over = [c.path for c in cells if sum(c.timers[timer].resends) > _allowed(c)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -181,15 +181,21 @@ def folders_of(file: Path, profile: str = "full") -> dict[str, list[Path]]:
     return {_name(arm): [f / arm.folder for f in folders] for arm in guest.arms(chosen, 0)}
 
 
+def path_cell(file: Path) -> Cell | None:
+    """Peers of profile `full`, ours of `ours`: in `full` they are as they were when its runs were made."""
+    peers, ours = folders_of(file), folders_of(file, "ours")
+    return _cell_of(file, peers | ours) if peers and ours else None
+
+
 def cell(file: Path, profile: str = "full") -> Cell | None:
     """None where no run is kept."""
     found = folders_of(file, profile)
-    if profile == "full" and file in paths():
-        # of ours it has what they were when its runs were made
-        ours = folders_of(file, "ours")
-        found = found | ours if found and ours else {}
+    return _cell_of(file, found) if found else None
+
+
+def _cell_of(file: Path, found: Mapping[str, Sequence[Path]]) -> Cell:
     timers = {timer: _timer(folders) for timer, folders in found.items()}
-    return Cell(file.stem.removeprefix("thin-"), len(found[STOCK]), timers) if found else None
+    return Cell(file.stem.removeprefix("thin-"), len(found[STOCK]), timers)
 
 
 def _timer(folders: Sequence[Path]) -> Timer:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from latency_cells import OURS, STATIC, STOCK, Floats, geometric, interval
+from latency_cells import OURS, STATIC, STOCK, Floats, geometric, how, interval, spread, verdict
 from simulated_cells import (
     FADES,
     FIGURES,
@@ -47,15 +47,8 @@ TAIL, ELSEWHERE = "where losses reach the tail", "elsewhere"
 Drawn = tuple[float, Floats]
 
 
-def _spread(of: Drawn) -> str:
-    low, high = interval(of[1])
-    return f"{ratio(of[0])} ({ratio(low)}-{ratio(high)})"
-
-
-def _verdict(of: Drawn, most: float) -> str:
-    low, high = interval(of[1])
-    how = "met" if high <= most else "missed" if low > most else "undecided"
-    return f"{_spread(of)}: {how}"
+def _judged(of: Drawn, most: float) -> str:
+    return verdict(of[0], most, of[1])
 
 
 def _mean_of(found: Sequence[Drawn]) -> Drawn:
@@ -87,11 +80,11 @@ def _bar_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
         (SLOWEST, rest, ELSEWHERE, 1.02),
     ):
         row = [f"{figure}, {where} ({counted(len(of), 'path')})", f"≤ {most:.2f} × stock"]
-        yield [*row, *(_verdict(_over_stock(of, o, figure), most) for o in OURS)]
+        yield [*row, *(_judged(_over_stock(of, o, figure), most) for o in OURS)]
     row = [f"{P99} of the worst path", "≤ 1.10 × stock"]
     for timer in OURS:
         worst = max(cells, key=functools.partial(_p99, timer=timer))
-        row.append(f"{_verdict(worst.ratio(timer, P99), 1.10)}, {worst.path}")
+        row.append(f"{_judged(worst.ratio(timer, P99), 1.10)}, {worst.path}")
     yield row
     yield ["needless, mean of the paths", "≤ stock + 1 in 1,000", *(_more_needless(cells, o) for o in OURS)]
     for figure, of, where, most in (
@@ -100,19 +93,19 @@ def _bar_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
         (SLOWEST, [c for c in cells if c.path == WIRED], WIRED, 1.00),
     ):
         row = [f"{figure}, {where}", f"≤ {most:.2f} × the best static floor in hindsight"]
-        yield [*row, *(_verdict(_over_floor(of, o, figure), most) for o in OURS)]
+        yield [*row, *(_judged(_over_floor(of, o, figure), most) for o in OURS)]
     for faded in (c for c in cells if c.path == FADES):
         row = ["mean overrun past a fade of 0.2 to 8 s", "≤ 0.40 × stock"]
-        yield [*row, *(_verdict(faded.overrun_ratio(o), 0.40) for o in OURS)]
+        yield [*row, *(_judged(faded.overrun_ratio(o), 0.40) for o in OURS)]
 
 
 def _more_needless(cells: Sequence[Cell], timer: str) -> str:
     found = [c.more_needless(timer) for c in cells]
-    low, high = interval(np.mean([d for _, d in found], axis=0))
-    how = "met" if high <= 1 else "missed" if low > 1 else "undecided"
+    drawn = np.mean([d for _, d in found], axis=0)
+    low, high = interval(drawn)
     over = [c.path for c, (_, d) in zip(cells, found, strict=True) if interval(d)[0] > 1]
     where = f"; above it on {', '.join(over)}" if over else ""
-    return f"{np.mean([v for v, _ in found]):+.2f} ({low:+.2f} to {high:+.2f}): {how}{where}"
+    return f"{np.mean([v for v, _ in found]):+.2f} ({low:+.2f} to {high:+.2f}): {how(1, drawn)}{where}"
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
@@ -120,7 +113,7 @@ def _late_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
     for figure in (P99, P999):
         row = [f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"]
         row.append("of no bar; × the best static floor in hindsight")
-        yield [*row, *(_spread(_over_floor(cells, o, figure)) for o in OURS)]
+        yield [*row, *(spread(*_over_floor(cells, o, figure)) for o in OURS)]
 
 
 def _overload_rows(found: Sequence[Overload]) -> Iterator[list[str]]:
@@ -134,8 +127,8 @@ def _overload_rows(found: Sequence[Overload]) -> Iterator[list[str]]:
             worst = (min if at_least else max)(compared, key=lambda path: compared[path][0])
             value, low, high = compared[worst]
             kept = (low >= limit, high < limit) if at_least else (high <= limit, low > limit)
-            how = "met" if kept[0] else "missed" if kept[1] else "undecided"
-            row.append(f"{ratio(value)} ({ratio(low)}-{ratio(high)}): {how}, {worst}")
+            said = "met" if kept[0] else "missed" if kept[1] else "undecided"
+            row.append(f"{ratio(value)} ({ratio(low)}-{ratio(high)}): {said}, {worst}")
         yield row
 
 
@@ -149,7 +142,7 @@ def by_timer(cells: Sequence[Cell]) -> str:
     rows = []
     for timer in (*PEERS, *OURS):
         row = [f"`{timer}`" if timer in OURS else timer]
-        row += ["1" if timer == STOCK else _spread(_over_stock(cells, timer, figure)) for figure in FIGURES]
+        row += ["1" if timer == STOCK else spread(*_over_stock(cells, timer, figure)) for figure in FIGURES]
         worst = max(cells, key=functools.partial(_p99, timer=timer))
         row.append("" if timer == STOCK else f"{ratio(worst.ratio(timer, P99)[0])} ({worst.path})")
         rows.append([*row, f"{_needless(cells, timer):.1f}"])
@@ -170,8 +163,8 @@ def by_path(cells: Sequence[Cell], late: Sequence[Cell]) -> str:
         row += [milliseconds(stock.of(f)) for f in FIGURES]
         row.append(f"{stock.needless_permille:.1f}")
         for timer in OURS:
-            row += [_spread(c.ratio(timer, f)) for f in FIGURES]
-            row += [_spread(part.over_floor(timer, P999)) for part in (c, after)]
+            row += [spread(*c.ratio(timer, f)) for f in FIGURES]
+            row += [spread(*part.over_floor(timer, P999)) for part in (c, after)]
             row += [f"{c.timers[timer].needless_permille:.1f}"]
         rows.append(row)
     return table_of(head, rows)
@@ -181,7 +174,7 @@ def fades(c: Cell) -> str:
     rows = []
     for timer in (*PEERS, *OURS):
         t = c.timers[timer]
-        beside = "1" if timer == STOCK else _spread(c.overrun_ratio(timer))
+        beside = "1" if timer == STOCK else spread(*c.overrun_ratio(timer))
         resends = f"{1000 * sum(run.resends for run in t.runs) / t.requests:.0f}"
         rows.append([timer, f"{t.overruns:,.0f}", milliseconds(t.overrun_ms), beside, resends])
     return table_of(["timer", "fades", "mean overrun, ms", "× stock", "resends in 1,000 requests"], rows)

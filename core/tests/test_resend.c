@@ -108,6 +108,15 @@ static struct path path_of(int64_t rtt_us, int loss_percent, int late_percent, i
 	return p;
 }
 
+static void start_beside_stock(const struct tl_resend_policy *policy, struct resender *s,
+			       struct resender *stock)
+{
+	resender_defaults(s, policy);
+	resender_defaults(stock, tl_resend_find("stock", policy->arithmetic));
+	resender_start(s);
+	resender_start(stock);
+}
+
 /* Never a first wait beyond stock's; every wait after a resend doubled but for what the budget paid. */
 static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, int loss_percent,
 			 int late_percent)
@@ -118,10 +127,7 @@ static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, 
 	double budget, refill;
 	int k;
 
-	resender_defaults(&s, policy);
-	resender_defaults(&stock, tl_resend_find("stock", policy->arithmetic));
-	resender_start(&s);
-	resender_start(&stock);
+	start_beside_stock(policy, &s, &stock);
 	for (k = 0; k < 3000; k++)
 		request(&s, &stock, &p, &r);
 	budget = resender_get(&s, "budget");
@@ -145,10 +151,7 @@ static void check_bounds_inherited(const struct tl_resend_policy *policy, int re
 	double budget, refill;
 	int k;
 
-	resender_defaults(&s, policy);
-	resender_defaults(&stock, tl_resend_find("stock", policy->arithmetic));
-	resender_start(&s);
-	resender_start(&stock);
+	start_beside_stock(policy, &s, &stock);
 	budget = resender_get(&s, "budget");
 	refill = resender_get(&s, "refill");
 	for (k = 0; k < 2000; k++)
