@@ -203,7 +203,7 @@ class Priced(Policy):
         "spacing": 0,  # doubling
         "budget": 40,
         "refill": 0.2,
-        "prior_misses": 0.5,
+        "prior_misses": 0.1,
         "prior_loss": 0.004,
         "most_loss": 0.11,
         "probe": 0,
@@ -265,7 +265,7 @@ class Priced(Policy):
 
     def first(self, out):
         self.q = stock = self.stock(out)
-        if self.frozen and not self.careful():
+        if self.frozen and out <= 10 and not self.careful():
             self.q = min(max(self.frozen[self.chosen], self.n.us(self.rtt.srtt) + 1000), stock)
         return max(self.q, self.hold)
 

@@ -10,11 +10,11 @@
 	X(count, budget, 40, 0, 100000, \
 	  "resends that may go out before the wait is at least doubled and stock's") \
 	X(ratio, refill, TL_RATIO(1, 5), 0, 1, "of a resend that each flight adds to the budget") \
-	X(ratio, prior_misses, TL_RATIO(1, 2), 0, 1000, \
+	X(ratio, prior_misses, TL_RATIO(1, 10), 0, 1000, \
 	  "needless resends that the shortest floor begins with") \
 	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "share of lost segments to begin with") \
 	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
-	  "share of the last flights lost beyond which every wait is stock's: a queue that is too full") \
+	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a queue that is too full") \
 	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
@@ -26,6 +26,8 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
 #define TL_RESEND_RECENT 16
+/* With more segments out than an initial window (RFC 6928) later ACKs show what is lost. */
+#define TL_RESEND_FEW 10
 #endif
 
 struct TL(resend_priced_params) {
@@ -99,7 +101,7 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 					 s->params.price_us);
 }
 
-/* Waits are stock's: the budget is spent, or the path drops more than chance does. */
+/* First waits are stock's, later ones double: the budget is spent, or the path drops more than chance does. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) || s->recent > s->params.most_loss;
@@ -113,7 +115,7 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 	int64_t us = TL(resend_scores_wait_us)(
 		&s->scores, s->scores.chosen); /* 0: the flight began before the first sample */
 
-	if (us == 0 || TL(resend_priced_careful)(s)) {
+	if (us == 0 || out_segments > TL_RESEND_FEW || TL(resend_priced_careful)(s)) {
 		us = stock_us;
 	} else {
 		us = us > least_us ? us : least_us;

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `priced` costs while it learns, by the misses that it begins with (`prior_misses`): connections of 300
+requests, begun anywhere in recorded RTTs. Needless resends in 1,000 requests, times over stock's.
+
+python bench/resend_beginnings.py RTT.csv...
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tcplearn import _native
+from tcplearn.output.markdown import table_of
+from tcplearn.replay import resend_paths as paths
+from tcplearn.replay.resends import mean
+from tcplearn.traces import TraceOptions
+
+REQUESTS, CONNECTIONS, FIRST = 300, 12, 50
+PROCESSES = ("none", "iid1", "iid3", "fade_short", "overflow")
+PRIORS = (0.5, 0.25, 0.1, 0.05, 0.0)
+POLICIES = {
+    "stock": ("stock", {}),
+    "rto_min 5 ms": ("stock", {"rto_min_us": 5000.0}),
+    **{f"{name}, {p}": (name, {"prior_misses": p}) for name in ("priced", "priced/spaced") for p in PRIORS},
+}
+SEED = 5
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """A connection's RTTs from where it begins."""
+
+    record: paths.Record
+    seed: int
+
+    def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
+        """Response times in ms, needless resends."""
+        r, seed = self.record, self.seed
+        wanted_us = paths.wanted(REQUESTS, seed)
+        p = paths.losses(process, r, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
+        lost = (p.fade_begin_us, p.fade_end_us, p.in_fade, p.anywhere, p.in_queue, p.queue_us)
+        name, changed = POLICIES[policy]
+        timer = _native.ResendPolicy(name, "double", changed)
+        found = timer.requests(r.time_us, r.rtt_us, wanted_us, *lost, seed, True)
+        return found["response_us"] / 1000, found["needless"]
+
+
+def beginnings(file: Path) -> Iterator[list[Beginning]]:
+    rng = np.random.default_rng(SEED)
+    for record in paths.records(file, TraceOptions(), ""):
+        places = rng.integers(0, max(len(record.rtt_us) - 2 * paths.LEAST_SAMPLES, 1), CONNECTIONS)
+        yield [Beginning(_from(record, k), s) for s, k in enumerate(places.tolist())]
+
+
+def _from(record: paths.Record, k: int) -> paths.Record:
+    return replace(record, time_us=record.time_us[k:] - record.time_us[k], rtt_us=record.rtt_us[k:])
+
+
+def figures(connections: list[Beginning], process: str, policy: str) -> Figures:
+    times, needless = zip(*(c.requests(process, policy) for c in connections), strict=True)
+    response_ms = np.sort(np.concatenate(times))
+    return {
+        "needless": 1000 * float(np.mean(needless)),
+        f"needless, first {FIRST}": 1000 * float(np.mean([n[:FIRST] for n in needless])),
+        "p99, × stock": float(np.percentile(response_ms, 99)),
+        "p99.9, × stock": float(np.percentile(response_ms, 99.9)),
+        "slowest 2 %, × stock": float(response_ms[-len(response_ms) // 50 :].mean()),
+    }
+
+
+def main(files: list[str]) -> None:
+    cells: dict[str, list[Figures]] = {name: [] for name in POLICIES}
+    for file in files:
+        for connections in beginnings(Path(file)):
+            for process in PROCESSES:
+                for name in POLICIES:
+                    cells[name].append(figures(connections, process, name))
+    rows = []
+    for name, found in cells.items():
+        row = [name]
+        for key in found[0]:
+            values = [f[key] for f in found]
+            if "stock" in key:
+                values = [v / s[key] for v, s in zip(values, cells["stock"], strict=True)]
+            row.append(f"{mean(values):.2f}" if "stock" in key else f"{np.mean(values):.1f}")
+        rows.append(row)
+    print(table_of(["timer, `prior_misses`", *cells["stock"][0]], rows))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
