@@ -203,7 +203,7 @@ class Priced(Policy):
         "spacing": 0,  # doubling
         "budget": 40,
         "refill": 0.2,
-        "prior_misses": 0.1,
+        "prior_misses": 0.25,
         "prior_loss": 0.004,
         "most_loss": 0.11,
         "probe": 0,
@@ -216,10 +216,11 @@ class Priced(Policy):
         n, p = self.n, self.p
         prior = n.decimal(p["prior_misses"])
         self.waits = [n.duration(0)] * 7
-        self.misses = [n.scaled(n.product(prior, k), 6) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
+        self.misses = [n.scaled(n.product(prior, k), 30) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
         self.frozen, self.chosen = None, 6
         self.loss, self.flights = n.decimal(p["prior_loss"]), 0
-        self.tokens, self.recent = n.number(p["budget"]), n.decimal(p["most_loss"])
+        self.tokens = n.number(p["budget"])
+        self.recent = min(n.product(n.decimal(p["most_loss"]), 2), n.number(1))
         self.late, self.episodes = [0] * 28, [0] * 20
 
     def inherit(self, earlier):
@@ -228,7 +229,7 @@ class Priced(Policy):
         self.misses = [
             b + self.handed_on(m - b, old) for m, b in zip(earlier.misses, self.misses, strict=True)
         ]
-        self.loss, self.flights = earlier.loss, kept(old, old)
+        self.loss, self.flights, self.recent = earlier.loss, kept(old, old), earlier.recent
         self.late = [kept(c, old) for c in earlier.late]
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
@@ -254,9 +255,12 @@ class Priced(Policy):
         floors = [n.duration(1000 * ms) for ms in FLOORS_MS]
         self.frozen = [n.us(self.rtt.srtt + max(self.rtt.mdev4, f)) for f in floors] + [self.stock(out)]
         price = n.duration(self.p["price_us"])
-        costs = [
-            n.part(w, self.loss) + n.part(price, m) for w, m in zip(self.waits, self.misses, strict=True)
-        ]
+        prior, swing = n.decimal(self.p["prior_misses"]), 2 * n.us(self.rtt.mdev4)
+        misses = [*self.misses]
+        for k, ms in enumerate(FLOORS_MS):
+            if 1000 * ms < swing:
+                misses[k] += n.scaled(n.product(prior, 4 * (6 - k)), 30)
+        costs = [n.part(w, self.loss) + n.part(price, m) for w, m in zip(self.waits, misses, strict=True)]
         self.chosen = costs.index(min(costs))
 
     def careful(self):
@@ -323,7 +327,7 @@ class Priced(Policy):
             self.judge(f.rtt)
         self.flights = min(self.flights + 1, 450)
         self.loss += n.scaled(n.number(int(lost)) - self.loss, self.flights + 62)
-        self.recent += n.scaled(n.number(int(lost)) - self.recent, 16)
+        self.recent += n.scaled(n.number(int(lost)) - self.recent, 32)
         if lost:
             self.episodes = [c - c // 32 for c in self.episodes]
             self.episodes[self.episode_place(episode)[0]] += 65536

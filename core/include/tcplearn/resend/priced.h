@@ -10,11 +10,12 @@
 	X(count, budget, 40, 0, 100000, \
 	  "resends that may go out before the wait is at least doubled and stock's") \
 	X(ratio, refill, TL_RATIO(1, 5), 0, 1, "of a resend that each flight adds to the budget") \
-	X(ratio, prior_misses, TL_RATIO(1, 10), 0, 1000, \
-	  "needless resends that the shortest floor begins with") \
+	X(ratio, prior_misses, TL_RATIO(1, 4), 0, 1000, \
+	  "needless resends that the shortest floor begins with, a fifth of it where RTTs hardly vary") \
 	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "share of lost segments to begin with") \
 	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
-	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a queue that is too full") \
+	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a " \
+	  "full queue") \
 	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
@@ -25,7 +26,7 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 /* A wait is at least so much above SRTT: a timer's grain. */
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
-#define TL_RESEND_RECENT 16
+#define TL_RESEND_RECENT 32
 /* With more segments out than an initial window (RFC 6928) later ACKs show what is lost. */
 #define TL_RESEND_FEW 10
 #endif
@@ -67,15 +68,17 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	TL(resend_scores_init)(&s->scores, s->params.prior_misses, s->params.prior_loss);
 	tl_resend_counts_init(&s->counts);
 	s->tokens = ratio_from_whole((int64_t)s->params.budget);
-	s->recent = s->params.most_loss; /* one early loss is enough */
+	s->recent = num_mul_count(s->params.most_loss, 2); /* some 22 flights without a loss come first */
+	s->recent = s->recent < ratio_from_whole(1) ? s->recent : ratio_from_whole(1);
 	s->hold_us = s->first_us = 0;
 }
 
-/* What was learned, not the path's RTT (the handshake has that), nor the budget, nor a hold. */
+/* What was learned and whether it is calm, not the path's RTT (the handshake has that), nor the budget, nor a hold. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
 
+	s->recent = earlier->recent;
 	TL(resend_scores_inherit)(&s->scores, &earlier->scores, share);
 	tl_resend_counts_inherit(&s->counts, &earlier->counts, share.n, share.d);
 }
@@ -98,7 +101,7 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 	TL(resend_priced_refill)(s, s->params.refill);
 	if (s->rtt.samples > 0)
 		TL(resend_scores_choose)(&s->scores, &s->rtt, TL(resend_priced_stock_us)(s, out_segments),
-					 s->params.price_us);
+					 s->params.price_us, s->params.prior_misses);
 }
 
 /* First waits are stock's, later ones double: the budget is spent, or the path drops more than chance does. */

@@ -7,6 +7,8 @@
 #define TL_RESEND_FLOORS 6
 #define TL_RESEND_CANDIDATES 7 /* the last is stock's own first wait */
 #define TL_RESEND_FORGET 10    /* a score forgets a 2^10th at each flight */
+/* The prior of a floor's misses is a fifth of it where the floor is at least twice 4 mdev. */
+#define TL_RESEND_STEADY 5
 /* Flights over which the share of losses is averaged: 62 more than were seen, at most these. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
@@ -49,17 +51,21 @@ struct TL(resend_scores) {
 	uint32_t chosen;
 };
 
-/* prior: misses that the shortest begins with, the others with less in steps. */
+/* Of n parts of the prior, which are TL_RESEND_STEADY, what a floor begins with: the shortest most. */
+TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
+{
+	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),
+			     TL_RESEND_STEADY * TL_RESEND_FLOORS);
+}
+
 TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ratio_t loss)
 {
 	uint32_t i;
 
 	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
 		s->waits[i] = num_from_us(0);
-		s->misses[i] = i < TL_RESEND_FLOORS
-				       ? num_div_count(num_mul_count(prior, TL_RESEND_FLOORS - i),
-						       TL_RESEND_FLOORS)
-				       : ratio_from_whole(0);
+		s->misses[i] = i < TL_RESEND_FLOORS ? TL(resend_scores_prior)(prior, i, 1)
+						    : ratio_from_whole(0);
 	}
 	s->srtt = s->mdev4 = num_from_us(0);
 	s->stock_us = 0;
@@ -97,11 +103,23 @@ TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint3
 	return TL(resend_scores_floor_wait_us)(s, i);
 }
 
+/* A candidate's, with the whole prior where RTTs swing too far for its floor. */
+TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32_t i, int64_t swing_us,
+				       ratio_t prior)
+{
+	ratio_t misses = s->misses[i];
+
+	if (i < TL_RESEND_FLOORS && tl_resend_floor_us(i) < swing_us)
+		misses += TL(resend_scores_prior)(prior, i, TL_RESEND_STEADY - 1);
+	return misses;
+}
+
 /* The candidates' waits from here on, and the cheapest: the loss share times its waits, and the price of its needless
  * resends. A tie goes to the shorter. */
 TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL(linux_tcp) *rtt,
-				    int64_t stock_us, int64_t price_us)
+				    int64_t stock_us, int64_t price_us, ratio_t prior)
 {
+	const int64_t swing_us = 2 * num_to_us(rtt->mdev4);
 	num_t least = num_from_us(0);
 	uint32_t i;
 
@@ -110,7 +128,8 @@ TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL
 	s->stock_us = stock_us;
 	for (i = 0; i < TL_RESEND_CANDIDATES; i++) {
 		const num_t cost = num_mul(s->waits[i], s->loss) +
-				   num_mul(num_from_us(price_us), s->misses[i]);
+				   num_mul(num_from_us(price_us),
+					   TL(resend_scores_misses)(s, i, swing_us, prior));
 
 		if (i == 0 || cost < least) {
 			least = cost;
