@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,8 @@ PEERS = (*STATIC, "thin linear", "RACK and probes off")
 BLOCK, DRAWS, SEED = 25, 400, 17
 
 Floats = npt.NDArray[np.float64]
+#: Of runs, by timer.
+Folders = dict[str, list[Path]]
 
 
 def p99(times_ms: Floats) -> float:
@@ -97,7 +99,10 @@ class Cell:
 
     @property
     def requests(self) -> int:
-        return sum(map(len, self.timers[STOCK].times_ms))
+        return self.requests_of(STOCK)
+
+    def requests_of(self, timer: str) -> int:
+        return sum(map(len, self.timers[timer].times_ms))
 
     @property
     def reaches_the_tail(self) -> bool:
@@ -170,21 +175,35 @@ def _ready(programs: bool) -> machine.Machine:
     return machine.prepare(machine.cache_folder(), programs)
 
 
-def folders_of(file: Path, profile: str = "full") -> dict[str, list[Path]]:
-    """Of each timer in the runs that are kept; empty where there is none."""
+def _kept(file: Path, profile: str, fingerprint: str = "", earlier: tuple[str, ...] = ()) -> Folders:
+    """Of the guest and module with this fingerprint: today's where none is named."""
     chosen = scenario.load(file, profile)
-    options = run.Options(earlier=lab_runs.earlier())
-    folders = run.kept_folders(chosen, options, _ready(chosen.with_programs))
-    if not folders:
+    ready = _ready(chosen.with_programs)
+    named = replace(ready, fingerprint=fingerprint) if fingerprint else ready
+    folders = run.kept_folders(chosen, run.Options(earlier=earlier), named)
+    return {_name(arm): [f / arm.folder for f in folders] for arm in guest.arms(chosen, 0)} if folders else {}
+
+
+def folders_of(file: Path, profile: str = "full") -> Folders:
+    """Of each timer in the runs that are kept, of today's module where there are any. Empty: none."""
+    found = _kept(file, profile) or _kept(file, profile, earlier=lab_runs.earlier())
+    if not found:
         print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
-        return {}
-    return {_name(arm): [f / arm.folder for f in folders] for arm in guest.arms(chosen, 0)}
+    return found
 
 
 def path_cell(file: Path) -> Cell | None:
-    """Peers of profile `full`, ours of `ours`: in `full` they are as they were when its runs were made."""
-    peers, ours = folders_of(file), folders_of(file, "ours")
-    return _cell_of(file, peers | ours) if peers and ours else None
+    """Peers of every kept run of `full`, whichever module it had, which leaves their timers alone. Ours of
+    today's module, in `full` and in `ours`."""
+    today = _kept(file, "full")
+    every = [today, *(_kept(file, "full", fingerprint) for fingerprint in lab_runs.earlier())]
+    peers, ours = _joined(every, PEERS), _joined([today, _kept(file, "ours")], OURS)
+    return _cell_of(file, peers | ours) if STOCK in peers and OURS[0] in ours else None
+
+
+def _joined(found: Sequence[Folders], timers: Sequence[str]) -> Folders:
+    joined = {timer: [f for folders in found for f in folders.get(timer, [])] for timer in timers}
+    return {timer: folders for timer, folders in joined.items() if folders}
 
 
 def cell(file: Path, profile: str = "full") -> Cell | None:

@@ -15,12 +15,12 @@ from tcplearn.output.numbers import milliseconds, ratio
 
 def by_path(cells: Sequence[Cell]) -> str:
     """Of stock milliseconds, of ours ratios to it."""
-    head = ["path", "requests a timer", "stock: p99", "slowest 2 %", "needless"]
+    head = ["path", "requests: each peer; ours", "stock: p99", "slowest 2 %", "needless"]
     head += [f"`{name}`: {figure}" for name in OURS for figure in ("p99", "slowest 2 %", "needless")]
     rows = []
     for c in cells:
         stock = c.timers[STOCK]
-        row = [f"{c.path}{'' if c.reaches_the_tail else ' °'}", f"{c.requests:,} in {c.runs}"]
+        row = [f"{c.path}{'' if c.reaches_the_tail else ' °'}", f"{c.requests:,}; {c.requests_of(OURS[0]):,}"]
         row += [milliseconds(stock.of(p99)), milliseconds(stock.of(slowest))]
         row.append(f"{stock.needless_permille:.1f}")
         for name in OURS:
