@@ -64,8 +64,9 @@ def wired(c: Cell) -> str:
     for timer in (*PEERS, *OURS):
         t = c.timers[timer]
         values = [milliseconds(t.of(f)) for f in FIGURES.values()]
-        rows.append([timer, *values, f"{t.needless_permille:.1f}", f"{sum(t.resends):.0f}"])
-    return table_of(["timer", *(f"{n}, ms" for n in FIGURES), "needless in 1,000", "resends"], rows)
+        rows.append([timer, *values, f"{t.needless_permille:.1f}"])
+        rows[-1].append(f"{1000 * sum(t.resends) / c.requests_of(timer):.1f}")
+    return table_of(["timer", *(f"{n}, ms" for n in FIGURES), "needless in 1,000", "resends in 1,000"], rows)
 
 
 def bulk(cells: Sequence[Cell]) -> str:

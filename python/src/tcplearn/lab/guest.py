@@ -157,6 +157,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
+            if requests and requests.inherit:  # each write forgets what was learned under the arm before
+                lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
         lines += _counters(scenario, arm.folder, "before")

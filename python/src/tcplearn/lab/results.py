@@ -116,7 +116,8 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
-        yield from requests.policy_figures(folder, arm.resend, module)
+        of = scenario.transfer.requests
+        yield from requests.policy_figures(folder, arm.resend, module, inherited=bool(of and of.inherit))
     if scenario.truth or arm.loss:
         yield from loss_figures.figures(folder, arm.loss, module)
     yield from ((f"module.{name}", value) for name, value in module.items())

@@ -160,6 +160,7 @@ class Requests(Table):
     answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's, on average
     acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # its ACKs without data; the kernel's 40 beside
     timestamps: bool = True
+    inherit: bool = False  # a resend policy begins with what it learned on the connection before
 
     @property
     def kind(self) -> str:
