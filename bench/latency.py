@@ -52,7 +52,7 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
     if first := next((c for c in cells if c.path == "wired"), None):
         yield (
             f"**Wired, 30 ms, 1 % loss**, {first.requests:,} requests a peer, {first.requests_of(OURS[0]):,} "
-            "of ours. Where one packet in a hundred is lost, chance decides whether the p99 is one of those; the "
+            "of ours. With one packet in a hundred lost, chance decides whether the p99 is one of those; the "
             f"slowest 2 % say more:\n\n{wired(first)}"
         )
     if found_bulk:
