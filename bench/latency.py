@@ -26,6 +26,7 @@ PAGE = ROOT / "docs" / "latency.md"
 WORKLOADS = {
     "stream": "a message of 200 bytes each 30 ms",
     "fresh": "a connection for each request",
+    "inherit": "the same, each begun with what the one before learned",
     "page": "30 objects of 10 kB at once",
 }
 
