@@ -26,7 +26,7 @@ PAGE = ROOT / "docs" / "latency.md"
 WORKLOADS = {
     "stream": "a message of 200 bytes each 30 ms",
     "fresh": "a connection for each request",
-    "inherit": "the same, each begun with what the one before learned",
+    "inherit": "a connection for each request, begun with what the one before learned",
     "page": "30 objects of 10 kB at once",
 }
 
@@ -47,14 +47,14 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
     yield "![needless resends against p99 and the slowest 2 %](images/latency.svg)"
     yield (
         "**By path**, times in ms, ours over stock's with 95 % intervals (° stock's timer sends again for "
-        "less than one request in a hundred; kept-…: no part in building the policy, seen before its guard):"
+        "less than one request in a hundred; kept-…: no part in building the policy, seen once):"
         f"\n\n{by_path(cells)}"
     )
     if first := next((c for c in cells if c.path == "wired"), None):
         yield (
-            f"**Wired, 30 ms, 1 % loss**, {first.requests:,} requests a peer, {first.requests_of(OURS[0]):,} "
-            "of ours. With one packet in a hundred lost, chance decides whether the p99 is one of those; the "
-            f"slowest 2 % say more:\n\n{wired(first)}"
+            f"**Wired, 30 ms, 1 % loss**, {first.requests:,} requests a timer, "
+            f"{first.requests_of(OURS[0]):,} of ours. With one packet in a hundred lost, chance decides whether "
+            f"the p99 is one of those; the slowest 2 % say more:\n\n{wired(first)}"
         )
     if found_bulk:
         yield f"**Bulk**, 2 MB at a time, 95 % intervals of transfers drawn again:\n\n{bulk(found_bulk)}"
@@ -111,7 +111,7 @@ def _workloads() -> Mapping[str, Sequence[Cell]]:
 def main() -> None:
     cells = [c for c in map(path_cell, paths()) if c]
     if not cells:
-        sys.exit("no path has runs of its profiles full and ours: tcplearn lab run FILE")
+        sys.exit("no path has kept runs of stock and of today's `priced`: tcplearn lab run FILE")
     overruns = others.overruns()
     text = "\n\n".join(_parts(cells, overruns)) + "\n"
     if "--write" not in sys.argv[1:]:

@@ -26,6 +26,8 @@ PEERS = (*STATIC, "thin linear", "RACK and probes off")
 #: Requests that are drawn together: a fade is longer than a request.
 BLOCK, DRAWS, SEED = 25, 400, 17
 
+LEAST_P999 = 1000
+
 Floats = npt.NDArray[np.float64]
 #: Of runs, by timer.
 Folders = dict[str, list[Path]]
@@ -94,7 +96,6 @@ class Timer:
 @dataclass(frozen=True)
 class Cell:
     path: str
-    runs: int
     timers: dict[str, Timer]
 
     @property
@@ -128,6 +129,11 @@ class Cell:
                 self.timers[timer].half(judged).of(figure) / self.timers[best].half(judged).of(figure)
             )
         return geometric(ratios)
+
+
+def too_few(c: Cell, figure: str) -> bool:
+    """Requests: a p99.9 would lie between the two slowest."""
+    return figure == "p99.9" and c.requests < LEAST_P999
 
 
 def geometric(values: Sequence[float] | Floats) -> float:
@@ -176,7 +182,8 @@ def _ready(programs: bool) -> machine.Machine:
 
 
 def _kept(file: Path, profile: str, fingerprint: str = "", earlier: tuple[str, ...] = ()) -> Folders:
-    """Of the guest and module with this fingerprint: today's where none is named."""
+    """Of the guest and module with this fingerprint, today's where none is named; with `earlier`, of these
+    where that has none."""
     chosen = scenario.load(file, profile)
     ready = _ready(chosen.with_programs)
     named = replace(ready, fingerprint=fingerprint) if fingerprint else ready
@@ -214,7 +221,7 @@ def cell(file: Path, profile: str = "full") -> Cell | None:
 
 def _cell_of(file: Path, found: Mapping[str, Sequence[Path]]) -> Cell:
     timers = {timer: _timer(folders) for timer, folders in found.items()}
-    return Cell(file.stem.removeprefix("thin-"), len(found[STOCK]), timers)
+    return Cell(file.stem.removeprefix("thin-"), timers)
 
 
 def _timer(folders: Sequence[Path]) -> Timer:

@@ -23,6 +23,7 @@ from latency_cells import (
     folders_of,
     paths,
     spread,
+    too_few,
     verdict,
 )
 
@@ -183,14 +184,15 @@ def beside_stock(found: Shared) -> str:
 
 def visits() -> list[Cell]:
     found = ((what, cell(PROGRAMS, profile)) for profile, what in VISITS.items())
-    return [Cell(what, c.runs, c.timers) for what, c in found if c]
+    return [Cell(what, c.timers) for what, c in found if c]
 
 
 def by_program(cells: Sequence[Cell]) -> str:
     rows = []
     for c in cells:
         for timer, t in c.timers.items():
-            row = [c.path, timer, f"{c.requests:,}", *(milliseconds(t.of(f)) for f in FIGURES.values())]
+            row = [c.path, timer, f"{c.requests:,}"]
+            row += ["–" if too_few(c, name) else milliseconds(t.of(f)) for name, f in FIGURES.items()]
             rows.append([*row, f"{t.needless_permille:.1f}", f"{sum(t.resends):.0f}"])
     figures = (f"{name}, ms" for name in FIGURES)
     return table_of(["program", "timer", "requests", *figures, "needless in 1,000", "resends"], rows)

@@ -112,7 +112,7 @@ def _late_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
     """Of cells without what a connection learned from."""
     for figure in (P99, P999):
         row = [f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"]
-        row.append("of no bar; × the best static floor in hindsight")
+        row.append("no bar (× the best static floor in hindsight)")
         yield [*row, *(spread(*_over_floor(cells, o, figure)) for o in OURS)]
 
 
@@ -154,8 +154,8 @@ def _needless(cells: Sequence[Cell], timer: str) -> float:
 
 
 def by_path(cells: Sequence[Cell], late: Sequence[Cell]) -> str:
-    head = ["path", "requests a timer", "stock: p99", "p99.9", "slowest 2 %", "needless"]
-    head += [f"`{o}`: {f}" for o in OURS for f in (*FIGURES, "× floor: p99.9", "later", "needless")]
+    head = ["path", "requests a timer", *(f"stock: {f}" for f in (*FIGURES, "needless"))]
+    head += [f"`{o}`: {f}" for o in OURS for f in (*FIGURES, "× floor", "× floor, later", "needless")]
     rows = []
     for c, after in zip(cells, late, strict=True):
         stock = c.timers[STOCK]
@@ -218,7 +218,8 @@ def _parts(cells: Sequence[Cell], late: Sequence[Cell], found: Sequence[Overload
     yield "![needless resends against p99 and the slowest 2 %](images/latency-simulated.svg)"
     yield (
         "**By path**, times in ms, ours over stock's (° stock's timer sends again for less than one request "
-        f"in a hundred; later: the same from a connection's {LEARNED + 1}st request on):\n\n"
+        "in a hundred; × floor: p99.9 over the best static floor's; × floor, later: that from a connection's "
+        f"{LEARNED + 1}st request on):\n\n"
         f"{by_path(cells, late)}"
     )
     for c in cells:

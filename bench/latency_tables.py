@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from latency_bar import overall, throughput
-from latency_cells import FIGURES, OURS, PEERS, STOCK, Cell, p99, slowest, spread
+from latency_cells import FIGURES, OURS, PEERS, STOCK, Cell, p99, slowest, spread, too_few
 
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import milliseconds, ratio
@@ -15,7 +15,8 @@ from tcplearn.output.numbers import milliseconds, ratio
 
 def by_path(cells: Sequence[Cell]) -> str:
     """Of stock milliseconds, of ours ratios to it."""
-    head = ["path", "requests: each peer; ours", "stock: p99", "slowest 2 %", "needless"]
+    head = ["path", "requests: each other timer; ours", "stock: p99", "stock: slowest 2 %"]
+    head.append("stock: needless in 1,000")
     head += [f"`{name}`: {figure}" for name in OURS for figure in ("p99", "slowest 2 %", "needless")]
     rows = []
     for c in cells:
@@ -49,7 +50,9 @@ def by_workload(found: Mapping[str, Sequence[Cell]]) -> str:
 
 def _of_timer(cells: Sequence[Cell], timer: str) -> list[str]:
     row = [f"`{timer}`" if timer in OURS else timer]
-    row += ["1" if timer == STOCK else spread(*overall(cells, timer, figure)) for figure in FIGURES.values()]
+    for name, figure in FIGURES.items():
+        few = any(too_few(c, name) for c in cells)
+        row.append("–" if few else "1" if timer == STOCK else spread(*overall(cells, timer, figure)))
     worst = max(cells, key=lambda c: c.ratio(timer, p99))
     row.append("" if timer == STOCK else f"{ratio(worst.ratio(timer, p99))} ({worst.path})")
     return [*row, f"{needless(cells, timer):.1f}"]

@@ -293,25 +293,34 @@ static void check_no_lock_in(const struct tl_resend_policy *policy)
 	      "the test is blind");
 }
 
-/* Frozen at sending: samples of the flight change its waits' scores only after it. */
-static void check_bulk(const struct tl_resend_policy *policy)
+/* Frozen at sending: samples of the flight change its waits' scores only after it. So many out at most; after their
+ * last ACK one more is sent. */
+static int64_t bulk_wait_us(const struct tl_resend_policy *policy, uint32_t out, int64_t rtt_us)
 {
+	const int64_t each_us = rtt_us / out;
 	struct resender s;
-	int64_t now_us = 0;
-	int k;
+	int64_t now_us = 0, wait_us;
+	uint32_t k;
 
 	resender_defaults(&s, policy);
 	resender_start(&s);
-	for (k = 0; k < 20; k++)
+	for (k = 0; k < out; k++)
 		resender_send(&s, 0, 1);
 	for (k = 0; k < 5000; k++) {
-		now_us += 1000;
-		resender_ack(&s, now_us + 19000, 20000, 19, TL_RESEND_FIRST);
-		resender_send(&s, now_us + 19000, 20);
+		now_us += each_us;
+		resender_ack(&s, now_us + rtt_us - each_us, rtt_us, out - 1, TL_RESEND_FIRST);
+		wait_us = resender_send(&s, now_us + rtt_us - each_us, out).wait_us;
 	}
-	CHECK(resender_send(&s, now_us + 19000, 21).wait_us <= 60000, "%s: the wait does not follow the RTT",
-	      policy->name);
 	resender_stop(&s);
+	return wait_us;
+}
+
+/* A few out: what was learned; more than an initial window: stock's probe, two round trips and `probe_min`. */
+static void check_bulk(const struct tl_resend_policy *policy)
+{
+	CHECK(bulk_wait_us(policy, 10, 20000) < 30000, "%s: the wait does not follow the RTT", policy->name);
+	CHECK(bulk_wait_us(policy, 11, 20020) >= 2 * 20020 + 8000, "%s: with 11 out it is not stock's",
+	      policy->name);
 }
 
 static int is_learned(const struct tl_resend_policy *p)

@@ -10,8 +10,8 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Point labels are moved by so many pixels; every other one of the curve's is lower still.
-_RIGHT, _UP, _DOWN, _LOWER = 8, -8, 12, 24
+#: Point labels are moved by so many pixels: the curve's up, where it is not, every other one further.
+_RIGHT, _DOWN, _UP, _HIGHER = 8, 12, -8, -20
 
 #: What is drawn of a replay, and of the lab: keys of a summary's figures, and their titles.
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
@@ -42,6 +42,7 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
+    curved = [s.policy for s in summaries if s.policy in floors]
     panels = []
     for key, title in titles.items():
         rows = [
@@ -51,7 +52,7 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
                 "y": s.figures[key],
                 "floor": floors.get(s.policy),
                 "kind": _kind(s.policy),
-                "up": _up(s.policy),
+                "dy": _dy(s.policy, curved),
             }
             for s in summaries
         ]
@@ -70,21 +71,20 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
         )
         points = base.mark_point(size=60, filled=True, opacity=1).encode(color=colour)
         words = [
-            base.transform_filter(f"datum.up == {up}")
-            .mark_text(align="left", dx=_RIGHT, dy=up, fontSize=10)
+            base.transform_filter(f"datum.dy == {dy}")
+            .mark_text(align="left", dx=_RIGHT, dy=dy, fontSize=10)
             .encode(text="label:N", color=colour)
-            for up in (_UP, _DOWN, _LOWER)
+            for dy in (_DOWN, _UP, _HIGHER)
         ]
         lines = curve.encode(order="floor:Q")
         panels.append(alt.layer(lines, points, *words).properties(width=420, height=420))
     return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
 
 
-def _up(policy: str) -> int:
-    names = [f"rto_min {ms} ms" for ms in FLOORS_MS]
-    if policy not in (*names, STOCK):
-        return _UP
-    return _LOWER if policy in names[1::2] else _DOWN
+def _dy(policy: str, curved: Sequence[str]) -> int:
+    if policy not in curved:
+        return _DOWN
+    return _HIGHER if curved.index(policy) % 2 else _UP
 
 
 def _kind(policy: str) -> str:
