@@ -47,14 +47,14 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
     yield "![needless resends against p99 and the slowest 2 %](images/latency.svg)"
     yield (
         "**By path**, times in ms, ours over stock's with 95 % intervals (° stock's timer sends again for "
-        "less than one request in a hundred; kept-…: no part in building the policy, seen once):"
+        "less than one request in a hundred; kept-…: no part in building the policy, but seen before):"
         f"\n\n{by_path(cells)}"
     )
     if first := next((c for c in cells if c.path == "wired"), None):
         yield (
             f"**Wired, 30 ms, 1 % loss**, {first.requests:,} requests a timer, "
-            f"{first.requests_of(OURS[0]):,} of ours. With one packet in a hundred lost, chance decides whether "
-            f"the p99 is one of those; the slowest 2 % say more:\n\n{wired(first)}"
+            f"{first.requests_of(OURS[0]):,} of ours. With one packet in a hundred lost, chance decides "
+            f"whether the p99 is one of those; the slowest 2 % say more:\n\n{wired(first)}"
         )
     if found_bulk:
         yield f"**Bulk**, 2 MB at a time, 95 % intervals of transfers drawn again:\n\n{bulk(found_bulk)}"
