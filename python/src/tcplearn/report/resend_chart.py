@@ -10,8 +10,8 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Point labels are moved by so many pixels: the curve's up, where it is not, every other one further.
-_RIGHT, _DOWN, _UP, _HIGHER = 8, 12, -8, -20
+#: Point labels are moved by so many pixels: the curve's up, the others down, every other one further.
+_RIGHT, _UP, _DOWN = 8, (-8, -20), (12, 24)
 
 #: What is drawn of a replay, and of the lab: keys of a summary's figures, and their titles.
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
@@ -43,6 +43,7 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
     curved = [s.policy for s in summaries if s.policy in floors]
+    others = [s.policy for s in summaries if s.policy not in floors]
     panels = []
     for key, title in titles.items():
         rows = [
@@ -52,7 +53,7 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
                 "y": s.figures[key],
                 "floor": floors.get(s.policy),
                 "kind": _kind(s.policy),
-                "dy": _dy(s.policy, curved),
+                "dy": _dy(s.policy, curved, others),
             }
             for s in summaries
         ]
@@ -74,17 +75,17 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
             base.transform_filter(f"datum.dy == {dy}")
             .mark_text(align="left", dx=_RIGHT, dy=dy, fontSize=10)
             .encode(text="label:N", color=colour)
-            for dy in (_DOWN, _UP, _HIGHER)
+            for dy in (*_UP, *_DOWN)
         ]
         lines = curve.encode(order="floor:Q")
         panels.append(alt.layer(lines, points, *words).properties(width=420, height=420))
     return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
 
 
-def _dy(policy: str, curved: Sequence[str]) -> int:
-    if policy not in curved:
-        return _DOWN
-    return _HIGHER if curved.index(policy) % 2 else _UP
+def _dy(policy: str, curved: Sequence[str], others: Sequence[str]) -> int:
+    if policy in curved:
+        return _UP[curved.index(policy) % 2]
+    return _DOWN[others.index(policy) % 2]
 
 
 def _kind(policy: str) -> str:
