@@ -7,8 +7,8 @@
 #define TL_RESEND_FLOORS 6
 #define TL_RESEND_CANDIDATES 7 /* the last is stock's own first wait */
 #define TL_RESEND_FORGET 10    /* a score forgets a 2^10th at each flight */
-/* The prior of a floor's misses is a fifth of it where the floor is at least twice 4 mdev. */
-#define TL_RESEND_STEADY 5
+/* A floor's misses begin with one of so many parts of their prior; the others count while the floor is below 8 mdev. */
+#define TL_RESEND_PRIOR_PARTS 5
 /* Flights over which the share of losses is averaged: 62 more than were seen, at most these. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
@@ -51,11 +51,11 @@ struct TL(resend_scores) {
 	uint32_t chosen;
 };
 
-/* Of n parts of the prior, which are TL_RESEND_STEADY, what a floor begins with: the shortest most. */
+/* n parts of a floor's prior: the shortest floor's whole one is `prior`, each next a sixth less. */
 TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
 {
 	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),
-			     TL_RESEND_STEADY * TL_RESEND_FLOORS);
+			     TL_RESEND_PRIOR_PARTS * TL_RESEND_FLOORS);
 }
 
 TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ratio_t loss)
@@ -103,14 +103,14 @@ TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint3
 	return TL(resend_scores_floor_wait_us)(s, i);
 }
 
-/* A candidate's, with the whole prior where RTTs swing too far for its floor. */
+/* Needless resends of a candidate in the comparison; those parts of its prior are never forgotten. */
 TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32_t i, int64_t swing_us,
 				       ratio_t prior)
 {
 	ratio_t misses = s->misses[i];
 
 	if (i < TL_RESEND_FLOORS && tl_resend_floor_us(i) < swing_us)
-		misses += TL(resend_scores_prior)(prior, i, TL_RESEND_STEADY - 1);
+		misses += TL(resend_scores_prior)(prior, i, TL_RESEND_PRIOR_PARTS - 1);
 	return misses;
 }
 
