@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tcplearn import _native
 from tcplearn.output.markdown import table_of
 from tcplearn.replay import resend_paths as paths
-from tcplearn.replay.resends import mean
+from tcplearn.replay import resends
 from tcplearn.traces import TraceOptions
 
 REQUESTS, CONNECTIONS, FIRST = 300, 12, 50
@@ -41,13 +40,8 @@ class Beginning:
 
     def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
         """Response times in ms, needless resends."""
-        r, seed = self.record, self.seed
-        wanted_us = paths.wanted(REQUESTS, seed)
-        p = paths.losses(process, r, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
-        lost = (p.fade_begin_us, p.fade_end_us, p.in_fade, p.anywhere, p.in_queue, p.queue_us)
-        name, changed = POLICIES[policy]
-        timer = _native.ResendPolicy(name, "double", changed)
-        found = timer.requests(r.time_us, r.rtt_us, wanted_us, *lost, seed, True)
+        setup = resends.Setup((process,), REQUESTS, self.seed)
+        found = resends.played(self.record, process, POLICIES[policy], setup)
         return found["response_us"] / 1000, found["needless"]
 
 
@@ -88,7 +82,7 @@ def main(files: list[str]) -> None:
             values = [f[key] for f in found]
             if "stock" in key:
                 values = [v / s[key] for v, s in zip(values, cells["stock"], strict=True)]
-            row.append(f"{mean(values):.2f}" if "stock" in key else f"{np.mean(values):.1f}")
+            row.append(f"{resends.mean(values):.2f}" if "stock" in key else f"{np.mean(values):.1f}")
         rows.append(row)
     print(table_of(["timer, `prior_misses`", *cells["stock"][0]], rows))
 

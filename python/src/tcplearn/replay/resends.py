@@ -102,13 +102,14 @@ def figures(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def run_cell(
+def played(
     record: paths.Record, process: str, policy: Policy, setup: Setup, repeat: int = 0
-) -> dict[str, float]:
+) -> dict[str, Any]:
+    """Of each request: `response_us`, `resends`, `needless` and `answered`, the sending that was."""
     seed = setup.seed + repeat
     wanted_us = paths.wanted(setup.requests, seed)
     process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
-    found = _native.ResendPolicy(policy[0], setup.arithmetic, policy[1]).requests(
+    return _native.ResendPolicy(policy[0], setup.arithmetic, policy[1]).requests(
         record.time_us,
         record.rtt_us,
         wanted_us,
@@ -121,7 +122,12 @@ def run_cell(
         seed,
         setup.clear,
     )
-    return figures(found)
+
+
+def run_cell(
+    record: paths.Record, process: str, policy: Policy, setup: Setup, repeat: int = 0
+) -> dict[str, float]:
+    return figures(played(record, process, policy, setup, repeat))
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
