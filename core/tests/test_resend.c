@@ -315,12 +315,45 @@ static int64_t bulk_wait_us(const struct tl_resend_policy *policy, uint32_t out,
 	return wait_us;
 }
 
-/* A few out: what was learned; more than an initial window: stock's probe, two round trips and `probe_min`. */
+/* A thin stream: what was learned; more out: stock's probe, two round trips and `probe_min`. */
 static void check_bulk(const struct tl_resend_policy *policy)
 {
-	CHECK(bulk_wait_us(policy, 10, 20000) < 30000, "%s: the wait does not follow the RTT", policy->name);
-	CHECK(bulk_wait_us(policy, 11, 20020) >= 2 * 20020 + 8000, "%s: with 11 out it is not stock's",
+	CHECK(bulk_wait_us(policy, 3, 21000) < 31000, "%s: the wait does not follow the RTT", policy->name);
+	CHECK(bulk_wait_us(policy, 4, 20000) >= 2 * 20000 + 8000, "%s: with 4 out it is not stock's",
 	      policy->name);
+}
+
+/* With 4 out every wait is stock's: while ACKs come, and once the path is dead. */
+static void check_bulk_is_stock(const struct tl_resend_policy *policy)
+{
+	const int64_t rtt_us = 20000, each_us = rtt_us / 4;
+	struct resender ours, stock;
+	int64_t now_us = 0;
+	uint32_t k;
+
+	resender_defaults(&ours, policy);
+	resender_defaults(&stock, tl_resend_find("stock", policy->arithmetic));
+	resender_start(&ours);
+	resender_start(&stock);
+	for (k = 1; k <= 4; k++) {
+		resender_send(&ours, 0, k);
+		resender_send(&stock, 0, k);
+	}
+	for (k = 0; k < 500; k++) {
+		now_us = rtt_us + k * each_us;
+		resender_ack(&ours, now_us, rtt_us, 3, TL_RESEND_FIRST);
+		resender_ack(&stock, now_us, rtt_us, 3, TL_RESEND_FIRST);
+		CHECK(resender_send(&ours, now_us, 4).wait_us == resender_send(&stock, now_us, 4).wait_us,
+		      "%s: with 4 out its first wait is not stock's", policy->name);
+	}
+	for (k = 0; k < 9; k++) {
+		const struct tl_resend_wait wait = resender_timer(&ours, now_us += 50000 << k, 4);
+
+		CHECK(wait.wait_us == resender_timer(&stock, now_us, 4).wait_us,
+		      "%s: with 4 out resend %u waits %lld us", policy->name, k + 1, (long long)wait.wait_us);
+	}
+	resender_stop(&ours);
+	resender_stop(&stock);
 }
 
 static int is_learned(const struct tl_resend_policy *p)
@@ -352,6 +385,7 @@ int main(void)
 			check_inherits(p);
 			check_no_lock_in(p);
 			check_bulk(p);
+			check_bulk_is_stock(p);
 		}
 	}
 	CHECK(tl_resend_at(i, TL_FIX) == NULL && tl_resend_find("none", TL_F64) == NULL, "past the end");

@@ -186,12 +186,12 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 	const struct sk_buff *head;
 	u64 at[2];
 
-	if (!leaving)
-		return;
-	if (tp->packets_out && tl_probes_with_new_data(sk)) {
+	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* whatever the congestion window says */
 		tl_probed(sk, c);
 		return;
 	}
+	if (!leaving)
+		return;
 	for (i = 0; i < leaving; i++) {
 		in.out_segments = tp->packets_out + leaving;
 		tl_begin(at);

@@ -187,8 +187,6 @@ class Stock(Policy):
 
     def next(self, waited, out):
         rto, resends = max(self.rto(), self.hold), self.flight.resends
-        if self.probes and resends == 1 and out > 1:
-            rto = max(rto - waited, self.p["probe_min_us"])
         timeouts = max(resends - self.probes, 0)
         return min(rto * 2 ** min(max(timeouts - self.p["linear"], 0), 64), self.p["rto_max_us"])
 
@@ -269,25 +267,30 @@ class Priced(Policy):
 
     def first(self, out):
         self.q = stock = self.stock(out)
-        if self.frozen and out <= 10 and not self.careful():
+        if self.frozen and out <= 3 and not self.careful():
             self.q = min(max(self.frozen[self.chosen], self.n.us(self.rtt.srtt) + 1000), stock)
         return max(self.q, self.hold)
 
     def next(self, waited, out):
         double = 2 * self.flight.wait
+        if out > 3:
+            rto, first = self.rto(), self.flight.resends == 1 and self.probes
+            if first and (waited < rto or self.flight.wait >= rto):
+                return rto
+            return min(max(double, 2 * rto), self.p["rto_max_us"])
         if self.careful():
             return min(max(double, self.rto()), self.p["rto_max_us"])
         self.tokens -= self.n.number(1)
-        spaced = double if self.p["spacing"] == 0 else self.spaced(waited)
+        spaced = double if self.p["spacing"] == 0 else self.spaced(waited, double)
         return min(spaced, self.p["rto_max_us"])
 
-    def spaced(self, waited):
+    def spaced(self, waited, double):
         hazard = self.p["spacing"] == 1
         whole = max(waited, self.q)
         least = max(waited // (8 if hazard else 4), self.q)
         wait = within(self.hazard(waited), least, whole) if hazard else least
         lost = self.n.part(self.share(*self.longer(waited + wait)), self.loss)
-        return wait if lost > self.share(*self.later(waited + wait)) else whole
+        return wait if lost > self.share(*self.later(waited + wait)) else max(double, whole)
 
     def share(self, part, whole):
         return self.n.scaled(self.n.number(part), whole)

@@ -27,8 +27,9 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
 #define TL_RESEND_RECENT 32
-/* With more segments out than an initial window (RFC 6928) later ACKs show what is lost. */
-#define TL_RESEND_FEW 10
+/* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux calls a stream
+ * thin by the same count. */
+#define TL_RESEND_THIN 3
 #endif
 
 struct TL(resend_priced_params) {
@@ -118,7 +119,7 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 	int64_t us = TL(resend_scores_wait_us)(
 		&s->scores, s->scores.chosen); /* 0: the flight began before the first sample */
 
-	if (us == 0 || out_segments > TL_RESEND_FEW || TL(resend_priced_careful)(s)) {
+	if (us == 0 || out_segments > TL_RESEND_THIN || TL(resend_priced_careful)(s)) {
 		us = stock_us;
 	} else {
 		us = us > least_us ? us : least_us;
@@ -128,8 +129,10 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 	return us > s->hold_us ? us : s->hold_us;
 }
 
-/* Learned spacing, while "lost, and not yet over" is likelier than "late"; else the whole time waited. */
-TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64_t waited_us)
+/* Learned spacing, while "lost, and not yet over" is likelier than "late"; else doubled, and the whole time waited
+ * at least. */
+TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64_t waited_us,
+					int64_t doubled_us)
 {
 	const int64_t all_us = waited_us > s->first_us ? waited_us : s->first_us;
 	int64_t us, least_us = s->params.spacing == TL_RESEND_HAZARD ? waited_us >> 3 : waited_us >> 2;
@@ -144,7 +147,19 @@ TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64
 	if (num_mul(num_div_count(ratio_from_whole(lost.beyond), (int64_t)lost.all), s->scores.loss) >
 	    num_div_count(ratio_from_whole(late.beyond), (int64_t)late.all))
 		return us;
-	return all_us;
+	return doubled_us > all_us ? doubled_us : all_us;
+}
+
+/* As the kernel: after a probe its RTO, from there on doubled. Where the first resend came no sooner than the RTO although
+ * a probe was due before, it was no probe: there is none while losses are repaired. */
+TL_FN int64_t TL(resend_priced_bulk_next)(const struct TL(resend_priced) *s, int64_t waited_us,
+					  int64_t rto_us)
+{
+	const int64_t wait_us = s->flight.wait_us;
+
+	if (s->flight.resends == 1 && s->params.probe == TL_ON && (waited_us < rto_us || wait_us >= rto_us))
+		return rto_us;
+	return tl_resend_doubled(wait_us > rto_us ? wait_us : rto_us, 1, s->params.rto_max_us);
 }
 
 TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited_us, uint32_t out_segments)
@@ -152,13 +167,14 @@ TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited
 	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
 	int64_t us = tl_resend_doubled(s->flight.wait_us, 1, s->params.rto_max_us);
 
-	(void)out_segments;
+	if (out_segments > TL_RESEND_THIN)
+		return TL(resend_priced_bulk_next)(s, waited_us, rto_us);
 	if (TL(resend_priced_careful)(s)) {
 		us = us > rto_us ? us : rto_us;
 	} else {
 		s->tokens -= ratio_from_whole(1);
 		if (s->params.spacing != TL_RESEND_DOUBLING)
-			us = TL(resend_priced_spacing)(s, waited_us);
+			us = TL(resend_priced_spacing)(s, waited_us, us);
 	}
 	return us < s->params.rto_max_us ? us : s->params.rto_max_us;
 }

@@ -112,20 +112,17 @@ TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t 
 					rto_us > s->hold_us ? rto_us : s->hold_us);
 }
 
-/* After a probe the RTO still counts from the oldest sending, which for a lone segment is the probe's. */
+/* The RTO begins anew at the probe. */
 TL_FN int64_t TL(resend_stock_next)(struct TL(resend_stock) *s, int64_t waited_us, uint32_t out_segments)
 {
 	const struct TL(resend_stock_params) *p = &s->params;
 	const uint32_t probes = p->probe == TL_ON, resends = s->flight.resends;
 	const uint32_t timeouts = resends > probes ? resends - probes : 0;
 	const uint32_t doublings = timeouts > p->linear ? timeouts - p->linear : 0;
-	int64_t rto_us = TL(resend_rto_us)(&s->rtt);
+	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
 
-	if (rto_us < s->hold_us)
-		rto_us = s->hold_us;
-	if (resends == 1 && probes && out_segments > 1)
-		rto_us = rto_us > waited_us + p->probe_min_us ? rto_us - waited_us : p->probe_min_us;
-	return tl_resend_doubled(rto_us, doublings, p->rto_max_us);
+	(void)waited_us, (void)out_segments;
+	return tl_resend_doubled(rto_us > s->hold_us ? rto_us : s->hold_us, doublings, p->rto_max_us);
 }
 
 TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, int64_t time_us)
