@@ -4,6 +4,7 @@
 import itertools
 import operator
 import struct
+import threading
 import time
 
 import failures
@@ -68,6 +69,10 @@ def _resends():
     )
 
 
+def _resends_since(before):
+    return (tuple(map(operator.sub, now, then)) for now, then in zip(_resends(), before, strict=True))
+
+
 def check_waits_of_resends_are_in_force():
     """Each resend by the timer comes when the wait before it has passed, to the timer wheel's eighth."""
     load()
@@ -79,10 +84,31 @@ def check_waits_of_resends_are_in_force():
         before = _resends()
         requests(5140, 150)
         time.sleep(5)  # its end too
-        changes = zip(_resends(), before, strict=True)
-        ours, kernels = (tuple(map(operator.sub, now, then)) for now, then in changes)
+        ours, kernels = _resends_since(before)
         expect(ours == kernels and min(ours) > 3, f"{policy}: probes and timeouts {ours} of {kernels}")
         _in_time(policy, list(_waits(log_bytes())))
+
+
+def check_a_probe_beyond_the_congestion_window_is_seen():
+    """A probe sends a new segment whatever the window says: while the RTT rises under a bulk transfer."""
+    load()
+    enter("c0")
+    serve(5144)
+    path(10, "loss 0.5%")
+    for policy in ("priced", "priced/spaced", "stock"):
+        sysctl(SETTING, policy)
+        before = _resends()
+        s = connect(5144)
+        sending = threading.Thread(target=s.sendall, args=(b"x" * 8_000_000,))
+        sending.start()
+        for delay_ms in (150, 10) * 4:
+            time.sleep(1)
+            path(delay_ms, "loss 0.5%")
+        sending.join()
+        s.close()
+        ours, kernels = _resends_since(before)
+        expect(ours == kernels and kernels[0] >= 3, f"{policy}: probes and timeouts {ours} of {kernels}")
+        expect(2 * kernels[1] < kernels[0], f"{policy}: {kernels[1]} timeouts after {kernels[0]} probes")
 
 
 def _in_time(policy, waits):
