@@ -72,7 +72,8 @@ def _of_others(
     if loads:
         yield (
             "**Thin flows over an overloaded queue** (`overload.toml`), with 95 % intervals: each run's "
-            f"answers in {others.BLOCKS} blocks drawn again, drops as Poisson counts:\n\n"
+            f"answers in {others.BLOCKS} blocks drawn again, drops as counts whose "
+            f"variance is {others.dispersion(loads):.0f} times their mean, as it is between runs:\n\n"
             + others.overload(loads)
         )
     if jain:

@@ -56,6 +56,11 @@ static inline u32 tl_timeout(const struct sock *sk)
 	return inet_csk(sk)->icsk_timeout;
 }
 
+static inline const struct timer_list *tl_timer_of(const struct sock *sk)
+{
+	return &inet_csk(sk)->icsk_retransmit_timer;
+}
+
 /* The cap of the RTO, in jiffies. */
 static inline u32 tl_rto_max(const struct sock *sk)
 {
@@ -75,6 +80,11 @@ static inline u32 tl_rto_max(const struct sock *sk)
 static inline u32 tl_timeout(const struct sock *sk)
 {
 	return tcp_timeout_expires(sk);
+}
+
+static inline const struct timer_list *tl_timer_of(const struct sock *sk)
+{
+	return &sk->tcp_retransmit_timer;
 }
 
 static inline u32 tl_rto_max(const struct sock *sk)

@@ -18,6 +18,10 @@
 enum { TL_SEND, TL_TIMER, TL_ACK }; /* in a record */
 
 #define TL_BACKOFF_MAX 15 /* tcp_retries2, as shipped */
+/* Of the kernel's own probe beyond two SRTT (tcp_schedule_loss_probe) */
+#define TL_PROBE_MIN_US 2000
+/* Segments out, as a policy knows them: so many, or more */
+#define TL_MANY 4
 
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
@@ -90,17 +94,24 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 	c->ours = true;
 }
 
-/* At least what an rto_min that somebody has set gives, at most what the kernel would wait. */
-static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, s64 wait_us)
+/* At least what an rto_min that somebody has set gives, at most what the kernel would wait, which counts from when the
+ * oldest segment was sent, `age_us` ago. Where the kernel's own probe comes first, the kernel's RTO: it is in force while
+ * losses are repaired, when no probe is sent. */
+static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
+			u32 out_segments, u32 age_us)
 {
-	u32 floor_us = tl_floor_us(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 floor_us = tl_floor_us(sk), stock = max_t(u32, tl_stock_rto(sk, c), TL_JIFFIES_MIN);
+	s64 wait_us = wait->wait_us;
 
+	if (wait->probe && out_segments > 1 && wait_us >= (tp->srtt_us >> 2) + TL_PROBE_MIN_US)
+		return stock;
 	if (unlikely(floor_us))
-		wait_us = max_t(s64, wait_us, (tcp_sk(sk)->srtt_us >> 3) + floor_us);
-	return min(tl_jiffies_of(sk, wait_us), max_t(u32, tl_stock_rto(sk, c), TL_JIFFIES_MIN));
+		wait_us = max_t(s64, wait_us, (tp->srtt_us >> 3) + floor_us);
+	return min(tl_jiffies_of(sk, wait_us + age_us), stock);
 }
 
-/* Of what is queued, as much as the windows let out, at most two segments: a policy knows one, and more. */
+/* Of what is queued, as much as the windows let out, at most TL_MANY segments. */
 static u32 tl_about_to_leave(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -111,7 +122,7 @@ static u32 tl_about_to_leave(const struct sock *sk)
 		return 0;
 	if (before(tcp_wnd_end(tp), end))
 		end = tcp_wnd_end(tp);
-	return min3(DIV_ROUND_UP(end - tp->snd_nxt, max(tp->mss_cache, 1u)), cwnd - in_flight, 2u);
+	return min3(DIV_ROUND_UP(end - tp->snd_nxt, max(tp->mss_cache, 1u)), cwnd - in_flight, (u32)TL_MANY);
 }
 
 static void tl_begin(u64 *at)
@@ -132,10 +143,10 @@ static void tl_measured(const struct tl_connection *c, const u64 *at)
 }
 
 /* The policy's answer to the timer's having sent again. */
-static s64 tl_fired(struct sock *sk, struct tl_connection *c)
+static s64 tl_fired(struct sock *sk, struct tl_connection *c, u32 out_segments)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct tl_resend_event in = { .time_us = tp->tcp_mstamp, .out_segments = tp->packets_out };
+	struct tl_resend_event in = { .time_us = tp->tcp_mstamp, .out_segments = out_segments };
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;
 	u64 at[2];
@@ -150,16 +161,16 @@ static s64 tl_fired(struct sock *sk, struct tl_connection *c)
 	return wait.wait_us;
 }
 
-static void tl_probed(struct sock *sk, struct tl_connection *c)
+static void tl_probed(struct sock *sk, struct tl_connection *c, u32 out_segments)
 {
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	tl_count(resend_probes);
-	tl_write(sk, c, tl_jiffies_of(sk, tl_fired(sk, c)));
+	tl_write(sk, c, tl_jiffies_of(sk, tl_fired(sk, c, out_segments)));
 }
 
 void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 {
-	u32 half = (tl_jiffies_of(sk, tl_fired(sk, c)) + 1) / 2;
+	u32 half = (tl_jiffies_of(sk, tl_fired(sk, c, tcp_sk(sk)->packets_out)) + 1) / 2;
 
 	tl_count(resend_timeouts);
 	tl_write(sk, c, 2 * half);
@@ -168,11 +179,11 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
 }
 
-/* The timer of a probe has fired, and what it sends is new data. */
+/* The timer of a probe has fired and is being served, and what it sends is new data. */
 static bool tl_probes_with_new_data(const struct sock *sk)
 {
-	return inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE && in_serving_softirq() &&
-	       (s32)(tcp_jiffies32 - tl_timeout(sk)) >= 0;
+	return inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE && (s32)(tcp_jiffies32 - tl_timeout(sk)) >= 0 &&
+	       !timer_pending(tl_timer_of(sk)) && !test_bit(TCP_WRITE_TIMER_DEFERRED, &sk->sk_tsq_flags);
 }
 
 void tl_resend_send(struct sock *sk, struct tl_connection *c)
@@ -184,15 +195,16 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;
 	const struct sk_buff *head;
+	u32 age_us = 0;
 	u64 at[2];
 
 	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* whatever the congestion window says */
-		tl_probed(sk, c);
+		tl_probed(sk, c, tp->packets_out + 1);
 		return;
 	}
 	if (!leaving)
 		return;
-	for (i = 0; i < leaving; i++) {
+	for (i = 0; i < min(leaving, 2u); i++) {
 		in.out_segments = tp->packets_out + leaving;
 		tl_begin(at);
 		r->policy->send(r->state, &in, &wait);
@@ -204,10 +216,9 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 		return;
 	tl_count(resend_first);
 	head = tcp_rtx_queue_head(sk);
-	/* the kernel counts from when the oldest segment was sent */
 	if (head)
-		wait.wait_us += tcp_stamp_us_delta(tp->tcp_mstamp, tcp_skb_timestamp_us(head));
-	tl_write(sk, c, head ? tl_jiffies_of(sk, wait.wait_us) : tl_first_rto(sk, c, wait.wait_us));
+		age_us = tcp_stamp_us_delta(tp->tcp_mstamp, tcp_skb_timestamp_us(head));
+	tl_write(sk, c, tl_first_rto(sk, c, &wait, in.out_segments, age_us));
 }
 
 static void tl_give_ack(const struct sock *sk, struct tl_connection *c, s32 rtt_us, struct tl_resend_wait *wait)
@@ -256,7 +267,7 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 		return;
 	}
 	tl_count(resend_first);
-	tl_write(sk, c, tl_first_rto(sk, c, wait.wait_us));
+	tl_write(sk, c, tl_first_rto(sk, c, &wait, tp->packets_out, 0));
 }
 
 /* A segment has been sent again, under the socket's lock. Fast retransmits are in recovery. */
@@ -269,7 +280,7 @@ static void tl_resent(const struct sock *sk)
 	c = tl_connection_of(sk);
 	if (c && c->resend && inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE &&
 	    inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery)
-		tl_probed((struct sock *)sk, c);
+		tl_probed((struct sock *)sk, c, tcp_sk(sk)->packets_out);
 }
 
 TL_RETRANSMIT_PROBE(tl_retransmit_probe, tl_resent)

@@ -274,7 +274,7 @@ class Priced(Policy):
     def next(self, waited, out):
         double = 2 * self.flight.wait
         if out > 3:
-            rto, first = self.rto(), self.flight.resends == 1 and self.probes
+            rto, first = max(self.rto(), self.hold), self.flight.resends == 1 and self.probes
             if first and (waited < rto or self.flight.wait >= rto):
                 return rto
             return min(max(double, 2 * rto), self.p["rto_max_us"])

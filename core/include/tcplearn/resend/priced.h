@@ -164,7 +164,8 @@ TL_FN int64_t TL(resend_priced_bulk_next)(const struct TL(resend_priced) *s, int
 
 TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited_us, uint32_t out_segments)
 {
-	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
+	const int64_t plain_us = TL(resend_rto_us)(&s->rtt);
+	const int64_t rto_us = plain_us > s->hold_us ? plain_us : s->hold_us;
 	int64_t us = tl_resend_doubled(s->flight.wait_us, 1, s->params.rto_max_us);
 
 	if (out_segments > TL_RESEND_THIN)
