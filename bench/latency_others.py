@@ -127,8 +127,8 @@ def loads() -> dict[str, dict[str, Load]]:
 
 
 def dispersion(found: dict[str, dict[str, Load]]) -> float:
-    """Variance of drops over their mean, between runs of a load under a timer, over all of these: drops come in
-    bursts. At least a Poisson count's 1, which is taken where no load has two runs."""
+    """Variance of drops, which come in bursts, over their mean: between runs of a load and timer, over all
+    of these. At least a Poisson count's 1, which is taken where no load has two runs."""
     groups = [np.array(load.dropped) for of in found.values() for load in of.values()]
     runs = sum(len(drops) - 1 for drops in groups)
     squares = sum(((drops - drops.mean()) ** 2).sum() / max(drops.mean(), 1) for drops in groups)

@@ -58,6 +58,33 @@ def flights(seed, count, rtt_us, loss):
             yield kind, (at, max(out, 1))
 
 
+def bulk(seed, count, rtt_us):
+    """Windows of 2 to 12 segments, an ACK and a sending in turn; then now and then a dead path, of which the
+    first resend is a probe or comes with the RTO, and each later one after twice the time."""
+    dice = random.Random(seed)
+    now = 10**9
+    yield "ack", (now - 1, rtt_us, 0, FIRST)
+    for _ in range(count):
+        out = dice.choice((2, 3, 4, 5, 12))
+        for k in range(out):
+            yield "send", (now, k + 1)
+        for _ in range(dice.randrange(1, 12)):
+            now += rtt_us // out
+            yield "ack", (now, rtt_us + dice.randrange(1 + rtt_us // 8), out - 1, FIRST)
+            yield "send", (now, out)
+        resends, wait = dice.choice((0, 0, 1, 2, 4, 7)), dice.choice((2 * rtt_us + 8000, 250_000))
+        for k in range(resends):
+            now += wait << k
+            yield "timer", (now, out)
+        now += rtt_us
+        if resends:
+            clear = dice.random() < 0.5
+            yield "ack", (now, rtt_us if clear else 0, out, LATER if clear else UNCLEAR)
+        now += rtt_us
+        yield "ack", (now, rtt_us, 0, FIRST)
+        now += dice.randrange(10 * rtt_us)
+
+
 def places(seed, rtt_us, loss, counts):
     """Connections to one place, one after the other, of so many requests each: the first learns much."""
     for k, count in enumerate(counts):
@@ -88,6 +115,7 @@ SERIES = {
     "fades": list(requests(3, 250, 20_000, 0.02, fade=5)),
     "lan": list(requests(4, 300, 150, 0.02)),
     "flights": list(flights(5, 40, 40_000, 0.2)),
+    "bulk": list(bulk(8, 120, 30_000)),
     "extremes": list(extremes(6, 300)),
     "places": list(places(7, 25_000, 0.04, (120, 5, 0, 31, 33, *(1,) * 60, 150))),
 }
