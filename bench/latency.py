@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import latency_others as others
 import overrun_chart
 from latency_bar import bar, overall
-from latency_cells import OURS, ROOT, STATIC, Cell, cell, p99, path_cell, paths, slowest
+from latency_cells import OURS, ROOT, STATIC, Cell, cell, is_earlier, p99, path_cell, paths, slowest
 from latency_tables import bulk, by_path, by_timer, by_workload, needless, wired
 
 from tcplearn.output.numbers import counted
@@ -88,6 +88,19 @@ def _of_others(
         )
 
 
+def _earlier() -> str:
+    """What is not of today's module."""
+    found = [
+        f"{what} ({counted(n, 'path')})"
+        for profile, what in (WORKLOADS | {"bulk": "bulk", "beside": "a transfer beside stock"}).items()
+        if (n := sum(is_earlier(file, profile) for file in paths()))
+    ]
+    found += [what for profile, what in others.VISITS.items() if is_earlier(others.PROGRAMS, profile)]
+    found += [what for profile, what in others.LOADS.items() if is_earlier(others.OVERLOAD, profile)]
+    found += ["fades"] if is_earlier(others.FADES, "full") else []
+    return f"Of an earlier module, as there is no run of today's: {'; '.join(found) or 'nothing'}."
+
+
 def _parts(cells: Sequence[Cell], overruns: dict[str, others.Overruns]) -> Iterator[str]:
     found_bulk = _cells("bulk")
     loads, jain = others.loads(), others.jain()
@@ -98,6 +111,7 @@ def _parts(cells: Sequence[Cell], overruns: dict[str, others.Overruns]) -> Itera
     if workloads := _workloads():
         yield f"**Other ways to send**:\n\n{by_workload(workloads)}"
     yield from _of_others(overruns, loads, jain)
+    yield _earlier()
 
 
 def _cells(profile: str) -> list[Cell]:

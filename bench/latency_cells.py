@@ -199,6 +199,11 @@ def folders_of(file: Path, profile: str = "full") -> Folders:
     return found
 
 
+def is_earlier(file: Path, profile: str) -> bool:
+    """All that is kept is of an earlier module."""
+    return not _kept(file, profile) and bool(_kept(file, profile, earlier=lab_runs.earlier()))
+
+
 def path_cell(file: Path) -> Cell | None:
     """Peers of every kept run of `full`, whichever module it had, which leaves their timers alone. Ours of
     today's module, in `full` and in `ours`."""
