@@ -193,7 +193,7 @@ def _kept(file: Path, profile: str, fingerprint: str = "", earlier: tuple[str, .
 
 def folders_of(file: Path, profile: str = "full") -> Folders:
     """Of each timer in the runs that are kept, of today's module where there are any. Empty: none."""
-    found = _kept(file, profile) or _kept(file, profile, earlier=lab_runs.earlier())
+    found = _kept(file, profile) or _kept(file, profile, earlier=lab_runs.earlier()[::-1])  # the latest
     if not found:
         print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
     return found
