@@ -47,7 +47,7 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
     yield "![needless resends against p99 and the slowest 2 %](images/latency.svg)"
     yield (
         "**By path**, times in ms, ours over stock's with 95 % intervals (° stock's timer sends again for "
-        "less than one request in a hundred; kept-…: no part in building the policy, but seen before):"
+        "less than one request in a hundred; kept-…: seen before; kept-train's bulk had a part in ADR 55):"
         f"\n\n{by_path(cells)}"
     )
     if first := next((c for c in cells if c.path == "wired"), None):
@@ -73,7 +73,7 @@ def _of_others(
         yield (
             "**Thin flows over an overloaded queue** (`overload.toml`), with 95 % intervals: each run's "
             f"answers in {others.BLOCKS} blocks drawn again, drops as counts whose "
-            f"variance is {others.dispersion(loads):.0f} times their mean, as it is between runs:\n\n"
+            f"variance is {others.dispersion(loads):.1f} times their mean, as between runs, 1 at least:\n\n"
             + others.overload(loads)
         )
     if jain:
