@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a connection sends again. The policy's wait is in icsk_rto whenever the kernel arms a timer: of a tail loss
- * probe, which goes out when the RTO would have fired if that is sooner, so that the first resend is a probe; and of
- * the RTO after it.
+/* When a connection sends again. The policy's wait is in icsk_rto when the kernel arms a timer, but where the kernel's own
+ * probe comes first: of a tail loss probe, which goes out when the RTO would have fired if that is sooner, so that the
+ * first resend is a probe; and of the RTO after it.
  *
  * - Before segments leave, and at each ACK of new data: the first wait, never beyond the kernel's own.
  * - After a probe: tcp_send_loss_probe arms icsk_rto as it finds it, and no operation of a congestion control is
