@@ -94,6 +94,14 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 	c->ours = true;
 }
 
+/* Tail loss probes, as tcp_schedule_loss_probe asks: of this connection, and of the sysctl. */
+static bool tl_kernel_probes(const struct sock *sk)
+{
+	u8 early_retrans = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_early_retrans);
+
+	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
+}
+
 /* At least what an rto_min that somebody has set gives, at most what the kernel would wait, which counts from when the
  * oldest segment was sent, `age_us` ago. Where the kernel's own probe comes first, the kernel's RTO: it is in force while
  * losses are repaired, when no probe is sent. */
@@ -104,7 +112,8 @@ static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const st
 	u32 floor_us = tl_floor_us(sk), stock = max_t(u32, tl_stock_rto(sk, c), TL_JIFFIES_MIN);
 	s64 wait_us = wait->wait_us;
 
-	if (wait->probe && out_segments > 1 && wait_us >= (tp->srtt_us >> 2) + TL_PROBE_MIN_US)
+	if (wait->probe && out_segments > 1 && wait_us >= (tp->srtt_us >> 2) + TL_PROBE_MIN_US &&
+	    tl_kernel_probes(sk))
 		return stock;
 	if (unlikely(floor_us))
 		wait_us = max_t(s64, wait_us, (tp->srtt_us >> 3) + floor_us);
@@ -179,11 +188,13 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
 }
 
-/* The timer of a probe has fired and is being served, and what it sends is new data. */
+/* The timer of a probe has fired and is being served, and what it sends is new data. There is no second probe while one
+ * is out. */
 static bool tl_probes_with_new_data(const struct sock *sk)
 {
-	return inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE && (s32)(tcp_jiffies32 - tl_timeout(sk)) >= 0 &&
-	       !timer_pending(tl_timer_of(sk)) && !test_bit(TCP_WRITE_TIMER_DEFERRED, &sk->sk_tsq_flags);
+	return !tcp_sk(sk)->tlp_high_seq && inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE &&
+	       (s32)(tcp_jiffies32 - tl_timeout(sk)) >= 0 && !timer_pending(tl_timer_of(sk)) &&
+	       !test_bit(TCP_WRITE_TIMER_DEFERRED, &sk->sk_tsq_flags);
 }
 
 void tl_resend_send(struct sock *sk, struct tl_connection *c)

@@ -204,6 +204,7 @@ class Priced(Policy):
         "prior_misses": 0.25,
         "prior_loss": 0.004,
         "most_loss": 0.11,
+        "most_loss_queued": 0.07,
         "probe": 0,
         "probe_min_us": 8000,
         "rto_min_us": 200_000,
@@ -218,7 +219,8 @@ class Priced(Policy):
         self.frozen, self.chosen = None, 6
         self.loss, self.flights = n.decimal(p["prior_loss"]), 0
         self.tokens = n.number(p["budget"])
-        self.recent = min(n.product(n.decimal(p["most_loss"]), 2), n.number(1))
+        self.recent = min(n.scaled(n.product(n.decimal(p["most_loss_queued"]), 7), 5), n.number(1))
+        self.least = LIMIT
         self.late, self.episodes = [0] * 28, [0] * 20
 
     def inherit(self, earlier):
@@ -238,6 +240,10 @@ class Priced(Policy):
 
     def refill(self, by):
         self.tokens = min(self.tokens + by, self.n.number(self.p["budget"]))
+
+    def sample(self, time, rtt):
+        super().sample(time, rtt)
+        self.least = min(self.least, rtt)
 
     def early(self):
         return self.n.us(self.rtt.srtt) // 2 if self.rtt.seen else 0
@@ -263,7 +269,9 @@ class Priced(Policy):
 
     def careful(self):
         n = self.n
-        return self.tokens < n.number(1) or self.recent > n.decimal(self.p["most_loss"])
+        queued = n.us(self.rtt.srtt) > self.least + self.least // 4 if self.rtt.seen else False
+        limit = n.decimal(self.p["most_loss_queued" if queued else "most_loss"])
+        return self.tokens < n.number(1) or self.recent > limit
 
     def first(self, out):
         self.q = stock = self.stock(out)
@@ -330,7 +338,7 @@ class Priced(Policy):
             self.judge(f.rtt)
         self.flights = min(self.flights + 1, 450)
         self.loss += n.scaled(n.number(int(lost)) - self.loss, self.flights + 62)
-        self.recent += n.scaled(n.number(int(lost)) - self.recent, 32)
+        self.recent += n.scaled(n.number(int(lost)) - self.recent, 64)
         if lost:
             self.episodes = [c - c // 32 for c in self.episodes]
             self.episodes[self.episode_place(episode)[0]] += 65536
@@ -360,19 +368,20 @@ POLICIES = {
         Priced,
         {},
         (
-            {"price_us": 5000, "prior_loss": 0.05, "most_loss": 1},
-            {"probe": 1, "budget": 2, "refill": 0.03, "most_loss": 1},
-            {"most_loss": 0},
+            {"price_us": 5000, "prior_loss": 0.05, "most_loss": 1, "most_loss_queued": 1},
+            {"probe": 1, "budget": 2, "refill": 0.03, "most_loss": 1, "most_loss_queued": 1},
+            {"most_loss": 0, "most_loss_queued": 0},
+            {"most_loss": 0.5, "most_loss_queued": 0.02},
         ),
     ),
     "priced/spaced": (
         Priced,
         {"spacing": 1},
-        ({"price_us": 3000}, {"budget": 3, "most_loss": 1}, {"probe": 1}),
+        ({"price_us": 3000}, {"budget": 3, "most_loss": 1, "most_loss_queued": 1}, {"probe": 1}),
     ),
     "priced/quarter": (
         Priced,
         {"spacing": 2},
-        ({"price_us": 0, "prior_misses": 0, "most_loss": 1}, {"rto_max_us": 300_000}),
+        ({"price_us": 0, "prior_misses": 0, "most_loss": 1, "most_loss_queued": 1}, {"rto_max_us": 300_000}),
     ),
 }

@@ -16,6 +16,8 @@
 	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
 	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a " \
 	  "full queue") \
+	X(ratio, most_loss_queued, TL_RATIO(7, 100), 0, 1, \
+	  "the same where SRTT is more than a quarter above the least RTT, as where a queue stands") \
 	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
@@ -26,7 +28,9 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 /* A wait is at least so much above SRTT: a timer's grain. */
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
-#define TL_RESEND_RECENT 32
+#define TL_RESEND_RECENT 64
+/* It begins at so many fifths of `most_loss_queued`: 22 flights without a loss come first where a queue stands. */
+#define TL_RESEND_RECENT_FIFTHS 7
 /* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux calls a stream
  * thin by the same count. */
 #define TL_RESEND_THIN 3
@@ -43,6 +47,7 @@ struct TL(resend_priced) {
 	struct TL(resend_scores) scores;
 	int64_t hold_us;  /* least first wait until a clear sample */
 	int64_t first_us; /* the flight's first wait, without `hold_us` */
+	int64_t least_us; /* the least RTT; 0: none yet */
 	ratio_t tokens;   /* of the budget */
 	ratio_t recent;   /* share of the last flights whose timer's segment was lost */
 	struct tl_resend_counts counts;
@@ -69,9 +74,9 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	TL(resend_scores_init)(&s->scores, s->params.prior_misses, s->params.prior_loss);
 	tl_resend_counts_init(&s->counts);
 	s->tokens = ratio_from_whole((int64_t)s->params.budget);
-	s->recent = num_mul_count(s->params.most_loss, 2); /* some 22 flights without a loss come first */
+	s->recent = num_div_count(num_mul_count(s->params.most_loss_queued, TL_RESEND_RECENT_FIFTHS), 5);
 	s->recent = s->recent < ratio_from_whole(1) ? s->recent : ratio_from_whole(1);
-	s->hold_us = s->first_us = 0;
+	s->hold_us = s->first_us = s->least_us = 0;
 }
 
 /* What was learned and whether it is calm, not the path's RTT (the handshake has that), nor the budget, nor a hold. */
@@ -105,10 +110,16 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 					 s->params.price_us, s->params.prior_misses);
 }
 
+TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
+{
+	return num_to_us(s->rtt.srtt) > s->least_us + (s->least_us >> 2);
+}
+
 /* First waits are stock's, later ones double: the budget is spent, or the path drops more than chance does. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
-	return s->tokens < ratio_from_whole(1) || s->recent > s->params.most_loss;
+	return s->tokens < ratio_from_whole(1) ||
+	       s->recent > (TL(resend_priced_queued)(s) ? s->params.most_loss_queued : s->params.most_loss);
 }
 
 /* Never beyond stock's first wait, but for `hold_us`. */
@@ -183,6 +194,8 @@ TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited
 TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us, int64_t time_us)
 {
 	TL(resend_rtt_sample)(&s->rtt, rtt_us, time_us);
+	if (s->least_us == 0 || rtt_us < s->least_us)
+		s->least_us = rtt_us;
 	s->hold_us = 0;
 }
 
