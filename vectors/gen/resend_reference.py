@@ -204,7 +204,7 @@ class Priced(Policy):
         "prior_misses": 0.25,
         "prior_loss": 0.004,
         "most_loss": 0.11,
-        "most_loss_queued": 0.07,
+        "most_loss_queued": 0.06,
         "probe": 0,
         "probe_min_us": 8000,
         "rto_min_us": 200_000,

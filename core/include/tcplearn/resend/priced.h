@@ -16,7 +16,7 @@
 	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
 	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a " \
 	  "full queue") \
-	X(ratio, most_loss_queued, TL_RATIO(7, 100), 0, 1, \
+	X(ratio, most_loss_queued, TL_RATIO(6, 100), 0, 1, \
 	  "the same where SRTT is more than a quarter above the least RTT, as where a queue stands") \
 	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
