@@ -39,6 +39,8 @@ LOADS = {
     "no-timestamps": "50 flows, no timestamps",
     "200": "200 flows",
     "200-no-timestamps": "200 flows, no timestamps",
+    "kept-100": "100 flows, seen last",
+    "kept-100-no-timestamps": "100 flows, seen last, no timestamps",
 }
 #: Of programs-requests.toml.
 VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each", "echo": "lines echoed"}
