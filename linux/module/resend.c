@@ -94,7 +94,8 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 	c->ours = true;
 }
 
-/* Tail loss probes, as tcp_schedule_loss_probe asks: of this connection, and of the sysctl. */
+/* Tail loss probes, as tcp_schedule_loss_probe asks: SACK and the sysctl. It also asks for the state, but while losses are
+ * repaired the kernel's RTO is wanted. */
 static bool tl_kernel_probes(const struct sock *sk)
 {
 	u8 early_retrans = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_early_retrans);
@@ -104,7 +105,8 @@ static bool tl_kernel_probes(const struct sock *sk)
 
 /* At least what an rto_min that somebody has set gives, at most what the kernel would wait, which counts from when the
  * oldest segment was sent, `age_us` ago. Where the kernel's own probe comes first, the kernel's RTO: it is in force while
- * losses are repaired, when no probe is sent. */
+ * losses are repaired, when no probe is sent. So it is with many out where there are no probes: the policy's wait is a
+ * probe's then. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {
@@ -113,7 +115,7 @@ static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const st
 	s64 wait_us = wait->wait_us;
 
 	if (wait->probe && out_segments > 1 && wait_us >= (tp->srtt_us >> 2) + TL_PROBE_MIN_US &&
-	    tl_kernel_probes(sk))
+	    (out_segments >= TL_MANY || tl_kernel_probes(sk)))
 		return stock;
 	if (unlikely(floor_us))
 		wait_us = max_t(s64, wait_us, (tp->srtt_us >> 3) + floor_us);

@@ -219,7 +219,7 @@ class Priced(Policy):
         self.frozen, self.chosen = None, 6
         self.loss, self.flights = n.decimal(p["prior_loss"]), 0
         self.tokens = n.number(p["budget"])
-        self.recent = min(n.scaled(n.product(n.decimal(p["most_loss_queued"]), 7), 5), n.number(1))
+        self.recent = min(n.scaled(n.product(self.lower_limit(), 7), 5), n.number(1))
         self.least = LIMIT
         self.late, self.episodes = [0] * 28, [0] * 20
 
@@ -269,9 +269,12 @@ class Priced(Policy):
 
     def careful(self):
         n = self.n
-        queued = n.us(self.rtt.srtt) > self.least + self.least // 4 if self.rtt.seen else False
-        limit = n.decimal(self.p["most_loss_queued" if queued else "most_loss"])
+        queued = self.flights < 64 or n.us(self.rtt.srtt) > self.least + max(self.least // 4, 1000)
+        limit = self.lower_limit() if queued else n.decimal(self.p["most_loss"])
         return self.tokens < n.number(1) or self.recent > limit
+
+    def lower_limit(self):
+        return self.n.decimal(min(self.p["most_loss_queued"], self.p["most_loss"]))
 
     def first(self, out):
         self.q = stock = self.stock(out)

@@ -17,7 +17,8 @@
 	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a " \
 	  "full queue") \
 	X(ratio, most_loss_queued, TL_RATIO(6, 100), 0, 1, \
-	  "the same where SRTT is more than a quarter above the least RTT, as where a queue stands") \
+	  "the same, where less, while SRTT is more than a quarter above the minimum RTT (a standing " \
+	  "queue), and in the first 64 flights") \
 	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
@@ -29,7 +30,7 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
 #define TL_RESEND_RECENT 64
-/* It begins at so many fifths of `most_loss_queued`: 22 flights without a loss come first where a queue stands. */
+/* It begins at so many fifths of the lower limit: 22 flights without a loss come first. */
 #define TL_RESEND_RECENT_FIFTHS 7
 /* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux calls a stream
  * thin by the same count. */
@@ -45,11 +46,11 @@ struct TL(resend_priced) {
 	struct TL(resend_priced_params) params;
 	struct TL(linux_tcp) rtt;
 	struct TL(resend_scores) scores;
-	int64_t hold_us;  /* least first wait until a clear sample */
-	int64_t first_us; /* the flight's first wait, without `hold_us` */
-	int64_t least_us; /* the least RTT; 0: none yet */
-	ratio_t tokens;   /* of the budget */
-	ratio_t recent;   /* share of the last flights whose timer's segment was lost */
+	int64_t hold_us;    /* least first wait until a clear sample */
+	int64_t first_us;   /* the flight's first wait, without `hold_us` */
+	int64_t min_rtt_us; /* of the connection; 0: none yet */
+	ratio_t tokens;     /* of the budget */
+	ratio_t recent;     /* share of the last flights whose timer's segment was lost */
 	struct tl_resend_counts counts;
 };
 
@@ -68,15 +69,22 @@ TL_FN void TL(resend_priced_quarter)(struct TL(resend_priced_params) *p)
 	p->spacing = TL_RESEND_QUARTER;
 }
 
+TL_FN ratio_t TL(resend_priced_lower_limit)(const struct TL(resend_priced) *s)
+{
+	return s->params.most_loss_queued < s->params.most_loss ? s->params.most_loss_queued
+								: s->params.most_loss;
+}
+
 TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 {
 	TL(resend_rtt_init)(&s->rtt, s->params.rto_min_us, s->params.rto_max_us);
 	TL(resend_scores_init)(&s->scores, s->params.prior_misses, s->params.prior_loss);
 	tl_resend_counts_init(&s->counts);
 	s->tokens = ratio_from_whole((int64_t)s->params.budget);
-	s->recent = num_div_count(num_mul_count(s->params.most_loss_queued, TL_RESEND_RECENT_FIFTHS), 5);
+	s->recent = num_div_count(num_mul_count(TL(resend_priced_lower_limit)(s), TL_RESEND_RECENT_FIFTHS),
+				  5);
 	s->recent = s->recent < ratio_from_whole(1) ? s->recent : ratio_from_whole(1);
-	s->hold_us = s->first_us = s->least_us = 0;
+	s->hold_us = s->first_us = s->min_rtt_us = 0;
 }
 
 /* What was learned and whether it is calm, not the path's RTT (the handshake has that), nor the budget, nor a hold. */
@@ -110,16 +118,21 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 					 s->params.price_us, s->params.prior_misses);
 }
 
+/* The RTT says that a queue stands, or it is not known yet what it is without one. */
 TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 {
-	return num_to_us(s->rtt.srtt) > s->least_us + (s->least_us >> 2);
+	const int64_t quarter_us = s->min_rtt_us >> 2;
+	const int64_t slack_us = quarter_us > TL_RESEND_GRAIN_US ? quarter_us : TL_RESEND_GRAIN_US;
+
+	return s->scores.flights < TL_RESEND_RECENT || num_to_us(s->rtt.srtt) > s->min_rtt_us + slack_us;
 }
 
 /* First waits are stock's, later ones double: the budget is spent, or the path drops more than chance does. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) ||
-	       s->recent > (TL(resend_priced_queued)(s) ? s->params.most_loss_queued : s->params.most_loss);
+	       s->recent >
+		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
 /* Never beyond stock's first wait, but for `hold_us`. */
@@ -194,8 +207,8 @@ TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited
 TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us, int64_t time_us)
 {
 	TL(resend_rtt_sample)(&s->rtt, rtt_us, time_us);
-	if (s->least_us == 0 || rtt_us < s->least_us)
-		s->least_us = rtt_us;
+	if (s->min_rtt_us == 0 || rtt_us < s->min_rtt_us)
+		s->min_rtt_us = rtt_us;
 	s->hold_us = 0;
 }
 
