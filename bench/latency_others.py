@@ -39,8 +39,9 @@ LOADS = {
     "no-timestamps": "50 flows, no timestamps",
     "200": "200 flows",
     "200-no-timestamps": "200 flows, no timestamps",
-    "kept-100": "100 flows, seen last",
-    "kept-100-no-timestamps": "100 flows, seen last, no timestamps",
+    "held-out-100": "100 flows, held out",
+    "held-out-100-no-timestamps": "100 flows, held out, no timestamps",
+    "held-out-shallow": "100 flows, held out, a shallow queue",
 }
 #: Of programs-requests.toml.
 VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each", "echo": "lines echoed"}
