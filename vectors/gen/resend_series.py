@@ -96,6 +96,16 @@ def places(seed, rtt_us, loss, counts):
             yield kind, (time + at, *values)
 
 
+def queue(seed, rtt_us):
+    """A connection whose RTT is twice what it was for a time, and one in twelve is lost all along."""
+    after = 0
+    for k, (count, times) in enumerate(((90, 1), (60, 2), (60, 1))):
+        start = after
+        for kind, (time, *values) in requests(seed + k, count, times * rtt_us, 0.08 if k else 0.01, late=0):
+            after = start + time
+            yield kind, (after, *values)
+
+
 def extremes(seed, count):
     """What no host should report: time that falls, timers and ACKs of nothing, huge counts."""
     dice = random.Random(seed)
@@ -116,6 +126,7 @@ SERIES = {
     "lan": list(requests(4, 300, 150, 0.02)),
     "flights": list(flights(5, 40, 40_000, 0.2)),
     "bulk": list(bulk(8, 120, 30_000)),
+    "queue": list(queue(9, 30_000)),
     "extremes": list(extremes(6, 300)),
     "places": list(places(7, 25_000, 0.04, (120, 5, 0, 31, 33, *(1,) * 60, 150))),
 }
