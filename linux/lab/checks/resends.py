@@ -116,6 +116,20 @@ def check_a_probe_beyond_the_congestion_window_is_seen():
     expect(probes >= 4 and 2 * timeouts < probes, f"{timeouts} timeouts after {probes} probes")
 
 
+def check_many_without_probes_have_the_kernels_rto():
+    load()
+    enter("c0")
+    serve(5145)
+    sysctl("net.ipv4.tcp_early_retrans", 0)
+    sysctl("net.tcplearn.log", 1)
+    sysctl(SETTING, "priced")
+    transfer(5145, 1_500_000)
+    rtos = [struct.unpack_from("<II", r, 24 + 24) for r in records(log_bytes(), ACK)]
+    shorter = sum(rto_us < stock_us for stock_us, rto_us in rtos)
+    expect(10 * shorter < len(rtos) > 100, f"{shorter} of {len(rtos)} RTOs are shorter than the kernel's")
+    sysctl("net.ipv4.tcp_early_retrans", 3)
+
+
 def _in_time(policy, waits):
     found = 0
     for (_, wait_us, _, at_ms), (event, _, _, then_ms) in itertools.pairwise(waits):
