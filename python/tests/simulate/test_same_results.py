@@ -20,6 +20,7 @@ LISTED = tomllib.loads((ROOT / "ns3" / "same-results.toml").read_text())
 
 
 WEB = ROOT / "papers" / "tambuwal2018" / "levels.toml"
+THIN = ROOT / "ns3" / "scenarios" / "thin.toml"
 
 
 def _digest(runs: Iterable[scenario.Run]) -> str:
@@ -48,6 +49,14 @@ def test_the_list_holds_what_today_gives() -> None:
 def test_so_it_does_of_web_connections() -> None:
     assert _digest(scenario.runs(WEB, "smoke")) == LISTED["web_digest"], (
         "other results: give all `earlier` of ns3/same-results.toml `web = false`, and write this digest"
+    )
+
+
+@pytest.mark.usefixtures("ns3")
+def test_so_it_does_under_the_learned_resend_policy() -> None:
+    priced = [run for run in scenario.runs(THIN, "smoke") if run.labels["tcp.resend"] == "priced"]
+    assert _digest(priced) == LISTED["priced_digest"], (
+        "other results: give all `earlier` of ns3/same-results.toml `priced = false`, and write this digest"
     )
 
 
