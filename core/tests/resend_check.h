@@ -70,4 +70,9 @@ static inline struct tl_resend_wait resender_ack(struct resender *s, int64_t tim
 	return resender_checked(s, w, out, 0);
 }
 
+static inline int is_learned(const struct tl_resend_policy *p)
+{
+	return strncmp(p->name, "priced", 6) == 0;
+}
+
 #endif
