@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import multiprocessing
 import os
 import shutil
@@ -151,6 +152,8 @@ def _client(address: str) -> Any:
         client: Any = importlib.import_module("distributed").Client
     except ImportError as error:
         raise UserError("--scheduler needs dask.distributed; run: pip install distributed") from error
+    # it warns of each result that a lost worker had, and has it made again
+    logging.getLogger("distributed.client").setLevel(logging.ERROR)
     try:
         return client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
