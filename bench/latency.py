@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables and pictures of docs/latency.md, of the lab's runs that are kept: every thin-*.toml is a path.
+"""Tables and pictures of docs/latency.md, of the lab's runs that are kept in bench/latency-runs, and of those
+that `tcplearn lab run` has left on this machine: every thin-*.toml is a path.
 
-for f in linux/lab/scenarios/thin-*.toml; do tcplearn lab run $f; done     and with its profiles, `ours` first
+python bench/latency_runs.py       does the runs that are not kept
 python bench/latency.py            prints them
 python bench/latency.py --write    writes them into docs/latency.md, and docs/images/latency*.svg
 """
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 import latency_others as others
+import latency_runs
 import overrun_chart
 from latency_bar import bar, overall
 from latency_cells import OURS, ROOT, STATIC, Cell, cell, is_earlier, p99, path_cell, paths, slowest
@@ -89,7 +91,7 @@ def _of_others(
 
 
 def _earlier() -> str:
-    """What is not of today's module."""
+    """What is not of the page's module."""
     found = [
         f"{what} ({counted(n, 'path')})"
         for profile, what in (WORKLOADS | {"bulk": "bulk", "beside": "a transfer beside stock"}).items()
@@ -98,7 +100,7 @@ def _earlier() -> str:
     found += [what for profile, what in others.VISITS.items() if is_earlier(others.PROGRAMS, profile)]
     found += [what for profile, what in others.LOADS.items() if is_earlier(others.OVERLOAD, profile)]
     found += ["fades"] if is_earlier(others.FADES, "full") else []
-    return f"Of an earlier module, as there is no run of today's: {'; '.join(found) or 'nothing'}."
+    return f"Of an earlier module, as there is no run of the page's: {'; '.join(found) or 'nothing'}."
 
 
 def _parts(cells: Sequence[Cell], overruns: dict[str, others.Overruns]) -> Iterator[str]:
@@ -123,15 +125,23 @@ def _workloads() -> Mapping[str, Sequence[Cell]]:
     return {what: cells for what, cells in found.items() if cells}
 
 
+def of_page(cells: Sequence[Cell], overruns: dict[str, others.Overruns]) -> str:
+    return "\n\n".join(_parts(cells, overruns)) + "\n"
+
+
+def path_cells() -> list[Cell]:
+    return [c for c in map(path_cell, paths()) if c]
+
+
 def main() -> None:
-    cells = [c for c in map(path_cell, paths()) if c]
+    cells, overruns = path_cells(), others.overruns()
     if not cells:
-        sys.exit("no path has kept runs of stock and of today's `priced`: tcplearn lab run FILE")
-    overruns = others.overruns()
-    text = "\n\n".join(_parts(cells, overruns)) + "\n"
+        sys.exit("no path has kept runs of stock and of the page's `priced`: python bench/latency_runs.py")
+    text = of_page(cells, overruns)
     if "--write" not in sys.argv[1:]:
         print(text, end="")
         return
+    latency_runs.keep()
     head, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
     images = PAGE.parent / "images"

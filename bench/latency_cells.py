@@ -6,13 +6,14 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+import latency_archive
 import numpy as np
 import numpy.typing as npt
 
-from tcplearn.lab import guest, machine, requests, results, run, scenario
+from tcplearn.lab import guest, requests, results, scenario
 from tcplearn.output.numbers import ratio
 from tcplearn.papers import lab_runs
 
@@ -176,23 +177,16 @@ def _name(arm: guest.Arm) -> str:
     return f"rto_min {arm.rto_min_ms} ms" if arm.rto_min_ms else STOCK
 
 
-@functools.cache
-def _ready(programs: bool) -> machine.Machine:
-    return machine.prepare(machine.cache_folder(), programs)
-
-
 def _kept(file: Path, profile: str, fingerprint: str = "", earlier: tuple[str, ...] = ()) -> Folders:
-    """Of the guest and module with this fingerprint, today's where none is named; with `earlier`, of these
+    """Of the guest and module with this fingerprint, the page's where none is named; with `earlier`, of these
     where that has none."""
     chosen = scenario.load(file, profile)
-    ready = _ready(chosen.with_programs)
-    named = replace(ready, fingerprint=fingerprint) if fingerprint else ready
-    folders = run.kept_folders(chosen, run.Options(earlier=earlier), named)
+    folders = latency_archive.runs(chosen, fingerprint, earlier)
     return {_name(arm): [f / arm.folder for f in folders] for arm in guest.arms(chosen, 0)} if folders else {}
 
 
 def folders_of(file: Path, profile: str = "full") -> Folders:
-    """Of each timer in the runs that are kept, of today's module where there are any. Empty: none."""
+    """Of each timer in the runs that are kept, of the page's module where there are any. Empty: none."""
     found = _kept(file, profile) or _kept(file, profile, earlier=lab_runs.earlier()[::-1])  # the latest
     if not found:
         print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
@@ -206,7 +200,7 @@ def is_earlier(file: Path, profile: str) -> bool:
 
 def path_cell(file: Path) -> Cell | None:
     """Peers of every kept run of `full`, whichever module it had, which leaves their timers alone. Ours of
-    today's module, in `full` and in `ours`."""
+    the page's, in `full` and in `ours`."""
     today = _kept(file, "full")
     every = [today, *(_kept(file, "full", fingerprint) for fingerprint in lab_runs.earlier())]
     peers, ours = _joined(every, PEERS), _joined([today, _kept(file, "ours")], OURS)

@@ -122,14 +122,10 @@ def test_a_run_of_an_earlier_machine_is_found_only_where_it_is_wanted(
 ) -> None:
     (tmp_path / "many.toml").write_text(SCENARIO)
     chosen = scenario.load(tmp_path / "many.toml")
-
-    def ready(fingerprint: str) -> machine.Machine:
-        return machine.Machine(tmp_path, tmp_path, fingerprint, "6.1")
-
     store = kept.Folders(tmp_path / "runs")
     (tmp_path / "a").mkdir()
-    before = run._job(chosen, 0, ready("a machine of before"), run.Options())
+    before = run.job(chosen, 0, "a machine of before", run.Options())
     path = store.put(before, kept.packed(tmp_path / "a"))
-    assert store.get(run._job(chosen, 0, ready("today's"), run.Options())) is None
+    assert store.get(run.job(chosen, 0, "today's", run.Options())) is None
     wanted = run.Options(earlier=("no such", "a machine of before"))
-    assert store.get(run._job(chosen, 0, ready("today's"), wanted)) == path
+    assert store.get(run.job(chosen, 0, "today's", wanted)) == path

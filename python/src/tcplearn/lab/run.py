@@ -19,7 +19,6 @@ from tcplearn.jobs import Job, JobFailedError, Place
 
 from . import downloads, guest, machine, results, truth
 from .kept import Folders, packed
-from .machine import Machine
 from .scenario import Scenario
 
 Json = dict[str, Any]
@@ -64,30 +63,31 @@ def run(
     ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
     if scenario.transfer.captured:
         downloads.tshark()
-    work = [_job(scenario, n, ready, options) for n in range(scenario.runs.count)]
+    work = [job(scenario, n, ready.fingerprint, options) for n in range(scenario.runs.count)]
     done = jobs.run(work, kept, pool, fresh=options.fresh, progress=progress, say=say)
     rows, folders = [], []
-    for n, job in enumerate(work):
-        if folder := done.results.get(job.key):
-            rows += results.rows(scenario, job.key, seed_of(scenario, n), folder, ready)
+    for n, one in enumerate(work):
+        if folder := done.results.get(one.key):
+            rows += results.rows(scenario, one.key, seed_of(scenario, n), folder, ready)
             folders.append(folder)
     return Finished(rows, folders, done.failures, len(work))
 
 
-def kept_folders(scenario: Scenario, options: Options, ready: Machine) -> list[Path]:
-    """Of its runs, from the first on: those that are there."""
+def kept_folders(scenario: Scenario, options: Options, fingerprint: str) -> list[Path]:
+    """Of its runs, from the first on: those that are there of the machine with this fingerprint."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
-    found = (kept.get(_job(scenario, n, ready, options)) for n in range(scenario.runs.count))
+    found = (kept.get(job(scenario, n, fingerprint, options)) for n in range(scenario.runs.count))
     return [folder for folder in itertools.takewhile(lambda folder: folder is not None, found) if folder]
 
 
 def kept_runs(scenario: Scenario, options: Options) -> int:
     """How many of its runs are there, from the first on."""
     ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
-    return len(kept_folders(scenario, options, ready))
+    return len(kept_folders(scenario, options, ready.fingerprint))
 
 
-def _job(scenario: Scenario, run: int, ready: Machine, options: Options) -> Job:
+def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:
+    """One run, the machine's fingerprint with it."""
     pcap = options.pcap
     seed, script = seed_of(scenario, run), guest.script(scenario, run, pcap=pcap)
     document = {
@@ -97,13 +97,13 @@ def _job(scenario: Scenario, run: int, ready: Machine, options: Options) -> Job:
         "limit_s": scenario.runs.limit_s,
         "programs": scenario.with_programs,
         "kernel": scenario.kernel,
-        "fingerprint": ready.fingerprint,
+        "fingerprint": fingerprint,
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
         "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
     }
     key, *earlier = (
-        hashlib.sha256(f"{fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
-        for fingerprint in (ready.fingerprint, *options.earlier)
+        hashlib.sha256(f"{one}\n{seed}\n{script}".encode()).hexdigest()[:20]
+        for one in (fingerprint, *options.earlier)
     )
     return Job(key, boot, (document,), f"{scenario.name}, run {run}", earlier=tuple(earlier))
 
