@@ -16,7 +16,20 @@ import latency_others as others
 import latency_runs
 import overrun_chart
 from latency_bar import bar, overall
-from latency_cells import OURS, ROOT, STATIC, Cell, cell, is_earlier, p99, path_cell, paths, slowest
+from latency_cells import (
+    OURS,
+    ROOT,
+    STATIC,
+    STOCK,
+    Cell,
+    cell,
+    interval,
+    is_earlier,
+    p99,
+    path_cell,
+    paths,
+    slowest,
+)
 from latency_tables import bulk, by_path, by_timer, by_workload, needless, wired
 
 from tcplearn.output.numbers import counted
@@ -42,6 +55,17 @@ def _summaries(cells: Sequence[Cell]) -> list[Summary]:
         }
         out.append(Summary(timer, figures | {NEEDLESS: needless(cells, timer)}))
     return out
+
+
+def _intervals(cells: Sequence[Cell]) -> resend_chart.Intervals:
+    return {
+        timer: {
+            key: interval(overall(cells, timer, f)[1])
+            for key, f in zip(resend_chart.MEASURED, (p99, slowest), strict=True)
+        }
+        for timer in (*STATIC, "thin linear", *OURS)
+        if timer != STOCK
+    }
 
 
 def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str]:
@@ -145,7 +169,7 @@ def main() -> None:
     head, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
     images = PAGE.parent / "images"
-    resend_chart.write(_summaries(cells), images, "latency", resend_chart.MEASURED)
+    resend_chart.write(_summaries(cells), images, "latency", resend_chart.MEASURED, _intervals(cells))
     if overruns:
         overrun_chart.write(overruns, images / "latency-fades.svg")
 

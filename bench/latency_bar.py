@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from latency_cells import (
@@ -26,7 +26,7 @@ from latency_cells import (
 )
 
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import counted
+from tcplearn.output.numbers import counted, ratio
 
 TAIL, ELSEWHERE = "where losses reach the tail", "elsewhere"
 
@@ -79,11 +79,7 @@ def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell], others: Iterable[list
     ):
         if of:
             row = [name, f"≤ {limit:.2f} × the best static floor in hindsight"]
-            for timer in OURS:
-                each = [c.over_floor(timer, figure) for c in of]
-                drawn = np.exp(_paths_drawn(np.log(each))) if len(each) > 1 else None
-                row.append(verdict(geometric(each), limit, drawn))
-            rows.append(row)
+            rows.append([*row, *(_over_floor(of, timer, figure, limit) for timer in OURS)])
     rows += [*_bulk_bar(found_bulk), *others]
     return table_of(["of", "bar", *(f"`{o}`" for o in OURS)], rows)
 
@@ -131,9 +127,25 @@ def _allowed(c: Cell) -> float:
     return 1.1 * sum(c.timers[STOCK].resends) + 1
 
 
-def _more_needless(cells: Sequence[Cell], timer: str) -> str:
-    """Than stock's, in 1,000; paths drawn again."""
-    more = [c.timers[timer].needless_permille - c.timers[STOCK].needless_permille for c in cells]
-    drawn = _paths_drawn(more)
+def _over_floor(cells: Sequence[Cell], timer: str, figure: Figure, limit: float) -> str:
+    """Requests drawn again; and what other paths like these might give."""
+    each = np.log([c.over_floor(timer, figure) for c in cells])
+    drawn = np.exp(np.mean([np.log(c.over_floor_drawn(timer, figure)) for c in cells], axis=0))
+    said = verdict(float(np.exp(each.mean())), limit, drawn)
+    return f"{said}{_of_other_paths(np.exp(_paths_drawn(each)), ratio)}" if len(cells) > 1 else said
+
+
+def _of_other_paths(drawn: Floats, text: Callable[[float], str]) -> str:
     low, high = interval(drawn)
-    return f"{np.mean(more):+.2f} ({low:+.2f} to {high:+.2f}): {how(1, drawn)}"
+    return f"; paths drawn again {text(low)} to {text(high)}"
+
+
+def _more_needless(cells: Sequence[Cell], timer: str) -> str:
+    """Than stock's, in 1,000, runs drawn again; and what other paths like these might give."""
+    pairs = [(c.timers[timer], c.timers[STOCK]) for c in cells]
+    more = [ours.needless_permille - stock.needless_permille for ours, stock in pairs]
+    # another run of ours than of stock's: their losses are not the same
+    drawn = np.mean([o.needless_permille_drawn - s.needless_permille_drawn[::-1] for o, s in pairs], axis=0)
+    low, high = interval(drawn)
+    others = _of_other_paths(_paths_drawn(more), "{:+.2f}".format)
+    return f"{np.mean(more):+.2f} ({low:+.2f} to {high:+.2f}): {how(1, drawn)}{others}"

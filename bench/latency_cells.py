@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,8 @@ PEERS = (*STATIC, "thin linear", "RACK and probes off")
 #: Requests that are drawn together: a fade is longer than a request.
 BLOCK, DRAWS, SEED = 25, 400, 17
 
-LEAST_P999 = 1000
+#: Requests for a p99.9.
+LEAST_P999 = 12_000
 
 Floats = npt.NDArray[np.float64]
 #: Of runs, by timer.
@@ -60,7 +61,11 @@ class Timer:
     segments: list[float]
     resends: list[float]  # by the timer: probes and timeouts
 
-    def half(self, which: int) -> Timer:
+    @functools.cached_property
+    def halves(self) -> tuple[Timer, Timer]:
+        return self._half(0), self._half(1)
+
+    def _half(self, which: int) -> Timer:
         """Of the runs; of the one run's requests, with the counts of all."""
         if len(self.times_ms) > 1:
             parts = (self.times_ms, self.needless, self.segments, self.resends)
@@ -74,6 +79,13 @@ class Timer:
     @property
     def needless_permille(self) -> float:
         return 1000 * sum(self.needless) / max(sum(self.segments), 1)
+
+    @functools.cached_property
+    def needless_permille_drawn(self) -> Floats:
+        """Of runs drawn again."""
+        drawn = np.random.default_rng(SEED).integers(0, len(self.segments), (DRAWS, len(self.segments)))
+        needless, segments = (np.asarray(of)[drawn].sum(axis=1) for of in (self.needless, self.segments))
+        return np.asarray(1000 * needless / np.maximum(segments, 1))
 
     @functools.cached_property
     def drawn(self) -> list[Floats]:
@@ -120,16 +132,24 @@ class Cell:
     def over_floor(self, timer: str, figure: Figure) -> float:
         """Over the best static floor with no more needless resends, chosen on one half and judged on the
         other: the geometric mean of both ways."""
-        ratios = []
+        pairs = self._judged(timer, figure)
+        return geometric([ours.of(figure) / floor.of(figure) for ours, floor in pairs])
+
+    def over_floor_drawn(self, timer: str, figure: Figure) -> Floats:
+        """The same choices, judged on requests drawn again."""
+        pairs = self._judged(timer, figure)
+        logs = [np.log(ours.drawn_of(figure) / floor.drawn_of(figure)) for ours, floor in pairs]
+        return np.asarray(np.exp(np.mean(logs, axis=0)))
+
+    def _judged(self, timer: str, figure: Figure) -> Iterator[tuple[Timer, Timer]]:
+        """Halves to judge on: of the timer, and of the floor that is best on the other half."""
+        ours = self.timers[timer].halves
         for chosen, judged in ((0, 1), (1, 0)):
-            most = self.timers[timer].half(chosen).needless_permille
-            of = {name: self.timers[name].half(chosen) for name in STATIC if name in self.timers}
-            allowed = [n for n, t in of.items() if t.needless_permille <= most] or [STOCK]
-            best = min(allowed, key=lambda name: of[name].of(figure))
-            ratios.append(
-                self.timers[timer].half(judged).of(figure) / self.timers[best].half(judged).of(figure)
-            )
-        return geometric(ratios)
+            of = {name: self.timers[name].halves for name in STATIC if name in self.timers}
+            most = ours[chosen].needless_permille
+            allowed = [name for name in of if of[name][chosen].needless_permille <= most] or [STOCK]
+            best = min(allowed, key=lambda name: of[name][chosen].of(figure))
+            yield ours[judged], of[best][judged]
 
 
 def too_few(c: Cell, figure: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import ROOT
+from samples import ROOT
 from tcplearn.lab import kept, machine, requests, results, run, scenario
 
 sys.path.insert(0, str(ROOT / "bench"))
@@ -69,9 +69,7 @@ def test_a_kept_run_gives_the_figures_of_the_whole_one(places: Path, queue: bool
     assert results.data_segments(again) == results.data_segments(arm) == 12
     assert kept.made_by(again.parent) == ("abc", "0.1.0")
     assert not (again / "log.gz").exists() and (again / "after.queue").exists() == queue
-    assert (
-        len((again / "requests").read_text().split()) == 4
-    ) == queue  # when they began
+    assert (len((again / "requests").read_text().split()) == 4) == queue  # when they began
     assert archive.packed(archive.slim(places / "cache-before" / "runs" / whole.name)) == packed
 
 

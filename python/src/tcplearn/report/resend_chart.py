@@ -10,8 +10,8 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Point labels are moved by so many pixels: the curve's up, the others down, every other one further.
-_RIGHT, _UP, _DOWN = 8, (-8, -20), (12, 24)
+#: Point labels are moved by so many pixels: the curve's up, every other one further, the others down and up.
+_RIGHT, _CURVE, _OTHERS = 8, (-8, -20), (12, -8)
 
 #: What is drawn of a replay, and of the lab: keys of a summary's figures, and their titles.
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
@@ -21,24 +21,33 @@ MEASURED = {
 }
 
 
+#: Of each policy, figures' 95 % intervals, by their keys.
+Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
+
+
 def write(
     summaries: Sequence[Summary],
     folder: Path,
     name: str = "resends",
     panels: Mapping[str, str] = REPLAYED,
+    intervals: Intervals | None = None,
 ) -> Path:
     """NAME.svg in the folder."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(chart(summaries, panels), allowed_base_urls=[])
+    svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.svg"
     files.write_atomically(path, svg)
     return path
 
 
-def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) -> Any:
-    """Vega-Lite's specification."""
+def chart(
+    summaries: Sequence[Summary],
+    titles: Mapping[str, str] = REPLAYED,
+    intervals: Intervals | None = None,
+) -> Any:
+    """Vega-Lite's specification; intervals as upright lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
@@ -51,6 +60,7 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
                 "label": s.policy.removeprefix("rto_min "),
                 "x": s.figures[NEEDLESS],
                 "y": s.figures[key],
+                **_interval(intervals, s.policy, key),
                 "floor": floors.get(s.policy),
                 "kind": _kind(s.policy),
                 "dy": _dy(s.policy, curved, others),
@@ -65,27 +75,36 @@ def chart(summaries: Sequence[Summary], titles: Mapping[str, str] = REPLAYED) ->
         colour = alt.Color(
             "kind:N",
             title=None,
-            legend=alt.Legend(orient="top", symbolSize=120),
+            legend=alt.Legend(orient="top", symbolSize=120, symbolOpacity=1),
             scale=alt.Scale(
                 domain=["rto_min, doubled", "linear", "priced"], range=["#6b6b6b", "#d55e00", "#0072b2"]
             ),
         )
         points = base.mark_point(size=60, filled=True, opacity=1).encode(color=colour)
+        upright = base.transform_filter("isValid(datum.low)").mark_rule(opacity=0.45)
+        bars = upright.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
         words = [
             base.transform_filter(f"datum.dy == {dy}")
             .mark_text(align="left", dx=_RIGHT, dy=dy, fontSize=10)
             .encode(text="label:N", color=colour)
-            for dy in (*_UP, *_DOWN)
+            for dy in sorted({*_CURVE, *_OTHERS})
         ]
         lines = curve.encode(order="floor:Q")
-        panels.append(alt.layer(lines, points, *words).properties(width=420, height=420))
+        panels.append(
+            alt.layer(lines, *([bars] if intervals else []), points, *words).properties(width=420, height=420)
+        )
     return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
+
+
+def _interval(intervals: Intervals | None, policy: str, key: str) -> dict[str, float]:
+    low, high = (intervals or {}).get(policy, {}).get(key, (None, None))
+    return {} if low is None or high is None else {"low": low, "high": high}
 
 
 def _dy(policy: str, curved: Sequence[str], others: Sequence[str]) -> int:
     if policy in curved:
-        return _UP[curved.index(policy) % 2]
-    return _DOWN[others.index(policy) % 2]
+        return _CURVE[curved.index(policy) % 2]
+    return _OTHERS[others.index(policy) % 2]
 
 
 def _kind(policy: str) -> str:
