@@ -31,6 +31,17 @@ def by_path(cells: Sequence[Cell]) -> str:
     return table_of(head, rows)
 
 
+def against_floor(cells: Sequence[Cell]) -> str:
+    """Ours over the best static floor of each path in hindsight."""
+    figures = [(name, f) for name, f in FIGURES.items() if not any(too_few(c, name) for c in cells)]
+    head = ["path", *(f"`{timer}`: {name}" for timer in OURS for name, _ in figures)]
+    rows = []
+    for c in cells:
+        pairs = [(timer, f) for timer in OURS for _, f in figures]
+        rows.append([c.path, *(spread(c.over_floor(*pair), c.over_floor_drawn(*pair)) for pair in pairs)])
+    return table_of(head, rows)
+
+
 def by_timer(cells: Sequence[Cell]) -> str:
     head = ["timer", *(f"{name}, × stock" for name in FIGURES), "worst path's p99", "needless in 1,000"]
     return table_of(head, [_of_timer(cells, timer) for timer in (*PEERS, *OURS)])
