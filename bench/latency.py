@@ -12,8 +12,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
+import latency_archive
 import latency_others as others
-import latency_runs
 import overrun_chart
 from latency_bar import bar, overall
 from latency_cells import (
@@ -77,8 +77,8 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
         f"\n\n{by_path(cells)}"
     )
     yield (
-        "**Over the best static floor in hindsight, by path**, with no more needless resends than ours, "
-        f"chosen on one half and judged on the other:\n\n{against_floor(cells)}"
+        "**Over the best static floor in hindsight, by path**, with no more needless resends than ours "
+        f"(stock where there is none), chosen on one half and judged on the other:\n\n{against_floor(cells)}"
     )
     if first := next((c for c in cells if c.path == "wired"), None):
         yield (
@@ -119,7 +119,7 @@ def _of_others(
 
 
 def _earlier() -> str:
-    """What is not of the page's module."""
+    """What is not of the module whose fingerprint is in bench/latency-runs/fingerprints.toml."""
     found = [
         f"{what} ({counted(n, 'path')})"
         for profile, what in (WORKLOADS | {"bulk": "bulk", "beside": "a transfer beside stock"}).items()
@@ -169,7 +169,7 @@ def main() -> None:
     if "--write" not in sys.argv[1:]:
         print(text, end="")
         return
-    latency_runs.keep()
+    latency_archive.keep()
     head, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
     images = PAGE.parent / "images"

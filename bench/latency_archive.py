@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import shutil
 import tarfile
 import tempfile
@@ -18,20 +19,95 @@ from tcplearn.lab.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = ROOT / "bench" / "latency-runs"
-#: Unpacked.
+#: Where they are unpacked.
 FOLDER = ROOT / "build" / "latency-runs"
 SUFFIX = ".tar.xz"
-#: In a run's folder, and in that of each algorithm.
+#: What is kept of a run's folder, and of that of each algorithm.
 OF_RUN = (kept.COMPLETE, "kernel")
 OF_ALGORITHM = ("info", "*.nstat", "*.queue", "*.x[0-9]", fades.TIMES)
 REQUESTS = "requests"
 
+#: By name, the runs that were asked for and found since this program began.
+_used: dict[str, Path] = {}
+
 
 @functools.cache
 def fingerprint(programs: bool) -> str:
-    """Of the guest and module of the page's runs; the one with programs is another."""
+    """Of the guest and module that the page is of; the guest with programs has another."""
     of = tomllib.loads((RUNS / "fingerprints.toml").read_text())
     return str(of["programs" if programs else "plain"])
+
+
+def find(chosen: Scenario, number: int, earlier: tuple[str, ...] = ()) -> Path | None:
+    """A run of the page's module, else of the first of `earlier` (fingerprints) that has it: from
+    bench/latency-runs, else from what `tcplearn lab run` has left on this machine."""
+    for name in _names(chosen, number, earlier):
+        if found := _kept_here(name) or _done_here(name):
+            return _used.setdefault(name, found)
+    return None
+
+
+def runs(chosen: Scenario, earlier: tuple[str, ...] = ()) -> list[Path]:
+    """Of a scenario: all up to the first that there is not."""
+    found = (find(chosen, n, earlier) for n in range(chosen.runs.count))
+    return list(itertools.takewhile(lambda path: path is not None, found))  # type: ignore[arg-type]
+
+
+def names(chosen: Scenario, earlier: tuple[str, ...]) -> Iterator[str]:
+    """Of its runs, by the page's module and by earlier ones."""
+    for number in range(chosen.runs.count):
+        yield from _names(chosen, number, earlier)
+
+
+def _names(chosen: Scenario, number: int, earlier: tuple[str, ...]) -> list[str]:
+    job = run.job(chosen, number, fingerprint(chosen.with_programs), run.Options(earlier=earlier))
+    folders = kept.Folders(FOLDER)
+    return [folders.path(job, key).name for key in (job.key, *job.earlier)]
+
+
+def _kept_here(name: str) -> Path | None:
+    archived = RUNS / f"{name}{SUFFIX}"
+    if not archived.exists():
+        return None
+    at = archived.stat()
+    folder = FOLDER / f"{name}-{at.st_size}-{at.st_mtime_ns}"  # another file of this name, another folder
+    if not folder.exists():
+        _unpack(archived, folder)
+    return folder
+
+
+def _unpack(archived: Path, folder: Path) -> None:
+    """The folder is there whole, or not at all."""
+    partial = _temporary()
+    try:
+        kept.unpack(archived.read_bytes(), partial)
+        partial.chmod(0o755)
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _temporary() -> Path:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=".", dir=FOLDER))
+
+
+def _done_here(name: str) -> Path | None:
+    folder = machine.cache_folder() / "runs" / name
+    return folder if (folder / kept.COMPLETE).exists() else None
+
+
+def keep() -> int:
+    """Add the runs that were used and are not in bench/latency-runs; return how many."""
+    new = {name: folder for name, folder in _used.items() if not (RUNS / f"{name}{SUFFIX}").exists()}
+    for name, folder in new.items():
+        partial = _temporary()
+        try:
+            (partial / name).write_bytes(packed(slim(folder)))
+            (partial / name).replace(RUNS / f"{name}{SUFFIX}")
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return len(new)
 
 
 def slim(folder: Path) -> dict[str, bytes]:
@@ -47,65 +123,15 @@ def slim(folder: Path) -> dict[str, bytes]:
 
 
 def _first_column(path: Path) -> bytes:
-    return b"".join(line.split()[0] + b"\n" for line in path.read_bytes().splitlines() if line)
+    return b"".join(line.split()[0] + b"\n" for line in path.read_bytes().splitlines() if line.strip())
 
 
 def packed(files: dict[str, bytes]) -> bytes:
-    """The same bytes for the same files. Files of one kind lie side by side: it is half as long."""
+    """Files of one kind lie side by side: it is half as long."""
     out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:xz", preset=9) as tar:
+    with tarfile.open(fileobj=out, mode="w:xz") as tar:
         for name in sorted(files, key=lambda name: (name.rpartition("/")[2], name)):
             member = tarfile.TarInfo(name)
             member.size = len(files[name])
             tar.addfile(member, io.BytesIO(files[name]))
     return out.getvalue()
-
-
-def _lay(files: dict[str, bytes], folder: Path) -> None:
-    """All of them or none."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
-    try:
-        for name, content in files.items():
-            (partial / name).parent.mkdir(exist_ok=True)
-            (partial / name).write_bytes(content)
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _unpacked(path: Path) -> dict[str, bytes]:
-    with tarfile.open(path) as tar:
-        return {m.name: content.read() for m in tar if (content := tar.extractfile(m))}
-
-
-@functools.cache
-def folder() -> Path:
-    """With a folder for each run that is kept here or was done on this machine, by `tcplearn lab run` too."""
-    for path in RUNS.glob(f"*{SUFFIX}"):
-        if not (at := FOLDER / path.name.removesuffix(SUFFIX)).exists():
-            _lay(_unpacked(path), at)
-    done = machine.cache_folder() / "runs"
-    names = {path.name for path in done.glob("*") if (path / kept.COMPLETE).exists()}
-    for name in sorted(names):
-        if not (FOLDER / name).exists() and any((done / name).glob(f"*/{REQUESTS}")):
-            _lay(slim(done / name), FOLDER / name)
-    return FOLDER
-
-
-def runs(chosen: Scenario, of: str = "", earlier: tuple[str, ...] = ()) -> list[Path]:
-    """Of a scenario, from the first on; `of`: another fingerprint than the page's."""
-    options = run.Options(out=folder(), earlier=earlier)
-    return run.kept_folders(chosen, options, of or fingerprint(chosen.with_programs))
-
-
-def keep(found: Iterator[Path]) -> int:
-    """How many of these are new in bench/latency-runs."""
-    new = [path for path in found if not (RUNS / f"{path.name}{SUFFIX}").exists()]
-    RUNS.mkdir(exist_ok=True)
-    for path in new:
-        files = {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
-        partial = RUNS / f".{path.name}"
-        partial.write_bytes(packed(files))
-        partial.rename(RUNS / f"{path.name}{SUFFIX}")
-    return len(new)

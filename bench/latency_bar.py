@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from latency_cells import (
     DRAWS,
+    LEAST_P999,
     OURS,
     SEED,
     STOCK,
@@ -22,6 +23,7 @@ from latency_cells import (
     p999,
     slowest,
     spread,
+    too_few,
     verdict,
 )
 
@@ -35,6 +37,11 @@ def overall(cells: Sequence[Cell], timer: str, figure: Figure) -> tuple[float, F
     value = geometric([c.ratio(timer, figure) for c in cells])
     drawn = np.exp(np.mean([np.log(c.ratios_drawn(timer, figure)) for c in cells], axis=0))
     return value, drawn
+
+
+def _if_few(cells: Sequence[Cell], figure: str) -> str:
+    few = sum(too_few(c, figure) for c in cells)
+    return f" (of less than {LEAST_P999:,} requests on {counted(few, 'path')})" if few else ""
 
 
 def _paths_drawn(values: Sequence[float] | Floats) -> Floats:
@@ -58,7 +65,8 @@ def _against_stock(cells: Sequence[Cell]) -> Iterator[list[str]]:
     ):
         if of:
             row = [f"{name}, {where} ({counted(len(of), 'path')})", f"≤ {limit:.2f} × stock"]
-            yield [*row, *(verdict(v, limit, d) for v, d in (overall(of, o, figure) for o in OURS))]
+            values = (verdict(v, limit, d) for v, d in (overall(of, o, figure) for o in OURS))
+            yield [*row, *(f"{value}{_if_few(of, name)}" for value in values)]
     verdicts = []
     for timer in OURS:
         worst = max(cells, key=functools.partial(Cell.ratio, timer=timer, figure=p99))
@@ -79,7 +87,8 @@ def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell], others: Iterable[list
     ):
         if of:
             row = [name, f"≤ {limit:.2f} × the best static floor in hindsight"]
-            rows.append([*row, *(_over_floor(of, timer, figure, limit) for timer in OURS)])
+            values = (_over_floor(of, timer, figure, limit) for timer in OURS)
+            rows.append([*row, *(f"{value}{_if_few(of, name.split(',')[0])}" for value in values)])
     rows += [*_bulk_bar(found_bulk), *others]
     return table_of(["of", "bar", *(f"`{o}`" for o in OURS)], rows)
 
@@ -128,7 +137,7 @@ def _allowed(c: Cell) -> float:
 
 
 def _over_floor(cells: Sequence[Cell], timer: str, figure: Figure, limit: float) -> str:
-    """Requests drawn again; and what other paths like these might give."""
+    """Requests drawn again, and what other paths like these might give."""
     each = np.log([c.over_floor(timer, figure) for c in cells])
     drawn = np.exp(np.mean([np.log(c.over_floor_drawn(timer, figure)) for c in cells], axis=0))
     said = verdict(float(np.exp(each.mean())), limit, drawn)
@@ -137,15 +146,27 @@ def _over_floor(cells: Sequence[Cell], timer: str, figure: Figure, limit: float)
 
 def _of_other_paths(drawn: Floats, text: Callable[[float], str]) -> str:
     low, high = interval(drawn)
-    return f"; paths drawn again {text(low)} to {text(high)}"
+    return f"; paths resampled {text(low)} to {text(high)}"
 
 
 def _more_needless(cells: Sequence[Cell], timer: str) -> str:
-    """Than stock's, in 1,000, runs drawn again; and what other paths like these might give."""
-    pairs = [(c.timers[timer], c.timers[STOCK]) for c in cells]
-    more = [ours.needless_permille - stock.needless_permille for ours, stock in pairs]
-    # another run of ours than of stock's: their losses are not the same
-    drawn = np.mean([o.needless_permille_drawn - s.needless_permille_drawn[::-1] for o, s in pairs], axis=0)
+    """Than stock's, in 1,000: runs drawn again, and what other paths like these might give."""
+    more = [c.timers[timer].needless_permille - c.timers[STOCK].needless_permille for c in cells]
+    rng = np.random.default_rng(SEED)
+    drawn = np.mean([_more_needless_drawn(c, timer, rng) for c in cells], axis=0)
     low, high = interval(drawn)
     others = _of_other_paths(_paths_drawn(more), "{:+.2f}".format)
     return f"{np.mean(more):+.2f} ({low:+.2f} to {high:+.2f}): {how(1, drawn)}{others}"
+
+
+def _more_needless_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Floats:
+    """Of runs drawn again: those of one number, which share pauses and fades, together. The mean of n runs
+    drawn again has (n - 1)/n of the variance that it should have. Of a single run: not a number."""
+    ours, stock = c.timers[timer], c.timers[STOCK]
+    n = min(len(ours.segments), len(stock.segments))
+    if n < 2:
+        return np.full(DRAWS, np.nan)
+    at = rng.integers(0, n, (DRAWS, n))
+    drawn = ours.needless_of(at) - stock.needless_of(at)
+    value = ours.needless_permille - stock.needless_permille
+    return np.asarray(value + (drawn - drawn.mean()) * np.sqrt(n / (n - 1)))

@@ -80,30 +80,26 @@ class Timer:
     def needless_permille(self) -> float:
         return 1000 * sum(self.needless) / max(sum(self.segments), 1)
 
-    @functools.cached_property
-    def needless_permille_drawn(self) -> Floats:
-        """Of runs drawn again."""
-        drawn = np.random.default_rng(SEED).integers(0, len(self.segments), (DRAWS, len(self.segments)))
-        needless, segments = (np.asarray(of)[drawn].sum(axis=1) for of in (self.needless, self.segments))
+    def needless_of(self, runs: npt.NDArray[np.int64]) -> Floats:
+        """In 1,000 segments, of these runs; a row of numbers each."""
+        needless, segments = (np.asarray(of)[runs].sum(axis=1) for of in (self.needless, self.segments))
         return np.asarray(1000 * needless / np.maximum(segments, 1))
-
-    @functools.cached_property
-    def drawn(self) -> list[Floats]:
-        """Response times, blocks of them drawn again."""
-        rng = np.random.default_rng(SEED)
-        every = np.concatenate(self.times_ms)
-        blocks = np.array_split(every, max(len(every) // BLOCK, 1))
-        return [
-            np.concatenate([blocks[i] for i in rng.integers(0, len(blocks), len(blocks))])
-            for _ in range(DRAWS)
-        ]
 
     def drawn_of(self, figure: Figure) -> Floats:
         return self._drawn[figure.__name__]
 
     @functools.cached_property
     def _drawn(self) -> dict[str, Floats]:
-        return {f.__name__: np.array([f(times) for times in self.drawn]) for f in FIGURES.values()}
+        """Figures of response times, blocks of them drawn again."""
+        rng = np.random.default_rng(SEED)
+        every = np.concatenate(self.times_ms)
+        blocks = np.array_split(every, max(len(every) // BLOCK, 1))
+        out = {f.__name__: np.empty(DRAWS) for f in FIGURES.values()}
+        for k in range(DRAWS):
+            again = np.concatenate([blocks[i] for i in rng.integers(0, len(blocks), len(blocks))])
+            for f in FIGURES.values():
+                out[f.__name__][k] = f(again)
+        return out
 
 
 @dataclass(frozen=True)
@@ -153,8 +149,8 @@ class Cell:
 
 
 def too_few(c: Cell, figure: str) -> bool:
-    """Requests: a p99.9 would lie between the two slowest."""
-    return figure == "p99.9" and c.requests < LEAST_P999
+    """Requests of one of its timers, for a p99.9."""
+    return figure == "p99.9" and min(map(c.requests_of, c.timers)) < LEAST_P999
 
 
 def geometric(values: Sequence[float] | Floats) -> float:
@@ -171,10 +167,8 @@ def spread(value: float, drawn: Floats) -> str:
     return f"{ratio(value)} ({ratio(low)}-{ratio(high)})"
 
 
-def verdict(value: float, limit: float, drawn: Floats | None = None, *, least: bool = False) -> str:
+def verdict(value: float, limit: float, drawn: Floats, *, least: bool = False) -> str:
     """`least`: the limit is one from below. Undecided: the interval has values of both sides of it."""
-    if drawn is None:
-        return f"{ratio(value)}: {'met' if value <= limit else 'missed'}, one path, no interval"
     return f"{spread(value, drawn)}: {how(-limit, -drawn) if least else how(limit, drawn)}"
 
 
@@ -197,39 +191,46 @@ def _name(arm: guest.Arm) -> str:
     return f"rto_min {arm.rto_min_ms} ms" if arm.rto_min_ms else STOCK
 
 
-def _kept(file: Path, profile: str, fingerprint: str = "", earlier: tuple[str, ...] = ()) -> Folders:
-    """Of the guest and module with this fingerprint, the page's where none is named; with `earlier`, of these
-    where that has none."""
-    chosen = scenario.load(file, profile)
-    folders = latency_archive.runs(chosen, fingerprint, earlier)
-    return {_name(arm): [f / arm.folder for f in folders] for arm in guest.arms(chosen, 0)} if folders else {}
+def earlier() -> tuple[str, ...]:
+    """Fingerprints of earlier modules, the latest first."""
+    return lab_runs.earlier()[::-1]
 
 
 def folders_of(file: Path, profile: str = "full") -> Folders:
-    """Of each timer in the runs that are kept, of the page's module where there are any. Empty: none."""
-    found = _kept(file, profile) or _kept(file, profile, earlier=lab_runs.earlier()[::-1])  # the latest
+    """Of each timer, of the page's module where there is a run, else of an earlier one. Empty: none."""
+    chosen = scenario.load(file, profile)
+    found = latency_archive.runs(chosen) or latency_archive.runs(chosen, earlier())
     if not found:
         print(f"{file.stem}, {profile}: no run is kept", file=sys.stderr)
-    return found
+    return _by_timer(chosen, found)
+
+
+def _by_timer(chosen: scenario.Scenario, runs: Sequence[Path]) -> Folders:
+    return {_name(arm): [r / arm.folder for r in runs] for arm in guest.arms(chosen, 0)} if runs else {}
 
 
 def is_earlier(file: Path, profile: str) -> bool:
     """All that is kept is of an earlier module."""
-    return not _kept(file, profile) and bool(_kept(file, profile, earlier=lab_runs.earlier()))
+    chosen = scenario.load(file, profile)
+    return not latency_archive.runs(chosen) and bool(latency_archive.runs(chosen, earlier()))
 
 
 def path_cell(file: Path) -> Cell | None:
     """Peers of every kept run of `full`, whichever module it had, which leaves their timers alone. Ours of
-    the page's, in `full` and in `ours`."""
-    today = _kept(file, "full")
-    every = [today, *(_kept(file, "full", fingerprint) for fingerprint in lab_runs.earlier())]
-    peers, ours = _joined(every, PEERS), _joined([today, _kept(file, "ours")], OURS)
-    return _cell_of(file, peers | ours) if STOCK in peers and OURS[0] in ours else None
-
-
-def _joined(found: Sequence[Folders], timers: Sequence[str]) -> Folders:
-    joined = {timer: [f for folders in found for f in folders.get(timer, [])] for timer in timers}
-    return {timer: folders for timer, folders in joined.items() if folders}
+    the page's module: of the same run, or of that of profile `ours` with its number."""
+    full, alone = (scenario.load(file, profile) for profile in ("full", "ours"))
+    peers = _by_timer(full, latency_archive.runs(full, earlier()))
+    ours: Folders = {timer: [] for timer in OURS}
+    for number in range(full.runs.count):
+        for chosen in (full, alone):
+            if found := latency_archive.find(chosen, number):
+                of = _by_timer(chosen, [found])
+                ours = {timer: [*ours[timer], *of[timer]] for timer in OURS}
+                break
+        else:
+            break
+    found_both = STOCK in peers and ours[OURS[0]]
+    return _cell_of(file, {timer: peers[timer] for timer in PEERS} | ours) if found_both else None
 
 
 def cell(file: Path, profile: str = "full") -> Cell | None:

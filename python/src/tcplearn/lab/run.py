@@ -73,17 +73,12 @@ def run(
     return Finished(rows, folders, done.failures, len(work))
 
 
-def kept_folders(scenario: Scenario, options: Options, fingerprint: str) -> list[Path]:
-    """Of its runs, from the first on: those that are there of the machine with this fingerprint."""
-    kept = Folders(options.out or machine.cache_folder() / "runs")
-    found = (kept.get(job(scenario, n, fingerprint, options)) for n in range(scenario.runs.count))
-    return [folder for folder in itertools.takewhile(lambda folder: folder is not None, found) if folder]
-
-
 def kept_runs(scenario: Scenario, options: Options) -> int:
     """How many of its runs are there, from the first on."""
     ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
-    return len(kept_folders(scenario, options, ready.fingerprint))
+    kept = Folders(options.out or machine.cache_folder() / "runs")
+    work = (job(scenario, n, ready.fingerprint, options) for n in range(scenario.runs.count))
+    return sum(1 for _ in itertools.takewhile(kept.get, work))
 
 
 def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:

@@ -47,7 +47,7 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Vega-Lite's specification; intervals as upright lines."""
+    """Vega-Lite's specification; intervals as vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
@@ -81,8 +81,8 @@ def chart(
             ),
         )
         points = base.mark_point(size=60, filled=True, opacity=1).encode(color=colour)
-        upright = base.transform_filter("isValid(datum.low)").mark_rule(opacity=0.45)
-        bars = upright.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
+        ruled = base.transform_filter("isValid(datum.low)").mark_rule(opacity=0.45)
+        bars = ruled.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
         words = [
             base.transform_filter(f"datum.dy == {dy}")
             .mark_text(align="left", dx=_RIGHT, dy=dy, fontSize=10)
