@@ -171,10 +171,10 @@ def _over_floors(timers: dict[str, Timer], ours: Sequence[str]) -> dict[tuple[st
     return out
 
 
-def cells_of(file: Path, kept: RunStore, after: int = 0) -> list[Cell]:
+def cells_of(file: Path, kept: RunStore, after: int = 0, profile: str = "full") -> list[Cell]:
     """Paths of which every timer has the same seeds; of the others these alone."""
     found: dict[str, dict[str, dict[int, Run]]] = {}
-    for path, timer, seed, result in _finished(file, kept):
+    for path, timer, seed, result in _finished(file, kept, profile):
         found.setdefault(path, {}).setdefault(timer, {})[seed] = run_of(seed, result, after)
     out = []
     for path, timers in found.items():
@@ -184,8 +184,10 @@ def cells_of(file: Path, kept: RunStore, after: int = 0) -> list[Cell]:
     return out
 
 
-def _finished(file: Path, kept: RunStore) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
-    for run, result in sweep.stored([file], "full", kept).finished():
+def _finished(
+    file: Path, kept: RunStore, profile: str = "full"
+) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    for run, result in sweep.stored([file], profile, kept).finished():
         yield run.labels["variant"], timer_name(run.labels["tcp.resend"]), run.seed, result
 
 
