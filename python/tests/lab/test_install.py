@@ -111,6 +111,7 @@ def test_status_of_a_loaded_module(box: Machine) -> None:
     box.write("proc/modules", "tcplearn 1 3 - Live")
     box.write(f"lib/modules/{KERNEL}/updates/dkms/tcplearn.ko.xz", "")
     box.write("proc/sys/net/tcplearn/estimator", "tracking")
+    box.write("proc/sys/net/tcplearn/resend", "priced/spaced")
     lines = install.status(box.system)
     assert lines[:2] == ["loaded: yes, 3 references", f"built for: {KERNEL}"]
-    assert "net.tcplearn.estimator: tracking" in lines
+    assert {"net.tcplearn.estimator: tracking", "net.tcplearn.resend: priced/spaced"} <= set(lines)

@@ -97,6 +97,10 @@ def _obstacles(system: System) -> Iterator[str]:
         yield "DKMS is missing: apt-get install dkms"
 
 
+#: Of `tcplearn module status`.
+SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
+
+
 def install(system: System) -> list[str]:
     """Build for every installed kernel, and load. Raise UserError; then nothing is left."""
     for obstacle in _obstacles(system):
@@ -113,7 +117,11 @@ def install(system: System) -> list[str]:
     except BaseException:
         _forget(system)
         raise
-    return [f"built for {', '.join(system.kernels)}, and loaded", "set: sysctl net.tcplearn.estimator=NAME"]
+    return [
+        f"built for {', '.join(system.kernels)}, and loaded",
+        "no connection uses it until, for example: "
+        "sysctl net.tcplearn.estimator=tracking net.ipv4.tcp_congestion_control=tl-cubic",
+    ]
 
 
 def status(system: System) -> list[str]:
@@ -125,7 +133,7 @@ def status(system: System) -> list[str]:
     if users is not None:
         lines += [
             f"{key}: {system.sysctl(key)}"
-            for key in ("net.ipv4.tcp_congestion_control", "net.tcplearn.estimator", "net.tcplearn.log")
+            for key in ("net.ipv4.tcp_congestion_control", *(f"net.tcplearn.{name}" for name in SETTINGS))
         ]
     return lines
 
