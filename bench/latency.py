@@ -30,7 +30,7 @@ from latency_cells import (
     paths,
     slowest,
 )
-from latency_tables import against_floor, bulk, by_path, by_timer, by_workload, needless, wired
+from latency_tables import against_floor, bulk, by_path, by_timer, by_workload, needless, requests, wired
 
 from tcplearn.output.numbers import counted
 from tcplearn.replay.resends import NEEDLESS, Summary
@@ -73,18 +73,18 @@ def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str
     yield "![needless resends against p99 and the slowest 2 %](images/latency.svg)"
     yield (
         "**By path**, times in ms, ours over stock's with 95 % intervals (° stock's timer sends again for "
-        "less than one request in a hundred; kept-…: seen before; kept-train's bulk had a part in ADR 55):"
-        f"\n\n{by_path(cells)}"
+        "less than one request in a hundred; kept-…: looked at before, so no blind test; kept-train's bulk "
+        f"had a part in ADR 55):\n\n{by_path(cells)}"
     )
     yield (
-        "**Over the best static floor in hindsight, by path**, with no more needless resends than ours "
+        "**Over the best fixed `rto_min` in hindsight, by path**, with no more needless resends than ours "
         f"(stock where there is none), chosen on one half and judged on the other:\n\n{against_floor(cells)}"
     )
     if first := next((c for c in cells if c.path == "wired"), None):
         yield (
-            f"**Wired, 30 ms, 1 % loss**, {first.requests:,} requests a timer, "
-            f"{first.requests_of(OURS[0]):,} of ours. With one packet in a hundred lost, chance decides "
-            f"whether the p99 is one of those; the slowest 2 % say more:\n\n{wired(first)}"
+            f"**Wired, 30 ms, 1 % loss**, {requests(first)} requests of each timer. With one packet in a "
+            "hundred lost, chance decides for any timer whether its p99 is one of those; the slowest 2 % say "
+            f"more:\n\n{wired(first)}"
         )
     if found_bulk:
         yield f"**Bulk**, 2 MB at a time, 95 % intervals of transfers drawn again:\n\n{bulk(found_bulk)}"

@@ -30,7 +30,8 @@ from latency_cells import (
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import counted, ratio
 
-TAIL, ELSEWHERE = "where losses reach the tail", "elsewhere"
+TAIL, ELSEWHERE = "where stock's timer resends for 1 % of requests or more", "elsewhere (°)"
+FLOOR = "the best fixed `rto_min` in hindsight"
 
 
 def overall(cells: Sequence[Cell], timer: str, figure: Figure) -> tuple[float, Floats]:
@@ -78,7 +79,13 @@ def _against_stock(cells: Sequence[Cell]) -> Iterator[list[str]]:
 def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell], others: Iterable[list[str]]) -> str:
     """Each line of what was required of the timer beforehand, for both of ours."""
     rows = list(_against_stock(cells))
-    rows.append(["needless, all paths", "≤ stock + 1 in 1,000", *(_more_needless(cells, o) for o in OURS)])
+    rows.append(
+        [
+            "needless resends in 1,000 segments, all paths: more than stock's",
+            "≤ +1",
+            *(_more_needless(cells, o) for o in OURS),
+        ]
+    )
     first = [c for c in cells if c.path == "wired"]
     for name, of, figure, limit in (
         ("p99, all paths", cells, p99, 1.00),
@@ -86,7 +93,7 @@ def bar(cells: Sequence[Cell], found_bulk: Sequence[Cell], others: Iterable[list
         ("slowest 2 %, wired", first, slowest, 1.00),
     ):
         if of:
-            row = [name, f"≤ {limit:.2f} × the best static floor in hindsight"]
+            row = [name, f"≤ {limit:.2f} × {FLOOR}"]
             values = (_over_floor(of, timer, figure, limit) for timer in OURS)
             rows.append([*row, *(f"{value}{_if_few(of, name.split(',')[0])}" for value in values)])
     rows += [*_bulk_bar(found_bulk), *others]
@@ -109,14 +116,12 @@ def _bulk_bar(cells: Sequence[Cell]) -> Iterator[list[str]]:
         found = {c.path: throughput(c, timer) for c in cells}
         worst = min(found, key=lambda path: found[path][0])
         below = [path for path, (_, drawn) in found.items() if interval(drawn)[1] < 0.98]
-        least.append(f"{verdict(found[worst][0], 0.98, found[worst][1], least=True)}, {worst}")
-        least[-1] += (
-            f"; shown to be missed on {', '.join(below)}" if below else "; shown to be missed on none"
-        )
+        said = f"{verdict(found[worst][0], 0.98, found[worst][1], least=True)}, {worst}"
+        missed = ", ".join(f"{path} {spread(*found[path])}" for path in below)
+        least.append(f"missed: {missed}; least: {spread(*found[worst])}, {worst}" if below else said)
         drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found.values()], axis=0))
         mean.append(verdict(geometric([value for value, _ in found.values()]), 0.98, drawn, least=True))
-        over = [c.path for c in cells if sum(c.timers[timer].resends) > _allowed(c)]
-        resends.append(f"missed: {', '.join(over)}" if over else "met")
+        resends.append(_resends_by_path(cells, timer))
     yield [f"bulk: throughput, least of {counted(len(cells), 'path')}", "≥ 0.98 × stock", *least]
     yield ["bulk: throughput, all paths", "≥ 0.98 × stock", *mean]
     yield ["bulk: timeouts and probes, each path", "≤ 1.1 × stock + 1", *resends]
@@ -132,8 +137,17 @@ def _resends(cells: Sequence[Cell], timer: str) -> str:
     return spread(float(ours.sum() / max(stock.sum(), least)), drawn)
 
 
-def _allowed(c: Cell) -> float:
-    return 1.1 * sum(c.timers[STOCK].resends) + 1
+def _resends_by_path(cells: Sequence[Cell], timer: str) -> str:
+    """Paths with more than are allowed. Missed where one of them has more even of counts drawn again (Poisson)."""
+    rng = np.random.default_rng(SEED)
+    above, shown = [], False
+    for c in cells:
+        ours, stock = (sum(c.timers[name].resends) for name in (timer, STOCK))
+        if ours > 1.1 * stock + 1:
+            above.append(f"{c.path} {ours:.0f} for {stock:.0f}")
+            drawn = rng.poisson(ours, DRAWS) - 1.1 * rng.poisson(stock, DRAWS)
+            shown = shown or how(1, drawn) == "missed"
+    return f"{'missed' if shown else 'undecided'}: {', '.join(above)}" if above else "met"
 
 
 def _over_floor(cells: Sequence[Cell], timer: str, figure: Figure, limit: float) -> str:
@@ -146,7 +160,7 @@ def _over_floor(cells: Sequence[Cell], timer: str, figure: Figure, limit: float)
 
 def _of_other_paths(drawn: Floats, text: Callable[[float], str]) -> str:
     low, high = interval(drawn)
-    return f"; paths resampled {text(low)} to {text(high)}"
+    return f"; other paths like these: {text(low)} to {text(high)}"
 
 
 def _more_needless(cells: Sequence[Cell], timer: str) -> str:

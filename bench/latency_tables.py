@@ -13,15 +13,21 @@ from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import milliseconds, ratio
 
 
+def requests(c: Cell) -> str:
+    """Of each timer."""
+    ours = c.requests_of(OURS[0])
+    return f"{c.requests:,}" + (f", {ours:,} of ours" if ours != c.requests else "")
+
+
 def by_path(cells: Sequence[Cell]) -> str:
     """Of stock milliseconds, of ours ratios to it."""
-    head = ["path", "requests: each other timer; ours", "stock: p99", "stock: slowest 2 %"]
+    head = ["path", "requests of each timer", "stock: p99", "stock: slowest 2 %"]
     head.append("stock: needless in 1,000")
     head += [f"`{name}`: {figure}" for name in OURS for figure in ("p99", "slowest 2 %", "needless")]
     rows = []
     for c in cells:
         stock = c.timers[STOCK]
-        row = [f"{c.path}{'' if c.reaches_the_tail else ' °'}", f"{c.requests:,}; {c.requests_of(OURS[0]):,}"]
+        row = [f"{c.path}{'' if c.reaches_the_tail else ' °'}", requests(c)]
         row += [milliseconds(stock.of(p99)), milliseconds(stock.of(slowest))]
         row.append(f"{stock.needless_permille:.1f}")
         for name in OURS:
