@@ -138,7 +138,7 @@ def _resends(cells: Sequence[Cell], timer: str) -> str:
 
 
 def _resends_by_path(cells: Sequence[Cell], timer: str) -> str:
-    """Paths with more than are allowed. Missed where one of them has more even of counts drawn again (Poisson)."""
+    """Paths with more than are allowed. Missed: one of them has, of counts drawn again (Poisson)."""
     rng = np.random.default_rng(SEED)
     above, shown = [], False
     for c in cells:
