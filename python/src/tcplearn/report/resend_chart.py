@@ -10,8 +10,8 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Point labels are moved by so many pixels: the curve's up, every other one further, the others down and up.
-_RIGHT, _CURVE, _OTHERS = 8, (-8, -20), (12, -8)
+#: Point labels are moved by so many pixels: the curve's up, every other one further; the lowest other's down.
+_RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 
 #: What is drawn of a replay, and of the lab: keys of a summary's figures, and their titles.
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
@@ -52,9 +52,10 @@ def chart(
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
     curved = [s.policy for s in summaries if s.policy in floors]
-    others = [s.policy for s in summaries if s.policy not in floors]
+    others = [s for s in summaries if s.policy not in floors]
     panels = []
     for key, title in titles.items():
+        lowest = min((s.figures[key], s.policy) for s in others)[1] if others else ""
         rows = [
             {
                 "label": s.policy.removeprefix("rto_min "),
@@ -63,7 +64,7 @@ def chart(
                 **_interval(intervals, s.policy, key),
                 "floor": floors.get(s.policy),
                 "kind": _kind(s.policy),
-                "dy": _dy(s.policy, curved, others),
+                "dy": _dy(s.policy, curved, lowest),
             }
             for s in summaries
         ]
@@ -87,7 +88,7 @@ def chart(
             base.transform_filter(f"datum.dy == {dy}")
             .mark_text(align="left", dx=_RIGHT, dy=dy, fontSize=10)
             .encode(text="label:N", color=colour)
-            for dy in sorted({*_CURVE, *_OTHERS})
+            for dy in sorted({*_CURVE, _LOWEST, _OTHERS})
         ]
         lines = curve.encode(order="floor:Q")
         panels.append(
@@ -101,10 +102,10 @@ def _interval(intervals: Intervals | None, policy: str, key: str) -> dict[str, f
     return {} if low is None or high is None else {"low": low, "high": high}
 
 
-def _dy(policy: str, curved: Sequence[str], others: Sequence[str]) -> int:
+def _dy(policy: str, curved: Sequence[str], lowest: str) -> int:
     if policy in curved:
         return _CURVE[curved.index(policy) % 2]
-    return _OTHERS[others.index(policy) % 2]
+    return _LOWEST if policy == lowest else _OTHERS
 
 
 def _kind(policy: str) -> str:
