@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from latency_cells import OURS, geometric, spread
+from latency_cells import OURS, spread
+from latency_simulated import over_stock
 from simulated_cells import FIGURES, Cell, cells_of
 
 from tcplearn.output.markdown import table_of
@@ -26,14 +26,10 @@ WITHOUT = ":most_loss=1,most_loss_queued=1"
 
 
 def table(cells: Sequence[Cell]) -> str:
-    rows = []
-    for timer in (name + guard for name in OURS for guard in ("", WITHOUT)):
-        row = [f"`{timer}`"]
-        for figure in FIGURES:
-            each = [c.ratio(timer, figure) for c in cells]
-            drawn = np.exp(np.mean([np.log(drawn) for _, drawn in each], axis=0))
-            row.append(spread(geometric([value for value, _ in each]), drawn))
-        rows.append(row)
+    rows = [
+        [f"`{timer}`", *(spread(*over_stock(cells, timer, figure)) for figure in FIGURES)]
+        for timer in (name + guard for name in OURS for guard in ("", WITHOUT))
+    ]
     return table_of(["timer", *(f"{figure}, × stock" for figure in FIGURES)], rows)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import latency_archive
 import latency_others as others
@@ -46,26 +47,17 @@ WORKLOADS = {
 }
 
 
-def _summaries(cells: Sequence[Cell]) -> list[Summary]:
-    out = []
+def _draw(cells: Sequence[Cell], folder: Path) -> None:
+    """Summaries of the timers, and their intervals."""
+    summaries, intervals = [], {}
     for timer in (*STATIC, "thin linear", *OURS):
-        figures = {
-            key: overall(cells, timer, f)[0]
-            for key, f in zip(resend_chart.MEASURED, (p99, slowest), strict=True)
-        }
-        out.append(Summary(timer, figures | {NEEDLESS: needless(cells, timer)}))
-    return out
-
-
-def _intervals(cells: Sequence[Cell]) -> resend_chart.Intervals:
-    return {
-        timer: {
-            key: interval(overall(cells, timer, f)[1])
-            for key, f in zip(resend_chart.MEASURED, (p99, slowest), strict=True)
-        }
-        for timer in (*STATIC, "thin linear", *OURS)
-        if timer != STOCK
-    }
+        each = zip(resend_chart.MEASURED, (p99, slowest), strict=True)
+        found = {key: overall(cells, timer, f) for key, f in each}
+        figures = {key: value for key, (value, _) in found.items()}
+        summaries.append(Summary(timer, figures | {NEEDLESS: needless(cells, timer)}))
+        if timer != STOCK:
+            intervals[timer] = {key: interval(drawn) for key, (_, drawn) in found.items()}
+    resend_chart.write(summaries, folder, "latency", resend_chart.MEASURED, intervals)
 
 
 def _of_paths(cells: Sequence[Cell], found_bulk: Sequence[Cell]) -> Iterator[str]:
@@ -123,7 +115,7 @@ def _earlier() -> str:
     found = [
         f"{what} ({counted(n, 'path')})"
         for profile, what in (WORKLOADS | {"bulk": "bulk", "beside": "a transfer beside stock"}).items()
-        if (n := sum(is_earlier(file, profile) for file in paths()))
+        if (n := sum(is_earlier(file, profile) for file in paths(profile)))
     ]
     found += [what for profile, what in others.VISITS.items() if is_earlier(others.PROGRAMS, profile)]
     found += [what for profile, what in others.LOADS.items() if is_earlier(others.OVERLOAD, profile)]
@@ -145,7 +137,7 @@ def _parts(cells: Sequence[Cell], overruns: dict[str, others.Overruns]) -> Itera
 
 
 def _cells(profile: str) -> list[Cell]:
-    return [c for c in (cell(file, profile) for file in paths()) if c]
+    return [c for c in (cell(file, profile) for file in paths(profile)) if c]
 
 
 def _workloads() -> Mapping[str, Sequence[Cell]]:
@@ -173,7 +165,7 @@ def main() -> None:
     head, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
     images = PAGE.parent / "images"
-    resend_chart.write(_summaries(cells), images, "latency", resend_chart.MEASURED, _intervals(cells))
+    _draw(cells, images)
     if overruns:
         overrun_chart.write(overruns, images / "latency-fades.svg")
 

@@ -138,16 +138,16 @@ def _resends(cells: Sequence[Cell], timer: str) -> str:
 
 
 def _resends_by_path(cells: Sequence[Cell], timer: str) -> str:
-    """Paths with more than are allowed. Missed: one of them has, of counts drawn again (Poisson)."""
+    """By the counts alone; and where that is more than chance, of counts drawn again (Poisson)."""
     rng = np.random.default_rng(SEED)
-    above, shown = [], False
+    above, shown = [], []
     for c in cells:
         ours, stock = (sum(c.timers[name].resends) for name in (timer, STOCK))
         if ours > 1.1 * stock + 1:
             above.append(f"{c.path} {ours:.0f} for {stock:.0f}")
             drawn = rng.poisson(ours, DRAWS) - 1.1 * rng.poisson(stock, DRAWS)
-            shown = shown or how(1, drawn) == "missed"
-    return f"{'missed' if shown else 'undecided'}: {', '.join(above)}" if above else "met"
+            shown += [c.path] if how(1, drawn) == "missed" else []
+    return f"missed: {', '.join(above)}; more than chance: {', '.join(shown) or 'none'}" if above else "met"
 
 
 def _over_floor(cells: Sequence[Cell], timer: str, figure: Figure, limit: float) -> str:

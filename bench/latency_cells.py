@@ -30,6 +30,11 @@ BLOCK, DRAWS, SEED = 25, 400, 17
 #: Requests for a p99.9.
 LEAST_P999 = 12_000
 
+#: Paths of the other ways to send, and of a transfer beside stock's.
+WAYS = ("thin-wired", "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
+BESIDE = ("thin-wired", "thin-bloat", "thin-cellular")
+WITHOUT_BULK = "thin-delayed-acks-200"
+
 Floats = npt.NDArray[np.float64]
 #: Of runs, by timer.
 Folders = dict[str, list[Path]]
@@ -177,10 +182,16 @@ def how(limit: float, drawn: Floats) -> str:
     return "met" if high <= limit else "missed" if low > limit else "undecided"
 
 
-def paths() -> list[Path]:
-    """Those that were kept for the final figures last."""
-    found = SCENARIOS.glob("thin-*.toml")
+def paths(profile: str = "full") -> list[Path]:
+    """Of the page under a profile; those that were kept for the final figures last."""
+    found = (path for path in SCENARIOS.glob("thin-*.toml") if _is_on_page(path.stem, profile))
     return sorted(found, key=lambda path: ("kept" in path.stem, path.stem != "thin-wired", path.stem))
+
+
+def _is_on_page(stem: str, profile: str) -> bool:
+    if profile == "bulk":
+        return stem != WITHOUT_BULK
+    return profile == "full" or stem in (BESIDE if profile == "beside" else WAYS)
 
 
 def _name(arm: guest.Arm) -> str:

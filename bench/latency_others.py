@@ -166,7 +166,7 @@ def _drops(of: dict[str, Load], timer: str, spreads: float) -> tuple[float, Floa
 def jain() -> Shared:
     """Of those that are kept."""
     out: Shared = {}
-    for file in paths():
+    for file in paths("beside"):
         if found := folders_of(file, "beside"):
             out[file.stem.removeprefix("thin-")] = {
                 timer: [_index(file, folder) for folder in folders] for timer, folders in found.items()

@@ -20,18 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import latency_archive
-from latency_cells import SCENARIOS, earlier, paths
+from latency_cells import earlier, paths
 from latency_others import FADES, LOADS, OVERLOAD, PROGRAMS, VISITS
 
 from tcplearn import jobs
 from tcplearn.cli.common import progress_bar
 from tcplearn.errors import InterruptedWork, UserError
 from tcplearn.lab import kept, machine, run, scenario
-
-#: Paths of the other ways to send, and of a transfer beside stock's.
-WAYS = ("thin-wired", "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
-BESIDE = ("thin-wired", "thin-bloat", "thin-cellular")
-WITHOUT_BULK = "thin-delayed-acks-200"
 
 
 @dataclass(frozen=True)
@@ -67,10 +62,8 @@ def _wanted() -> Iterator[tuple[Path, str]]:
     yield from ((file, "full") for file in paths())
     yield FADES, "full"
     yield from ((OVERLOAD, profile) for profile in LOADS)
-    yield from ((file, "bulk") for file in paths() if file.stem != WITHOUT_BULK)
-    yield from ((SCENARIOS / f"{stem}.toml", "beside") for stem in BESIDE)
-    for profile in ("stream", "fresh", "inherit", "page"):
-        yield from ((SCENARIOS / f"{stem}.toml", profile) for stem in WAYS)
+    for profile in ("bulk", "beside", "stream", "fresh", "inherit", "page"):
+        yield from ((file, profile) for file in paths(profile))
     yield from ((PROGRAMS, profile) for profile in VISITS)
 
 

@@ -56,7 +56,7 @@ def _mean_of(found: Sequence[Drawn]) -> Drawn:
     return geometric([value for value, _ in found]), np.exp(np.mean([np.log(d) for _, d in found], axis=0))
 
 
-def _over_stock(cells: Sequence[Cell], timer: str, figure: str) -> Drawn:
+def over_stock(cells: Sequence[Cell], timer: str, figure: str) -> Drawn:
     return _mean_of([c.ratio(timer, figure) for c in cells])
 
 
@@ -80,7 +80,7 @@ def _bar_rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
         (SLOWEST, rest, ELSEWHERE, 1.02),
     ):
         row = [f"{figure}, {where} ({counted(len(of), 'path')})", f"≤ {most:.2f} × stock"]
-        yield [*row, *(_judged(_over_stock(of, o, figure), most) for o in OURS)]
+        yield [*row, *(_judged(over_stock(of, o, figure), most) for o in OURS)]
     row = [f"{P99} of the worst path", "≤ 1.10 × stock"]
     for timer in OURS:
         worst = max(cells, key=functools.partial(_p99, timer=timer))
@@ -142,7 +142,7 @@ def by_timer(cells: Sequence[Cell]) -> str:
     rows = []
     for timer in (*PEERS, *OURS):
         row = [f"`{timer}`" if timer in OURS else timer]
-        row += ["1" if timer == STOCK else spread(*_over_stock(cells, timer, figure)) for figure in FIGURES]
+        row += ["1" if timer == STOCK else spread(*over_stock(cells, timer, figure)) for figure in FIGURES]
         worst = max(cells, key=functools.partial(_p99, timer=timer))
         row.append("" if timer == STOCK else f"{ratio(worst.ratio(timer, P99)[0])} ({worst.path})")
         rows.append([*row, f"{_needless(cells, timer):.1f}"])

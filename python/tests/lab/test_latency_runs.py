@@ -24,7 +24,7 @@ import latency_others as others
 import latency_runs
 
 NAMES = "TcpExt: TCPTimeouts TCPLossProbes TCPDSACKRecv\n"
-WIRED = latency_runs.SCENARIOS / "thin-wired.toml"
+WIRED = cells.SCENARIOS / "thin-wired.toml"
 ARM = "cubic+stock+tlp-on"
 PRINTS = {"page": "of the page", "before": "of the one before"}
 
