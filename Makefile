@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: everything in under
-# half an hour.
+# demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: the checks, in at most
+# thirteen minutes from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man ns3 ns3-test dev test test-full try core-test core-fuzz capture-fuzz text-fuzz bench lint fmt clean
+.PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full try core-build core-test core-sanitize reference \
+  core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint fmt clean
 
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
@@ -54,9 +55,11 @@ build/ns3/.packages: Makefile
 	@mkdir -p $(@D)
 	@touch $@
 
-ns3-test: ns3
-	ninja -C build/ns3 --quiet
-	ctest --test-dir build/ns3 --output-on-failure
+ns3-build: ns3
+	@ninja -C build/ns3 --quiet
+
+ns3-test: ns3-build
+	ctest --test-dir build/ns3 --output-on-failure -j $(JOBS) $(call JUNIT,ns3)
 
 $(VENV)/.packages: python/requirements.txt
 	tools/system-packages $(BUILD_PACKAGES)
@@ -81,25 +84,58 @@ $(MODULES):
 
 dev: install $(VENV)/.dev
 
-$(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages
+dev-python: $(BIN)/tcplearn $(VENV)/.lab $(VENV)/.dev man
+
+$(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages | $(BIN)/tcplearn
 	tools/system-packages $(TEST_PACKAGES)
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-test: dev lint core-test core-fuzz capture-fuzz text-fuzz ns3-test
-	$(BIN)/pytest -m "not full"
+# All packages in one go, then what is built, then what is checked: two at a time, each timed (tools/test-times).
+# What one check builds no other builds: they run beside each other.
+JOBS := $(shell nproc)
+TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
+JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
+BUILDS := dev-python ns3-build core-build capture-build
+CHECKS := lab-guests reference lint core-sanitize core-test ns3-test capture-replay
+.PHONY: $(addprefix timed-,$(BUILDS) $(CHECKS))
+$(addprefix timed-,$(BUILDS) $(CHECKS)): timed-%:
+	@tools/timed $* $(MAKE) --no-print-directory $*
+
+test:
+	@rm -rf build/times
+	@tools/timed packages tools/system-packages $(BUILD_PACKAGES) $(NS3_PACKAGES) $(LAB_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES)
+	@$(TOGETHER) $(addprefix timed-,$(BUILDS))
+	@$(TOGETHER) $(addprefix timed-,$(CHECKS))
+	@code=0; tools/timed pytest $(BIN)/pytest -n $(JOBS) -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
+	  tools/test-times; exit $$code
 
 test-full: test
-	$(MAKE) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=300 FUZZ_SEED=0
-	$(BIN)/pytest -m full
+	$(TOGETHER) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=60 FUZZ_SEED=0
+	$(BIN)/pytest -n $(JOBS) -m full --durations=30
 
-core-test: dev
-	cmake -S core -B build/core -G Ninja >/dev/null
-	cmake --build build/core
-	ctest --test-dir build/core --output-on-failure
-	cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON -DTCPLEARN_CHECK_RANGES=ON >/dev/null
-	cmake --build build/core-sanitize
-	ctest --test-dir build/core-sanitize -L fast --output-on-failure
+core-build:
+	@cmake -S core -B build/core -G Ninja >/dev/null
+	@cmake -S core -B build/core-sanitize -G Ninja -DTCPLEARN_SANITIZE=ON -DTCPLEARN_CHECK_RANGES=ON >/dev/null
+	@cmake --build build/core >/dev/null
+	@cmake --build build/core-sanitize >/dev/null
+
+core-test: core-build
+	ctest --test-dir build/core --output-on-failure -LE reference -j $(JOBS) $(call JUNIT,core)
+
+core-sanitize: core-build
+	ctest --test-dir build/core-sanitize --output-on-failure -L fast -j $(JOBS) $(call JUNIT,core-sanitize)
+
+# The vectors are what the independent reference answers: a matter of these files alone.
+REFERENCE := $(shell find vectors -type f) core/tools/exp_tables.py $(shell find core/include -name '*_table*.h')
+reference: build/.reference
+build/.reference: $(REFERENCE) | core-build
+	ctest --test-dir build/core --output-on-failure -L reference $(call JUNIT,reference)
+	@touch $@
+
+# the guests of the lab and their modules, which its tests would otherwise wait for
+lab-guests: dev-python
+	$(BIN)/python -c 'from tcplearn.lab import machine; machine.prepare(machine.cache_folder(), programs=True)'
 
 # one estimator with its presets, while it is written: make try E=median
 try: $(BIN)/tcplearn $(VENV)/.dev
@@ -121,10 +157,20 @@ core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
 
 CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
-build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h | dev
+build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h 
+	@tools/system-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@mkdir -p $(@D)
 	clang++-14 -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@
+
+capture-build: build/capture-fuzz/fuzz_capture
+
+# The corpus and a few seconds of a fixed seed: each packet reader under the sanitizers.
+capture-replay: build/capture-fuzz/fuzz_capture
+	@rm -rf build/capture-fuzz/replayed && mkdir -p build/capture-fuzz/replayed build/capture-fuzz/seeds
+	$(BIN)/python python/tests/traces/make_corpus.py build/capture-fuzz/seeds
+	$< -runs=20000 -seed=1 -max_len=8192 -timeout=10 -verbosity=0 -artifact_prefix=build/capture-fuzz/ \
+	  build/capture-fuzz/replayed build/capture-fuzz/seeds
 
 capture-fuzz: build/capture-fuzz/fuzz_capture
 	@mkdir -p build/capture-fuzz/seeds build/capture-fuzz/corpus

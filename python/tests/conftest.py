@@ -7,6 +7,7 @@ import importlib
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -72,3 +73,15 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts the folders that take longest first, so that no process is left with them at the end, and keeps
+    tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`)."""
+    budgets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["tcplearn"]["test_budgets_s"]
+    items.sort(key=lambda item: -budgets.get(item.path.parent.name, 0))
+    for item in items:
+        shared = getattr(item, "_fixtureinfo", None)
+        defined = [one for many in shared.name2fixturedefs.values() for one in many] if shared else []
+        if any(one.scope == "module" for one in defined):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))

@@ -37,20 +37,15 @@ tlp = [false]
 
 
 @pytest.fixture(scope="session")
-def ready() -> machine.Machine:
-    """The guest and the module, where the user's own runs keep them too: made once a day."""
-    return machine.prepare(machine.cache_folder())
-
-
-@pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[scenario.Scenario, Path]]:
     folder = tmp_path_factory.mktemp("lab")
     (folder / "small.toml").write_text(SMALL)
     yield scenario.load(folder / "small.toml"), folder / "runs"
 
 
-def test_golden_vectors_in_the_kernel(ready: machine.Machine) -> None:
-    lines = check.check_vectors(ready)
+@pytest.mark.xdist_group("kernel-vectors")
+def test_golden_vectors_in_the_kernel(compared_vectors: list[str]) -> None:
+    lines = compared_vectors
     sent = sum(line.startswith("q ") for line in vectors.kernel_lines(ROOT / "vectors"))
     assert lines[-1].startswith("all ") and f"answers {sent} wrong 0 untried 0" in lines[-1]
     (startups,) = [line for line in lines if line.startswith("startups ")]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -37,9 +38,18 @@ def program() -> Path:
 
 
 def build() -> None:
+    """Builds the program where a source has changed. Of several processes one builds and the others wait.
+    Raises FailedError."""
     if os.environ.get("TCPLEARN_NS3"):
         return
     program()
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _build()
+
+
+def _build() -> None:
     if not shutil.which("cmake") or not shutil.which("ninja"):
         raise FailedError(f"the simulation program is not built: run `make ns3` (Debian: {PACKAGES})")
     configure = ["cmake", "-S", str(ROOT / "ns3"), "-B", str(BUILD), "-G", "Ninja"]
