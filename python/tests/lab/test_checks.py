@@ -87,7 +87,7 @@ def test_promises_on_another_kernel(kernel: str) -> None:
 
 def test_storm_on_four_processors() -> None:
     """Not repeatable to the byte: the processors' order is the host's."""
-    lines = check.run("smp", seconds=20)
+    lines = check.run("smp", seconds=10)
     assert "processors 4" in lines and any(line.startswith("round 1: opened ") for line in lines)
 
 

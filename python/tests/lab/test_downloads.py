@@ -12,7 +12,8 @@ from scenario_text import load, refused
 from samples import ROOT
 from tcplearn.__main__ import main
 from tcplearn.errors import FailedError
-from tcplearn.lab import downloads, first_rto, guest, scenario
+from tcplearn.jobs import Place
+from tcplearn.lab import downloads, first_rto, guest, run, scenario
 from tcplearn.lab.handshake_waits import Connection, Sending
 from tcplearn.papers.baddam2018 import cells, published
 from tcplearn.papers.baddam2018 import first_rto as page
@@ -131,6 +132,33 @@ def test_a_trial_has_the_program_where_it_says() -> None:
     assert " 1 24 1 64 65 66 >" in first_rto.script(of, replace(both, fresh=True))
 
 
+def test_a_download_under_each_ends_kernel(tmp_path: Path) -> None:
+    """With the downloader's SYNs beside it; tshark counts at both ends what was sent again."""
+    chosen = scenario.load(GRID, "smoke")
+    algorithms = chosen.algorithms.model_copy(update={"of": {"reno": ["stock", "linreg/reno"]}})
+    chosen = chosen.model_copy(update={"algorithms": algorithms})
+    finished = run.run(chosen, run.Options(out=tmp_path))
+    assert not finished.failures
+    value = {(row["algorithm"], row["metric"]): row["value"] for row in finished.rows}
+    arms = [arm.name for arm in guest.arms(chosen, 0)]
+    assert len(arms) == 3
+    for arm in arms:
+        for end in ("sender", "receiver"):
+            assert value[arm, f"resent_at_{end}_packets"] is not None, (arm, end)
+
+
+def test_a_known_place_is_sent_to_again_soon_by_a_stock_kernel(tmp_path: Path) -> None:
+    """The sock_ops program at both ends of Debian's kernel, whose verifier takes it: it sends again soon."""
+    (known,) = (trial for trial in page.trials() if trial.name == page.KNOWN_AT_BOTH)
+    few = replace(page.network(small=True), count=12)
+    found = first_rto.run(few, [known], Place(), tmp_path)[known.name]
+    assert len(found) == 12 * len(few.places)
+    waits_ms = page.waits_ms(found)
+    assert 0 < waits_ms.mean() < 600  # stock's is a second or more
+
+
+@pytest.mark.full
+@pytest.mark.pages
 def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
     """Downloads under both ends' kernels beside SYNs, pings, and first RTOs, in the machine."""
     words = ["papers", "baddam2018", "--profile", "smoke", "-q", "--out", str(tmp_path / "kept")]

@@ -108,6 +108,16 @@ def test_the_page_says_what_was_begun_with() -> None:
     assert "Notes." in text and "![A](figures/a.svg)" in text and "dropped alone" not in text
 
 
+def test_pages_from_nginx_to_curl(tmp_path: Path) -> None:
+    """Each loses its first SYN-ACK, and begins with what the policy chose."""
+    finished = run.run(scenario.load(NEAR, "smoke"), run.Options(out=tmp_path))
+    assert not finished.failures
+    fetched = pages.read(finished.folders[0] / "cubic+stock+tsl--3-16+tlp-on")
+    assert len(fetched) == 3 and all(p.is_lost and p.handshake_us > 1_000_000 for p in fetched)
+
+
+@pytest.mark.full
+@pytest.mark.pages
 def test_smoke_of_the_papers_page(tmp_path: Path) -> None:
     """nginx to curl in the machine, near and far: the page and its pictures."""
     words = ["papers", "tambuwal2018", "--only", "lab", "--profile", "smoke", "-q"]

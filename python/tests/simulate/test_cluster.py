@@ -14,7 +14,7 @@ import pytest
 from conftest import REAL_RUNS, REAL_SWEEP, Simulate, until_on_disk
 from dask_cluster import Cluster
 
-pytestmark = pytest.mark.usefixtures("ns3")
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("ns3")]
 
 
 def test_a_dask_cluster_loses_a_worker_and_its_client(
