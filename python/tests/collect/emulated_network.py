@@ -38,6 +38,7 @@ class Place:
     handshake_loss: float = 0.0  # of each SYN and each SYN-ACK, beside `loss`
     clean_syns: int = 0  # of the first so many none is lost so
     jitter: float = 0.0  # mean of what is added to the RTT, as a share of it
+    step_ms: float = 0.0  # what each further address of it adds to the RTT: 10.99.K.2 that, 10.99.K.3 twice that
 
 
 class Network:
@@ -108,6 +109,7 @@ class Network:
             self._ip(lines, "-n", machine)
         for k, host in enumerate(self._hosts, 1):
             lines = ["link set lo up", "link set eth0 up", f"addr add 10.99.{k}.1/32 dev eth0"]
+            lines += [f"route add local 10.99.{k}.0/24 dev eth0"]
             lines += [f"addr add fd99:{k}::1/128 dev eth0 nodad", "route add default dev eth0"]
             self._ip([*lines, "route add ::/0 dev eth0"], "-n", host)
 

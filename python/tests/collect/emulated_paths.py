@@ -64,10 +64,13 @@ class Way:
         self._handshake_loss, self._clean = place["handshake_loss"], place["clean_syns"]
         self.dropped: list[tuple[str, int]] = []
         self._jitter_s = self._least_s * place["jitter"]
+        self._step_s, self._host = place["step_ms"] / 2000, 19 if there else 15
         self.left = place["vanishes_after"] if there else None
 
-    def delay_s(self) -> float:
-        return self._least_s + (self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0)
+    def delay_s(self, packet: bytes) -> float:
+        further = packet[self._host] - 1 if self._step_s and packet[0] >> 4 == 4 else 0
+        jitter_s = self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0
+        return self._least_s + further * self._step_s + jitter_s
 
     def _loses_handshake(self, packet: bytes) -> bool:
         """A SYN or SYN-ACK of IPv4: to or from which address and port of the one that measures."""
@@ -138,7 +141,7 @@ class Relay:
                 packet = os.read(handle, 4096)
                 if way.passes(packet):
                     self._count += 1
-                    heapq.heappush(self._queue, (now_s + way.delay_s(), self._count, way.out, packet))
+                    heapq.heappush(self._queue, (now_s + way.delay_s(packet), self._count, way.out, packet))
 
     def _note(self, now_s: float) -> None:
         """SYNs that come in from the measuring machine."""
