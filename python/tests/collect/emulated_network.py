@@ -38,7 +38,9 @@ class Place:
     handshake_loss: float = 0.0  # of each SYN and each SYN-ACK, beside `loss`
     clean_syns: int = 0  # of the first so many none is lost so
     jitter: float = 0.0  # mean of what is added to the RTT, as a share of it
-    step_ms: float = 0.0  # what each further address of it adds to the RTT: 10.99.K.2 that, 10.99.K.3 twice that
+    step_ms: float = (
+        0.0  # what each further address of it adds to the RTT: 10.99.K.2 that, 10.99.K.3 twice that
+    )
 
 
 class Network:

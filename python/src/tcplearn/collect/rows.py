@@ -20,16 +20,21 @@ COLUMNS: dict[str, tuple[type, str]] = {
     "port": (int, "TCP port"),
     "method": (
         str,
-        "raw: SYNs of our own; connect: the kernel's; hping3, tcptraceroute: read from their output",
+        "raw: SYNs of our own; connect: the kernel's; hping3, traceroute, tcptraceroute: read from what they "
+        "printed",
     ),
-    "state": (str, "open, closed (it answers with RST), silent, unreachable or unresolved"),
+    "state": (
+        str,
+        "open, closed (it answers with RST), answered (which of them is not said), silent, unreachable or "
+        "unresolved",
+    ),
     "hops": (int, "routers on the way there; none: not found out"),
     "ttl": (int, "TTL of its answers as they come in; none without privilege"),
     "rtt_min_us": (int, "least RTT"),
     "rtt_avg_us": (int, "mean RTT"),
     "rtt_max_us": (int, "largest RTT"),
     "samples": (int, "pings answered"),
-    "sent": (int, "pings sent"),
+    "sent": (int, "pings sent; none: not known"),
     "loss": (float, "share of them that was not answered"),
     "started_us": (int, "when it was measured: microseconds since 1970 in UTC"),
     "ended_us": (int, "when that was done"),
@@ -50,7 +55,7 @@ class Row:
     rtt_avg_us: int | None = None
     rtt_max_us: int | None = None
     samples: int = 0
-    sent: int = 0
+    sent: int | None = 0
     loss: float | None = None
     started_us: int | None = None
     ended_us: int | None = None

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Runs of hping3, from what it printed.
+
+Where standard output goes to a file it is buffered, and standard error, which has the statistics, is not:
+they come before the header, after the answers or in the middle of one. So an answer belongs to the run whose
+address it names, statistics to the run whose host they name, and both must agree."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, Statistics
+from tcplearn.collect.probe import Answer
+
+#: HPING example.com (eth0 93.184.216.34): S set, 40 headers + 0 data bytes
+_HEADER = re.compile(
+    r"HPING (\S+) \((?:\S+ )?(\S+)\): (raw IP mode|icmp mode|udp mode|NO FLAGS are|[A-Z]+) set, "
+    r"\d+ headers \+ \d+ data bytes"
+)
+#: len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9 ms
+#: With -V it ends in "tos=0 iplen=44", and goes on in the next line, a third with seq= and ack= after it.
+_TAIL = (
+    r"(?:sport=(?P<port>\d{1,5}) flags=(?P<flags>[A-Za-z]+) seq=(?P<seq>\d{1,9}) win=\d+|(?:icmp_)?seq=\d+)"
+    rf" rtt=(?P<rtt>{NUMBER}) ms"
+)
+_BEGINNING = r"(?P<again>DUP! )?len=\d+ ip=(?P<ip>\S+) ttl=(?P<ttl>\d{1,3}) (?:DF )?id=\+?-?\d+ "
+_ANSWER = re.compile(_BEGINNING + _TAIL)
+_FIRST_OF_SEVERAL = re.compile(_BEGINNING + r"tos=[0-9a-f]+ iplen=\d+")
+_SECOND = re.compile(_TAIL)
+_THIRD = re.compile(r"seq=\d+ ack=\d+ sum=[0-9a-f]+ urp=\d+")
+_HOP = re.compile(r"hop=(\d{1,3}) TTL 0 during \w+ from ip=(\S+?)(?: ?name=.*)?")
+_HOP_RTT = re.compile(rf"hop=\d+ hoprtt={NUMBER} ms")
+_EXPIRED = re.compile(r"TTL 0 during \w+ from ip=(\S+?)(?: ?name=.*)?")
+_UNREACHABLE = re.compile(r"ICMP (.+) from ip=(\S+?)(?: ?name=.*)?")
+_FLOOD = "hping in flood mode"
+_SECOND_US, _NEAR_US = 1_000_000, 10_000
+#: What is left of lines that were torn.
+_TORN = re.compile(
+    r"HPING \S+ \(|hping statistic ---|\d packets (?:transmitted|tramitted), \d+ packets received, -?\d+% "
+    r"|round-trip min/avg/max = |\blen=\d+ |\bip=[0-9]|\brtt=|hoprtt|\bsport=|\bwin=|\bTTL 0 during"
+    r"|iplen=|\bseq=\d+ ack="
+)
+_BOTH = "print both streams of one run after another into a file, as by `hping3 ... >>log 2>&1`"
+_MIXED = f"the output of several runs is mixed; {_BOTH}, or each run into a file of its own"
+
+
+@dataclass(slots=True)
+class _Ping:
+    """A run, while its lines are read."""
+
+    printed: Printed
+    at: int
+    host: str
+    address: str
+    mode: str
+    statistics: Statistics | None = None
+    rtts_us: list[int] = field(default_factory=list)  # of answers that are no duplicates
+    timed_us: list[int] = field(default_factory=list)  # of all that have one
+    answers: int = 0
+    again: int = 0  # duplicates
+    untimed: int = 0
+    ports: set[int] = field(default_factory=set)
+    states: set[str] = field(default_factory=set)
+    ttl: int | None = None
+    first: int | None = None  # the number of the first request that was answered
+    hops: list[tuple[int, str]] = field(default_factory=list)  # of routers: which hop, who
+    hops_before: int | None = None  # how many of them were known when the host first answered
+    expired: int = 0
+    unreachable: list[tuple[str, str]] = field(default_factory=list)  # what, from whom
+
+    def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
+        """Take in an answer of the host: `tail` is its second line, or the same one."""
+        rtt_us = self.printed.microseconds(tail["rtt"], self.at)
+        self.answers += 1
+        self.ttl = int(found["ttl"])
+        flags = tail["flags"] or ""
+        if "S" in flags:
+            self.states.add(Answer.open.value)
+        else:
+            self.states.add(Answer.closed.value if "R" in flags and self.mode == "S" else ANSWERED)
+        if tail["port"]:
+            self.ports.add(int(tail["port"]))
+            if self.first is None:
+                self.first = int(tail["seq"])
+        if self.hops_before is None:
+            self.hops_before = len(self.hops)
+        if found["again"]:
+            self.again += 1
+        elif rtt_us:
+            self.rtts_us.append(rtt_us)
+        self.untimed += not rtt_us  # to a request of another run to this port; or below 0.05 ms
+        self.timed_us.append(rtt_us)
+
+    def lines(self) -> int:
+        """How many packets it printed a line for."""
+        return self.answers + len(self.hops) + self.expired + len(self.unreachable)
+
+    def disagrees(self) -> str:
+        """Why the statistics are not of these answers, or ''."""
+        total = self.statistics
+        if not total or self._quiet():
+            return ""
+        if total.received != self.lines() and not (self.hops and total.received > self.lines()):
+            return f"{self.lines()} answers are printed and {total.received} counted"
+        if self.untimed or self.hops or self.unreachable or not self.timed_us:
+            return ""
+        mean_us = sum(self.timed_us) / len(self.timed_us)
+        if (min(self.timed_us), max(self.timed_us)) != (total.least_us, total.most_us) or abs(
+            mean_us - total.mean_us
+        ) > 151:  # both were rounded to 0.1 ms
+            return "the RTTs are not those of its statistics"
+        return ""
+
+    def _quiet(self) -> bool:
+        """Whether it counted answers and printed none."""
+        return bool(self.statistics and self.statistics.received and not self.lines())
+
+    def run(self) -> Run:
+        run = Run(self.host, self.address, "hping3")
+        run.ttl, run.rtts_us = self.ttl, self._round_trips_us()
+        run.samples = len(self.rtts_us)
+        run.port = next(iter(self.ports), 0)
+        for state in self.states:
+            run.found(state)
+        if self.unreachable:
+            run.found(ANSWERED if self._port_unreachable() else Answer.unreachable.value)
+        run.sent = self.statistics.sent if self.statistics and not self.untimed else None
+        if self.hops or self.expired:
+            self._traced(run)
+        elif self.statistics and self.statistics.received and not self.answers:
+            self._summed_up(run, self.statistics)
+        return run
+
+    def _round_trips_us(self) -> list[int]:
+        """Return the RTTs without those that are a second longer than others: hping3 takes the seconds of a
+        time from a coarser clock than its microseconds, and a lost SYN-ACK is sent again after a second."""
+        others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
+        if not others:
+            return self.rtts_us
+        least, most = min(others) + _SECOND_US - _NEAR_US, max(others) + _SECOND_US + _NEAR_US
+        return [rtt_us for rtt_us in self.rtts_us if not least <= rtt_us <= most]
+
+    def _port_unreachable(self) -> bool:
+        """Whether the host itself says so, as it answers UDP."""
+        return self.mode == "udp mode" and set(self.unreachable) == {("Port Unreachable", self.address)}
+
+    def _traced(self, run: Run) -> None:
+        """Fill in the hops, where each router has one number, up from where it began."""
+        numbers, routers = [hop for hop, _ in self.hops], {router for _, router in self.hops}
+        rises = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
+        if self.answers and rises and self.hops_before == len(numbers) == len(routers):
+            run.hops = numbers[-1]
+        total = self.statistics
+        # Each request before the first that the host answered had a router's answer: none of those was lost.
+        counted = total and not self.expired and not self.unreachable and not self.untimed
+        run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
+        if total and not self.answers and total.received > self.lines():
+            self.refuse("answers that are not printed may be the host's; run hping3 --traceroute without -q")
+
+    def _summed_up(self, run: Run, total: Statistics) -> None:
+        """Fill in what the statistics alone say: `hping3 -q`, or UDP."""
+        if total.received > total.sent:
+            self.refuse("more answers than requests: duplicates are in its RTTs; run it without -q")
+        if not total.most_us:  # ICMP errors have no RTT
+            run.found(Answer.unreachable.value)
+        elif not self.unreachable or self._port_unreachable():
+            run.found(ANSWERED)
+            run.samples = total.received
+            run.summary_us = (total.least_us, total.mean_us, total.most_us)
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise UserError with the place of its header."""
+        self.printed.refuse(self.at, f"HPING {self.host}: {why}")
+
+
+class HpingFile:
+    """The runs of one file."""
+
+    def __init__(self, printed: Printed, headers: Iterable[tuple[int, str]]) -> None:
+        self._printed = printed
+        self.runs: list[_Ping] = []
+        self.statistics = list(printed.statistics)
+        self._by_address: dict[str, list[_Ping]] = defaultdict(list)
+        for at, line in headers:
+            self._begin(at, line)
+        self._current: _Ping | None = None
+        self._begun = 0
+        self._first: re.Match[str] | None = None  # of an answer that spans lines
+        self._expect_third = False
+        self._mixed = False  # answers of another run than the last that began
+        self._without_address: int | None = None  # where the first line is that names no host
+        self._at = 0
+
+    @staticmethod
+    def is_header(line: str) -> bool:
+        return bool(_HEADER.fullmatch(line))
+
+    def _begin(self, at: int, line: str) -> None:
+        found = _HEADER.fullmatch(line)
+        assert found
+        run = _Ping(self._printed, at, found[1], self._printed.address(found[2], at), found[3])
+        self.runs.append(run)
+        self._by_address[run.address].append(run)
+
+    def line(self, at: int, line: str) -> bool:
+        """Read one; False: it is not of hping3."""
+        if self._first or self._expect_third:
+            self._go_on(at, line)
+        elif self.is_header(line):
+            self._current = self.runs[self._begun]
+            self._begun += 1
+        elif found := _ANSWER.fullmatch(line):
+            self._of(found, at).answer(found, found)
+        elif found := _FIRST_OF_SEVERAL.fullmatch(line):
+            self._first, self._at = found, at
+        elif not self._of_a_router(at, line):
+            if line.startswith(_FLOOD):
+                self._printed.refuse(at, "hping3 --flood shows no answers; leave this run out")
+            if _TORN.search(line) and not line.startswith("\t"):  # -j and -J print packets so
+                self._printed.refuse(at, f"a line of hping3 that is torn or unknown: {_MIXED}")
+            return False
+        return True
+
+    def _go_on(self, at: int, line: str) -> None:
+        if self._first and (found := _SECOND.fullmatch(line)):
+            self._of(self._first, self._at).answer(self._first, found)
+            self._first, self._expect_third = None, bool(found["port"])
+        elif self._expect_third and _THIRD.fullmatch(line):
+            self._expect_third = False
+        else:
+            self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
+
+    def _of(self, found: re.Match[str], at: int) -> _Ping:
+        """Return the run that this answer is of: the last with that address."""
+        address = self._printed.address(found["ip"], at)
+        if self._current and self._current.address == address:
+            return self._current
+        runs = self._by_address.get(address)
+        if not runs:
+            self._printed.refuse(
+                at, f"an answer of {address}, which no HPING line of this file names: {_BOTH}"
+            )
+        self._mixed = True
+        return next((run for run in reversed(runs) if run.at < at), runs[0])
+
+    def _of_a_router(self, at: int, line: str) -> bool:
+        hop, expired, refused = (form.fullmatch(line) for form in (_HOP, _EXPIRED, _UNREACHABLE))
+        if not (hop or expired or refused):
+            return bool(_HOP_RTT.fullmatch(line))
+        if not self._current:
+            self._printed.refuse(at, f"an ICMP message before any HPING line: {_MIXED}")
+        if self._without_address is None:
+            self._without_address = at
+        if hop:
+            self._current.hops.append((int(hop[1]), hop[2]))
+        elif expired:
+            self._current.expired += 1
+        elif refused:
+            self._current.unreachable.append((refused[1], refused[2]))
+        return True
+
+    def finish(self) -> None:
+        """Check what only the end can show."""
+        if self._first or self._expect_third:
+            self._printed.refuse_all("ends in the middle of an answer of hping3 -V; delete it")
+        if self._mixed and self._without_address is not None:
+            self._printed.refuse(self._without_address, f"a router's message says not to which run: {_MIXED}")
+        self._pair()
+
+    def _pair(self) -> None:
+        """Give runs of a host the statistics of that host, in order; what has no partner here is left."""
+        left = []
+        for host in dict.fromkeys(total.host for total in self.statistics):
+            totals = [total for total in self.statistics if total.host == host]
+            runs = [run for run in self.runs if run.host == host]
+            if not runs:
+                left += totals
+            elif len(runs) != len(totals):
+                self._printed.refuse(
+                    totals[0].at,
+                    f"{len(totals)} statistics of {host} for {len(runs)} runs; delete the run without them",
+                )
+            for run, total in zip(runs, totals, strict=False):
+                run.statistics = total
+        self.statistics = left
+
+
+def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
+    """Return the runs of all files, each with its statistics, wherever they are."""
+    _pair_across(files)
+    runs = [run for _, file in files for run in file.runs]
+    for run in runs:
+        if why := run.disagrees():
+            run.refuse(f"{why}: {_MIXED}")
+    talks = any(run.lines() and not run.statistics for run in runs)
+    for run in runs:
+        if not run.statistics and not run.lines() and not talks:
+            run.refuse(f"neither answers nor statistics: quiet (-q), or interrupted; {_BOTH}")
+        if len(run.ports) > 1:  # hping3 -p ++80
+            run.refuse("answers of several ports; a row is of one, so leave this run out")
+    return [run.run() for run in runs]
+
+
+def _pair_across(files: Sequence[tuple[Printed, HpingFile]]) -> None:
+    """Standard error may be in a file of its own."""
+    totals: dict[str, list[tuple[Printed, Statistics]]] = defaultdict(list)
+    for printed, file in files:
+        for total in file.statistics:
+            totals[total.host].append((printed, total))
+    for host, found in totals.items():
+        runs = [run for _, file in files for run in file.runs if run.host == host and not run.statistics]
+        if len(runs) != len(found):
+            printed, total = found[0]
+            printed.refuse(
+                total.at, f"statistics of {host} without its HPING line; import its standard output too"
+            )
+        for run, (_, total) in zip(runs, found, strict=True):
+            run.statistics = total

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a tool printed into one file, what one of its runs says, and how a place in it is refused."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from tcplearn.collect.probe import Answer
+from tcplearn.errors import UserError, printable
+
+#: A host answered, and nothing says whether the port is open: `hping3 -q`, ICMP, UDP.
+ANSWERED = "answered"
+#: What says the most comes first.
+STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.value, Answer.silent.value)
+NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
+#: Beyond what a round trip can be: an hour.
+_RTT_MAX_MS = 3.6e6
+
+#: hping3 writes this to standard error, from its first line feed on. What it had printed of its answers by
+#: then may end anywhere in a line.
+_STATISTICS = re.compile(
+    r"(?:\n|\A)--- (?P<host>\S+) hping statistic ---\n"
+    r"(?P<sent>\d{1,12}) packets (?:transmitted|tramitted), (?P<received>\d{1,12}) packets received, "
+    r"-?\d{1,12}% packet loss\n"
+    r"(?:\d+ out of sequence packets received\n)?"
+    rf"round-trip min/avg/max = (?P<least>{NUMBER})/(?P<mean>{NUMBER})/(?P<most>{NUMBER}) ms(?:\n|\Z)"
+)
+#: "get hostname..." is overwritten by backspaces once the name is there.
+_LOOKING_UP = re.compile(r"get hostname\.\.\.(?:\x08+ *\x08+)?|\x08+ *\x08+")
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What hping3 says at its end."""
+
+    host: str
+    at: int  # in the text of its file
+    sent: int
+    received: int
+    least_us: int
+    mean_us: int
+    most_us: int
+
+
+@dataclass(slots=True)
+class Run:
+    """What one run of a tool says of one address."""
+
+    host: str
+    address: str
+    method: str
+    port: int = 0  # 0: not said
+    hops: int | None = None
+    ttl: int | None = None
+    state: str = Answer.silent.value
+    rtts_us: list[int] = field(default_factory=list)
+    samples: int = 0  # answers; some may have no RTT of their own
+    sent: int | None = None  # None: not said
+    summary_us: tuple[int, int, int] | None = None  # min, mean, max of answers that have no RTT of their own
+
+    def found(self, state: str) -> None:
+        """Keep the state that says more."""
+        self.state = min(self.state, state, key=STATES.index)
+
+
+class Printed:
+    """The text of a file. `lines` are those of standard output, whole again; `statistics` are taken out."""
+
+    def __init__(self, path: Path) -> None:
+        self._where = printable(path)
+        try:
+            self._text = path.read_text(encoding="utf-8", errors="replace")  # with \n for \r\n
+        except OSError as error:
+            raise UserError(
+                f"{self._where}: cannot read: {(error.strerror or str(error)).lower()}"
+            ) from error
+        self.statistics: list[Statistics] = []
+        self._starts: list[int] = []  # of what is left, in `rest`
+        self._offsets: list[int] = []  # and of the same in the text
+        rest, end = "", 0
+        for found in _STATISTICS.finditer(self._text):
+            self._piece(len(rest), end)
+            rest += self._text[end : found.start()]
+            end = found.end()
+            self.statistics.append(self._of(found))
+        self._piece(len(rest), end)
+        self._rest = rest + self._text[end:]
+
+    def _piece(self, start: int, offset: int) -> None:
+        self._starts.append(start)
+        self._offsets.append(offset)
+
+    def _of(self, found: re.Match[str]) -> Statistics:
+        at = found.start("host")
+        rtts_us = [self.microseconds(found[name], at) for name in ("least", "mean", "most")]
+        if not rtts_us[0] <= rtts_us[1] + 100 or not rtts_us[1] <= rtts_us[2] + 100:
+            self.refuse(at, f"min/avg/max are {found['least']}/{found['mean']}/{found['most']}")
+        return Statistics(found["host"], at, int(found["sent"]), int(found["received"]), *rtts_us)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield where each begins and what it says, without the names that were being looked up."""
+        start = 0
+        for line in self._rest.split("\n"):
+            piece = bisect_right(self._starts, start) - 1
+            yield self._offsets[piece] + start - self._starts[piece], _LOOKING_UP.sub("", line).rstrip()
+            start += len(line) + 1
+
+    def microseconds(self, text: str, at: int) -> int:
+        if float(text) > _RTT_MAX_MS:
+            self.refuse(at, f"an RTT of {text[:20]} ms: more than an hour")
+        return round(float(text) * 1000)
+
+    def address(self, text: str, at: int) -> str:
+        try:
+            return str(ipaddress.ip_address(text))
+        except ValueError:
+            self.refuse(at, f"{printable(text)[:40]!r} is not one host's address; leave this run out")
+
+    def refuse(self, at: int, why: str) -> NoReturn:
+        """Raise UserError with the place in the file."""
+        number = self._text.count("\n", 0, at) + 1
+        raise UserError(f"{self._where}:{number}: {why}")
+
+    def refuse_all(self, why: str) -> NoReturn:
+        raise UserError(f"{self._where}: {why}")
