@@ -13,7 +13,7 @@ LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
 # tcplearn first-rto: compiler, loader and headers of its BPF program
 BPF_PACKAGES := clang-14 bpftool libbpf-dev
 # iproute2 makes the emulated networks; chromium opens the reports; groff and mandoc read the manual pages
-TEST_PACKAGES := iproute2 chromium clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff man-db mandoc
+TEST_PACKAGES := iproute2 chromium clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff man-db mandoc hping3 traceroute tcptraceroute
 
 PYTHON ?= python3
 VENV := .venv

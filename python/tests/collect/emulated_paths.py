@@ -52,6 +52,12 @@ def route_packets(namespace: str) -> None:
     enter(namespace)
     for name in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
         Path(f"/proc/sys/net/{name}").write_text("1")
+    answer_each()
+
+
+def answer_each() -> None:
+    """Let this namespace send as many ICMP errors as it is asked for: Linux sends a host one a second."""
+    Path("/proc/sys/net/ipv4/icmp_ratelimit").write_text("0")
 
 
 class Way:
@@ -111,6 +117,7 @@ class Relay:
         for place in spec["places"]:
             near = tun(place["router"], place["device"])
             far = tun(place["namespace"], "eth0")
+            answer_each()
             if place["open"]:
                 self.listeners.append(listen(place["port"]))
             self.ways[near] = Way(place, far, draw, there=True)

@@ -217,6 +217,7 @@ def _tokens(text: str) -> Iterator[re.Match[str] | None]:
 
 def runs_of(files: Sequence[TraceFile]) -> list[Run]:
     """Return the runs of all files: a trace and its header may be in two of them."""
+    _join(files)
     headers = [header for file in files for header in file.headers]
     traces = [trace for file in files for trace in file.traces]
     for trace in traces:
@@ -226,6 +227,23 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
     if unreached or headers:
         _assign(unreached, headers)
     return [trace.run() for trace in traces]
+
+
+def _join(files: Sequence[TraceFile]) -> None:
+    """Give the headers of one file to the hops of another, where both are in one order: all hops that reached
+    a host reached that of the header with their number."""
+    for heads in [file for file in files if file.headers and not file.traces]:
+        for file in files:
+            traces = [trace for trace in file.traces if not trace.header]
+            pairs = list(zip(traces, heads.headers, strict=False))
+            reached = [trace.reached(header.address) for trace, header in pairs]
+            others = [trace.hops[-1].states for trace, header in pairs if not trace.reached(header.address)]
+            if len(traces) != len(heads.headers) or not any(reached) or any(others):
+                continue
+            for trace, header in pairs:
+                trace.header = header
+            heads.headers = []
+            break
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
