@@ -141,7 +141,8 @@ class _Ping:
         others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
         if not others:
             return self.rtts_us
-        least, most = min(others) + _SECOND_US - _NEAR_US, max(others) + _SECOND_US + _NEAR_US
+        least = max(min(others) + _SECOND_US - _NEAR_US, _SECOND_US)
+        most = max(others) + _SECOND_US + _NEAR_US
         return [rtt_us for rtt_us in self.rtts_us if not least <= rtt_us <= most]
 
     def _port_unreachable(self) -> bool:
