@@ -58,7 +58,9 @@ def collect(
     imported: Annotated[
         list[Path] | None,
         typer.Option(
-            "--import", metavar="FILE", help="Read what hping3 and tcptraceroute printed; send nothing."
+            "--import",
+            metavar="FILE",
+            help="Read what hping3, traceroute or tcptraceroute printed; send nothing.",
         ),
     ] = None,
     fresh: o.Fresh = False,

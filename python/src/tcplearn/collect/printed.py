@@ -117,10 +117,11 @@ class Printed:
         return round(float(text) * 1000)
 
     def address(self, text: str, at: int) -> str:
-        try:
-            return str(ipaddress.ip_address(text))
-        except ValueError:
+        """Return an address in its usual form."""
+        address = address_of(text)
+        if not address:
             self.refuse(at, f"{printable(text)[:40]!r} is not one host's address; leave this run out")
+        return address
 
     def refuse(self, at: int, why: str) -> NoReturn:
         """Raise UserError with the place in the file."""
@@ -129,3 +130,11 @@ class Printed:
 
     def refuse_all(self, why: str) -> NoReturn:
         raise UserError(f"{self._where}: {why}")
+
+
+def address_of(text: str) -> str:
+    """Return an address in its usual form; '' where it is none."""
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return ""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run
+from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, address_of
 from tcplearn.collect.probe import Answer
 
 #: traceroute to example.com (93.184.216.34), 30 hops max, 60 byte packets
@@ -118,7 +118,7 @@ class TraceFile:
 
     def line(self, at: int, line: str) -> bool:
         """Read one; False: it is not of a traceroute."""
-        hop = self._hop(at, line)
+        hop = self._hop(line)
         if hop:
             self._add(at, hop)
             return True
@@ -147,7 +147,7 @@ class TraceFile:
             _Header(self._printed, at, host, self._printed.address(address, at), method, most, port)
         )
 
-    def _hop(self, at: int, line: str) -> _Hop | None:
+    def _hop(self, line: str) -> _Hop | None:
         """Return the hop that a line speaks of; None where it is no such line, as a whole."""
         found = _HOP.fullmatch(line)
         if not found:
@@ -169,7 +169,9 @@ class TraceFile:
                 if word in _STATES:
                     hop.states[address] = _STATES[word].value
             elif token["named"] or token["address"]:
-                address = self._printed.address((token["named"] or token["address"]).split("%")[0], at)
+                address = address_of((token["named"] or token["address"]).split("%")[0])
+                if not address:
+                    return None
         return hop if hop.probes else None
 
     def _add(self, at: int, hop: _Hop) -> None:
