@@ -258,6 +258,20 @@ CASES = {
         + OF_SITE,
         "site.example 192.0.2.7 80 open hops - ttl 54 1 of - 7900/7900/7900",
     ),
+    "a quiet trace of hping3": (
+        SITE + "hop=1 TTL 0 during transit from ip=192.0.2.1\n" + TOTAL.format("site.example", 3, "7.9"),
+        ":1: HPING site.example: answers that are not printed may be the host's",
+    ),
+    "a trace of hping3 without the host beside one with it": (
+        SITE
+        + "hop=1 TTL 0 during transit from ip=192.0.2.1\n"
+        + OF_SITE
+        + SITE.replace("192.0.2.7", "192.0.2.8").replace("site", "b")
+        + "hop=1 TTL 0 during transit from ip=192.0.2.1\n"
+        + TOTAL.format("b.example", 3, "7.9"),
+        "site.example 192.0.2.7 80 open hops 1 ttl 54 1 of - 7900/7900/7900;"
+        "b.example 192.0.2.8 0 silent hops - ttl - 0 of - -",
+    ),
     "a router's message beside two runs": (
         SITE
         + HEADER.format("b.example", "192.0.2.8")
@@ -274,7 +288,7 @@ def test_cases(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     log = tmp_path / "x.log"
     log.write_text(text)
     if not expected.startswith(":"):
-        assert [said(row) for row in imported.read([log])] == [expected]
+        assert ";".join(said(row) for row in imported.read([log])) == expected
         return
     assert main(["collect", "-o", str(tmp_path / "out.csv"), "--import", str(log)]) == 2
     error = capsys.readouterr().err

@@ -71,7 +71,7 @@ COMMANDS = {
     "hping3": "hping3 -S -p {port} -c 3 -i u20000 {host}",
     "hping3 -V": "hping3 -S -p {port} -c 3 -i u20000 -V {host}",
     "hping3 -q": "hping3 -S -p {port} -c 3 -i u20000 -q {host}",
-    "hping3 --traceroute": "hping3 --traceroute -V -S -p {port} -c {most} -i u40000 {host}",
+    "hping3 --traceroute": "hping3 --traceroute -V -S -p {port} -c 16 -i u60000 {host}",
     "traceroute": "traceroute -n -w 0.3 -m {most} {host}",
     "traceroute -I": "traceroute -n -I -w 0.3 -m {most} {host}",
     "traceroute -T": "traceroute -T -O info -p {port} -q 1 -w 0.3 -m {most} {host}",

@@ -119,6 +119,11 @@ class _Ping:
         """Whether it counted answers and printed none."""
         return bool(self.statistics and self.statistics.received and not self.lines())
 
+    def may_be_quiet_trace(self) -> bool:
+        """Whether it counted more than it printed: a router's second answer, or with -q the host's."""
+        counted = self.statistics.received if self.statistics else 0
+        return bool(self.hops and not self.answers and counted > self.lines())
+
     def run(self) -> Run:
         run = Run(self.host, self.address, "hping3")
         run.ttl, run.rtts_us = self.ttl, self._round_trips_us()
@@ -159,8 +164,6 @@ class _Ping:
         # Each request before the first that the host answered had a router's answer: none of those was lost.
         counted = total and not self.expired and not self.unreachable and not self.untimed
         run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
-        if total and not self.answers and total.received > self.lines():
-            self.refuse("answers that are not printed may be the host's; run hping3 --traceroute without -q")
 
     def _summed_up(self, run: Run, total: Statistics) -> None:
         """Fill in what the statistics alone say: `hping3 -q`, or UDP."""
@@ -298,9 +301,12 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
         if why := run.disagrees():
             run.refuse(f"{why}: {_MIXED}")
     talks = any(run.lines() and not run.statistics for run in runs)
+    traces_talk = any(run.hops and run.answers for run in runs)
     for run in runs:
         if not run.statistics and not run.lines() and not talks:
             run.refuse(f"neither answers nor statistics: quiet (-q), or interrupted; {_BOTH}")
+        if run.may_be_quiet_trace() and not traces_talk:
+            run.refuse("answers that are not printed may be the host's; run hping3 --traceroute without -q")
         if len(run.ports) > 1:  # hping3 -p ++80
             run.refuse("answers of several ports; a row is of one, so leave this run out")
     return [run.run() for run in runs]
