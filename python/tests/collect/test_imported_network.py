@@ -19,6 +19,7 @@ from emulated_network import PORT, ROUTERS, Network, Place, network
 
 from tcplearn.collect import imported
 from tcplearn.collect.rows import Row
+from tcplearn.errors import UserError
 
 TOOLS = ("hping3", "traceroute", "tcptraceroute", "script")
 pytestmark = pytest.mark.skipif(
@@ -141,8 +142,25 @@ def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str) -> No
     assert statistics.median(late_ms) < 2 * STEP_MS
 
 
+def whole(logs: Sequence[Path], paths: Sequence[Sequence[Host]]) -> tuple[list[Path], list[Sequence[Host]]]:
+    """Leave out a path whose log is refused, one at most: the timer of hping3 interrupts its writes to a
+    terminal, which then lacks a line."""
+    kept = []
+    for log, path in zip(logs, paths, strict=True):
+        try:
+            imported.read([log])
+        except UserError as error:
+            assert "hping3" in str(error) or "HPING" in str(error)
+        else:
+            kept.append((log, path))
+    assert len(kept) >= len(paths) - 1
+    return [log for log, _ in kept], [path for _, path in kept]
+
+
 def measure(made: Network, paths: Sequence[Sequence[Host]], tool: str, how: str, folder: Path) -> None:
     logs = printed(made, paths, tool, how, folder)
+    if how == "terminal":
+        logs, paths = whole(logs, paths)
     rows = imported.read(logs)
     check(rows, paths, tool)
     if tool in PINGS and tool != "hping3 -q":
