@@ -7,6 +7,9 @@ import sys
 # no product here is large enough for a second thread, and starting it takes longer than they do
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # `python -m` puts the current directory there
+
 from tcplearn.cli import main
 
 if __name__ == "__main__":

@@ -95,12 +95,13 @@ def test_what_fails_is_named_with_what_repeats_it_and_the_others_stay(
             raise JobFailedError("the guest is gone", "line of its console\n")
         raise FailedError("not this one either")
 
+    answer.__module__, answer.__qualname__ = run.boot.__module__, run.boot.__qualname__
     monkeypatch.setattr(run, "boot", answer)
     lines: list[str] = []
     finished = run.run(chosen, run.Options(out=tmp_path), say=lines.append)
     assert finished.rows == [] and len(finished.failures) == 4 and lines == finished.failures
     gone = next(line for line in lines if "the guest is gone" in line)
-    assert gone.startswith("many, run 2: the guest is gone; log: ") and " -m tcplearn.jobs " in gone
+    assert gone.startswith("many, run 2: the guest is gone; log: ") and " -P -m tcplearn.jobs " in gone
     assert "line of its console" in Path(gone.split("; ")[1].removeprefix("log: ")).read_text()
 
 

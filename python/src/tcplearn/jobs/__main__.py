@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`python -m tcplearn.jobs FILE`: a job that failed, once more; what it results in, to standard output."""
+"""`python -P -m tcplearn.jobs FILE`: a job that failed, once more; what it results in, to standard output."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import json
 import sys
 from pathlib import Path
 
-from tcplearn.errors import FailedError, printable
+from tcplearn.errors import UserError, printable
 from tcplearn.jobs.job import JobFailedError, repeated
 
 
 def main() -> int:
+    if len(sys.argv) != 2:
+        sys.stderr.write("usage: python -P -m tcplearn.jobs FILE\n")
+        return 2
     try:
         result = repeated(Path(sys.argv[1]))
-    except JobFailedError as error:
-        sys.stderr.write(error.log)
-        sys.stderr.write(f"{printable(error)}\n")
-        return error.exit_code
-    except FailedError as error:
+    except UserError as error:
+        if isinstance(error, JobFailedError):
+            sys.stderr.write(error.log)
         sys.stderr.write(f"{printable(error)}\n")
         return error.exit_code
     if isinstance(result, bytes):

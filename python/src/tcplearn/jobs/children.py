@@ -11,6 +11,8 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 
+from tcplearn import search_path
+
 #: linux/prctl.h
 PR_SET_PDEATHSIG = 1
 
@@ -34,7 +36,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=env,
+            env=search_path.environment(env),
             start_new_session=True,  # a ^C comes to us first, and goes on by stop()
         )
         _running.add(process)

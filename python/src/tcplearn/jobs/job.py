@@ -65,18 +65,41 @@ def advance(share: float) -> None:
         watch(share)
 
 
+#: Functions whose failed jobs can be repeated from a file: a file can name no others.
+REPEATABLE = (
+    "tcplearn.lab.first_rto:boot",
+    "tcplearn.lab.run:boot",
+    "tcplearn.study.measure:part",
+    "tcplearn.suite.measure:measured_file",
+)
+
+
+def name_of(job: Job) -> str:
+    """As REPEATABLE has it."""
+    return f"{job.function.__module__}:{job.function.__qualname__}"
+
+
 def described(job: Job) -> str:
     """As `repeated` reads it."""
-    name = f"{job.function.__module__}:{job.function.__qualname__}"
-    return json.dumps({"function": name, "arguments": job.arguments}, indent=1) + "\n"
+    return json.dumps({"function": name_of(job), "arguments": job.arguments}, indent=1) + "\n"
 
 
 def repeated(file: Path) -> Any:
-    """The result of a job that `described` wrote. Raises FailedError."""
+    """The result of a job that `described` wrote. Raises UserError for a file that is none, FailedError."""
+    no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = json.loads(file.read_text())
-        module, _, name = known["function"].partition(":")
-        arguments = known["arguments"]
-    except (OSError, ValueError, KeyError) as error:
-        raise FailedError(f"{printable(file)}: is no job: {error}") from error
-    return getattr(importlib.import_module(module), name)(*arguments)
+        function, (document,) = known["function"], known["arguments"]
+    except OSError as error:
+        raise UserError(f"{printable(file)}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{no_job}; give a file that it named after `again:`") from error
+    if function not in REPEATABLE or not isinstance(document, dict):
+        raise UserError(f"{no_job}: it names {function!r:.60}; give a file that it named after `again:`")
+    module, _, name = function.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)(document)
+    except KeyError as error:
+        if error.args[0] in document:
+            raise
+        raise UserError(f"{no_job}: it has no {error}") from error

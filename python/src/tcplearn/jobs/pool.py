@@ -8,8 +8,10 @@ import importlib
 import logging
 import multiprocessing
 import os
+import shlex
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Generator, Sequence
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcplearn import search_path
 from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
@@ -90,11 +93,13 @@ def processes(workers: int) -> Pool:
         # a fork would copy the progress bar's thread in mid-step
         context = multiprocessing.get_context("spawn")
         others = set(multiprocessing.active_children())
-        executor = futures.ProcessPoolExecutor(
-            min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
-        )
+        with search_path.safe():  # the tracker of its semaphores starts with it
+            executor = futures.ProcessPoolExecutor(
+                min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
+            )
         try:
-            waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
+            with search_path.safe():  # each worker starts as it gets its first job
+                waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
             for done in futures.as_completed(waiting):
                 yield waiting[done], done.result()
         except BrokenProcessPool as error:
@@ -129,13 +134,14 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
             raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
         if not shutil.which("sbatch"):  # dask-jobqueue would wait for its jobs for ever
             raise UserError("--slurm: there is no sbatch here; run it where jobs are submitted")
-        try:
-            cluster = slurm_cluster(**_unless_configured(logs))
-            cluster.adapt(minimum_jobs=jobs_at_once, maximum_jobs=jobs_at_once)
-        except Exception as error:
-            raise FailedError(f"--slurm: {error}") from error
-        with cluster:
-            yield from dask(cluster.scheduler_address)(jobs)
+        with search_path.safe():  # sbatch hands the environment on
+            try:
+                cluster = slurm_cluster(**_unless_configured(logs))
+                cluster.adapt(minimum_jobs=jobs_at_once, maximum_jobs=jobs_at_once)
+            except Exception as error:
+                raise FailedError(f"--slurm: {error}") from error
+            with cluster:
+                yield from dask(cluster.scheduler_address)(jobs)
 
     return pool
 
@@ -144,7 +150,9 @@ def _unless_configured(logs: Path) -> Json:
     """What a job asks for; dask-jobqueue's own jobqueue.yaml goes before it, and has partition and time."""
     configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
     ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
-    return {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
+    asked = {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
+    python = configured.get("python") or shlex.quote(sys.executable)
+    return {**asked, "python": f"{python} {search_path.SAFE}"}
 
 
 def _client(address: str) -> Any:

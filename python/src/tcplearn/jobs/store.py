@@ -13,8 +13,9 @@ from typing import Any
 
 import tcplearn
 from tcplearn import provenance
-from tcplearn.jobs.job import Job, described
+from tcplearn.jobs.job import REPEATABLE, Job, described, name_of
 from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.search_path import SAFE
 
 Json = dict[str, Any]
 
@@ -39,8 +40,10 @@ class Kept(ABC):
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
         """The command that repeats it, and where its log is now."""
+        if name_of(job) not in REPEATABLE:
+            return "the same command", self._failed(job, ".log", log) if log else None
         file = self._failed(job, ".json", described(job))
-        again = shlex.join([sys.executable, "-m", "tcplearn.jobs", str(file)])
+        again = shlex.join([sys.executable, SAFE, "-m", "tcplearn.jobs", str(file)])
         return again, self._failed(job, ".log", log) if log else None
 
     def _failed(self, job: Job, suffix: str, text: str) -> Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Job
 from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
+from tcplearn.search_path import SAFE
 from tcplearn.simulate import engine
 from tcplearn.simulate.models import Requests, Web
 from tcplearn.simulate.scenario import Run
@@ -136,7 +138,7 @@ def _estimator(run: Run) -> Json:
             "arithmetic": arithmetic or "double",
             "command": "",
         }
-    command = f'"{sys.executable}" -m tcplearn.simulate.bridge "{spec.text}"'
+    command = shlex.join([sys.executable, SAFE, "-m", "tcplearn.simulate.bridge", spec.text])
     return {"name": "pipe", "params": {}, "arithmetic": "double", "command": command, "spec": spec.text}
 
 
