@@ -25,6 +25,7 @@ from tcplearn.cli.simulate import simulate
 from tcplearn.cli.study import study_app
 from tcplearn.cli.train import train_app
 from tcplearn.errors import FailedError, UserError, is_trace_error
+from tcplearn.interrupts import as_on_interrupt
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
@@ -77,8 +78,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(work, int):  # --help and --version
             return work
         if callable(work):
-            # a file's name need not be text
-            work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
+            with as_on_interrupt():
+                _clear()
+                # a file's name need not be text
+                work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         flush()
         return 0
     except UserError as error:
@@ -106,6 +109,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         say(str(error))
         return EXIT_USAGE
+
+
+def _clear() -> None:
+    from tcplearn.output import temporary
+
+    temporary.clear()
 
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:

@@ -126,7 +126,10 @@ class Watch:
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
         """Signals end what is live; afterwards the terminal is as it was."""
-        before = {s: signal.signal(s, self._on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
+        ending = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup
+            ending.append(signal.SIGHUP)
+        before = {s: signal.signal(s, self._on_signal) for s in ending}
         try:
             with self._stack:
                 yield

@@ -82,7 +82,8 @@ def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
 
 def _start_worker(parent: int) -> None:
     children.end_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    for number in (signal.SIGINT, signal.SIGHUP):  # the parent ends its workers
+        signal.signal(number, signal.SIG_IGN)
 
 
 def processes(workers: int) -> Pool:

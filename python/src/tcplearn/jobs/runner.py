@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tcplearn.errors import InterruptedWork, printable
+from tcplearn.interrupts import as_on_interrupt
 from tcplearn.jobs.job import Failure, Job, watching
 from tcplearn.jobs.pool import Pool
 from tcplearn.jobs.store import Kept
@@ -56,7 +55,7 @@ def run(
     tell()
     with (
         _saying_what_is_kept(jobs, kept, unit, fresh=fresh),
-        _interrupted_by_sigterm(),
+        as_on_interrupt(),
         _watched(tell),
         naming_full_disk(kept.folder),
         contextlib.closing(pool(todo)) as results,
@@ -97,20 +96,3 @@ def _watched(watch: Callable[[float], None]) -> Iterator[None]:
         yield
     finally:
         watching.reset(before)
-
-
-@contextlib.contextmanager
-def _interrupted_by_sigterm() -> Iterator[None]:
-    """Ended by timeout or by a scheduler of jobs: the children end in good order, as on ^C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from tcplearn.errors import FailedError
+from tcplearn.output import temporary
 
 from . import loss_vectors, resend_vectors, startup_check, startup_vectors, vectors
 from .checkout import LAB, ROOT
@@ -38,8 +36,7 @@ def run_check(
     machine: Machine, name: str, seed: int = 1, limit_s: int = 900, boot: Boot = ORDINARY
 ) -> dict[str, str]:
     """What the guest left in /out, by file. Raise FailedError."""
-    folder = Path(tempfile.mkdtemp(prefix="tcplearn-check-"))
-    try:
+    with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if name == "vectors":
             path = folder / "vectors"
@@ -54,8 +51,6 @@ def run_check(
         run_in_guest(machine, script, folder / "out", seed=seed, limit_s=limit_s, files=files, boot=boot)
         left = (p for p in (folder / "out").iterdir() if p.is_file())
         return {p.name: p.read_text(errors="replace") for p in left}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:

@@ -5,7 +5,6 @@ client, of the server, of both or of neither. A run is a machine of its own."""
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from tcplearn import jobs
 from tcplearn.errors import FailedError
 from tcplearn.jobs import Job
 from tcplearn.jobs import Place as Where
+from tcplearn.output import temporary
 
 from . import handshake_waits, machine, sock_ops
 from .checkout import LAB
@@ -74,9 +74,9 @@ def run(
     if progress:
         progress(0.0, "guest and program")
     ready = machine.prepare(machine.cache_folder(), True)
-    with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name:
-        program = sock_ops.compiled(Path(name)).read_bytes()
-        code = sock_ops.compiled(Path(name), debug=False).read_bytes()
+    with temporary.folder() as folder:
+        program = sock_ops.compiled(folder).read_bytes()
+        code = sock_ops.compiled(folder, debug=False).read_bytes()
     work = {trial.name: _job(network, trial, ready, (program, code), earlier) for trial in trials}
     if only_kept:
         work = {name: job for name, job in work.items() if kept.get(job) is not None}
@@ -114,8 +114,8 @@ def boot(document: Json) -> bytes:
     ready = machine.prepare(machine.cache_folder(), True)
     if ready.fingerprint != document["fingerprint"]:
         raise FailedError("this machine's guest or module is not that of the sweep: same commit, same apt?")
-    with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
-        folder, out = Path(name) / "in", Path(name) / "out"
+    with temporary.folder() as work:
+        folder, out = work / "in", work / "out"
         folder.mkdir()
         (folder / "first_rto.o").write_bytes(bytes.fromhex(document["program"]))
         for end, settings in document["settings"].items():

@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import shutil
 import tarfile
-import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +13,7 @@ import tcplearn
 from tcplearn import provenance
 from tcplearn.errors import FailedError
 from tcplearn.jobs import Job, Kept
+from tcplearn.output import temporary
 
 #: In a finished run's folder: commit and version of what made it, a line each.
 COMPLETE = "complete"
@@ -43,6 +43,10 @@ def unpack(data: bytes, folder: Path) -> None:
 class Folders(Kept):
     """Named by scenario, number and key."""
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        temporary.clear(folder)
+
     def path(self, job: Job, key: str = "") -> Path:
         (document,) = job.arguments
         return self.folder / f"{document['name']}-{key or job.key}"
@@ -54,16 +58,13 @@ class Folders(Kept):
 
     def put(self, job: Job, result: Any) -> Path:
         path = self.path(job)
-        partial = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=self.folder))
-        try:
+        with temporary.folder(self.folder) as partial:
             unpack(result, partial)
             partial.chmod(0o755)
             (partial / COMPLETE).write_text(f"{provenance.commit()}\n{tcplearn.__version__}\n")
             if path.exists():
                 shutil.rmtree(path)
             partial.rename(path)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
         return path
 
 

@@ -10,13 +10,13 @@ import itertools
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.jobs import children
+from tcplearn.output import temporary
 from tcplearn.output.files import cache_folder as users_cache
 
 from . import disk_space
@@ -175,7 +175,8 @@ def _module(folder: Path, image: Path) -> Path:
     ]
     built = folder / "module" / _hash(*parts)[:16]
     if not all((built / name).exists() for name in (*BUILT, FAILING)):
-        _step([LAB / "module.sh", image, built])
+        with temporary.folder() as work:
+            _step([LAB / "module.sh", image, built], TMPDIR=str(work))
     return built
 
 
@@ -195,23 +196,27 @@ def _step(command: Sequence[str | Path], **environment: str) -> None:
 
 @contextlib.contextmanager
 def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iterator[str]:
-    with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
+    with temporary.folder() as folder:
         ours = (LAB / "guest" / "lib.sh", *(PROGRAM_FILES if machine.programs else ()))
         for path in (*ours, *(machine.built / n for n in BUILT), *files):
-            shutil.copyfile(path, Path(name) / path.name)
-        (Path(name) / "run").write_text(script)
-        yield name
+            shutil.copyfile(path, folder / path.name)
+        (folder / "run").write_text(script)
+        yield str(folder)
 
 
-def _environment(machine: Machine) -> dict[str, str]:
-    return {**os.environ, "VM_PROGRAMS": str(machine.programs or "")}
+@contextlib.contextmanager
+def _environment(machine: Machine) -> Iterator[dict[str, str]]:
+    """With a temporary folder of the script's own."""
+    with temporary.folder() as work:
+        yield {**os.environ, "VM_PROGRAMS": str(machine.programs or ""), "TMPDIR": str(work)}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
     """The guest's console on this terminal."""
-    with _scenario(machine, guest_script(scenario, 0, shell=True)) as name:
+    script = guest_script(scenario, 0, shell=True)
+    with _scenario(machine, script) as name, _environment(machine) as environment:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
-        subprocess.run(command, env={**_environment(machine), "VM_CONSOLE": "stdio"}, check=False)
+        subprocess.run(command, env={**environment, "VM_CONSOLE": "stdio"}, check=False)
 
 
 @contextlib.contextmanager
@@ -245,9 +250,9 @@ def run(
     boot: Boot = ORDINARY,
 ) -> None:
     """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
-    with _scenario(machine, script, files) as name:
+    with _scenario(machine, script, files) as name, _environment(machine) as common:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
-        environment = {**_environment(machine), **boot.environment, "VM_TIME_LIMIT": str(limit_s)}
+        environment = {**common, **boot.environment, "VM_TIME_LIMIT": str(limit_s)}
         with disk_space.watched() as disk, _on_one_processor(not boot.processors) as pinned:
             # TERM: on which it ends QEMU, and removes its temporary files
             done = children.run([*pinned, *children.with_parent(command, "TERM")], env=environment)

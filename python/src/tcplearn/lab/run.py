@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import itertools
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from tcplearn import jobs
 from tcplearn.errors import FailedError, FullDiskError
 from tcplearn.jobs import Job, JobFailedError, Place
+from tcplearn.output import temporary
 
 from . import downloads, guest, machine, results, truth
 from .kept import Folders, packed
@@ -110,8 +110,7 @@ def boot(document: Json) -> bytes:
         raise FailedError(
             "this machine's guest, module or QEMU is not that of the sweep: same commit, same apt?"
         )
-    with tempfile.TemporaryDirectory(prefix="tcplearn-lab-") as name:
-        folder = Path(name)
+    with temporary.folder() as folder:
         try:
             machine.run(ready, document["script"], folder, seed=document["seed"], limit_s=document["limit_s"])
         except FullDiskError:

@@ -11,12 +11,12 @@ import platform
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.output import temporary
 
 from .checkout import ROOT
 
@@ -116,8 +116,8 @@ class Loaded:
         if not (cgroup / "cgroup.procs").exists():
             raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
         bpftool = tool("bpftool")
-        with tempfile.TemporaryDirectory(prefix="tcplearn-bpf-") as name, self._undone():
-            program = compiled(Path(name))
+        with temporary.folder() as folder, self._undone():
+            program = compiled(folder)
             with contextlib.suppress(FileExistsError):
                 self.pins.mkdir()
             _run(

@@ -114,17 +114,18 @@ class Pending:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._target: Path | None = None
+        self._temporary: Path | None  # what takes the target's place; None: a file without a name
+        self.file: IO[bytes]
         with self._mending():
             if path is not None and path.is_dir():
                 raise IsADirectoryError(21, "is a directory")
             if path is None or _is_special(path):  # /dev/null, a pipe: nothing to rename
-                handle, name = tempfile.mkstemp(prefix="tcplearn.")
+                self._temporary, self.file = None, tempfile.TemporaryFile()  # noqa: SIM115 (__exit__ closes)
             else:
                 self._target = path.resolve()  # through a symbolic link, to what it names
                 prefix = f".{self._target.name[:100]}."
                 handle, name = tempfile.mkstemp(prefix=prefix, dir=self._target.parent)
-        self._temporary = Path(name)
-        self.file: IO[bytes] = os.fdopen(handle, "w+b")
+                self._temporary, self.file = Path(name), os.fdopen(handle, "w+b")
 
     def __enter__(self) -> Pending:
         return self
@@ -132,10 +133,11 @@ class Pending:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         with contextlib.suppress(OSError):
             self.file.close()
-        with contextlib.suppress(OSError):
-            self._temporary.unlink()
+        if self._temporary:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
         if is_full_disk(error):  # of who writes into `file` itself
-            raise full_disk(self._path or self._temporary.parent) from error
+            raise full_disk(self._path or Path(tempfile.gettempdir())) from error
 
     def _mending(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext() if self._path is None else mending(self._path)
@@ -146,7 +148,7 @@ class Pending:
 
     def commit(self) -> None:
         with self._mending():
-            if self._target:
+            if self._target and self._temporary:
                 self.file.flush()
                 os.fsync(self.file.fileno())
                 self._temporary.chmod(_mode(self._target))

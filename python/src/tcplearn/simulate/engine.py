@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from tcplearn.errors import FailedError
 from tcplearn.jobs import children
+from tcplearn.output import temporary
 
 ROOT = Path(__file__).resolve().parents[4]
 WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
@@ -102,8 +102,8 @@ def earlier() -> tuple[dict[str, Any], ...]:
 def simulate(document: Json) -> Json:
     """One run: {"flows": [...], "run": {...}} as the program wrote it, and "losses" where any are
     reported. Raises FailedError."""
-    with tempfile.TemporaryDirectory(prefix="tcplearn-") as folder:
-        file = Path(folder) / "run.json"
+    with temporary.folder() as folder:
+        file = folder / "run.json"
         file.write_text(json.dumps(document))
         try:
             done = children.run([str(program()), "--with-parent", str(file)])

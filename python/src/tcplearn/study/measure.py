@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from tcplearn import estimators
 from tcplearn.errors import printable
 from tcplearn.jobs import Job, Progress
+from tcplearn.output import temporary
 from tcplearn.replay import trace_jobs
 from tcplearn.replay.engine import Figures, Measure
 from tcplearn.replay.flows import Flow, Reader
@@ -35,11 +35,12 @@ def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
     try:
         if str(path) != "-" and (path.is_file() or not path.exists()):
             return Seen.of(path)
-        copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcplearn-"))) / "trace"
+        name = "stdin" if str(path) == "-" else path.name
+        copy = stack.enter_context(temporary.folder()) / "trace"
         with contextlib.ExitStack() as opened:
             source = sys.stdin.buffer if str(path) == "-" else opened.enter_context(path.open("rb"))
             shutil.copyfileobj(source, opened.enter_context(copy.open("wb")))
-        return Seen.of(copy, "stdin" if str(path) == "-" else path.name)
+        return Seen.of(copy, name)
     except OSError as error:
         raise TraceError(trace_jobs.problem(path, error)) from error
 

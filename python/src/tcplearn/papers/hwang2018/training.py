@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tcplearn.jobs import Kept
+from tcplearn.output import temporary
 from tcplearn.papers.hwang2018.runs import Estimate
 from tcplearn.simulate import loss_rows, sweep
 
@@ -127,8 +127,8 @@ def _choices() -> Choices:
 def _dataset(frame: pl.DataFrame) -> Dataset:
     from tcplearn.learn import dataset
 
-    with tempfile.TemporaryDirectory(prefix="tcplearn-") as scratch:
-        file = Path(scratch) / "events.parquet"
+    with temporary.folder() as folder:
+        file = folder / "events.parquet"
         frame.write_parquet(file)
         return dataset.read([file])
 

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Temporary folders, and the removal of what killed processes left (docs/adr/0059-temporary-folders.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_NAME = re.compile(r"\.?tcplearn-[0-9]+-[a-z0-9_]{8}")
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WRITABLE_BY_OTHERS = 0o022
+
+
+@contextlib.contextmanager
+def folder(where: Path | None = None) -> Iterator[Path]:
+    """A new folder in `where` (the system's temporary folder), gone afterwards unless it was renamed. `clear`
+    leaves it alone while this process lives."""
+    path, handle = _locked(where)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(handle)
+
+
+def _locked(where: Path | None) -> tuple[Path, int]:
+    prefix = f"{'.' if where else ''}tcplearn-{os.getpid()}-"
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=prefix, dir=where))
+        with contextlib.suppress(FileNotFoundError):  # a process that cleared was quicker than the lock
+            handle = os.open(path, _OPEN)
+            with contextlib.suppress(OSError):  # no locks on this file system: then `clear` gets none either
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(path.lstat(), os.fstat(handle)):
+                    return path, handle
+            os.close(handle)
+
+
+def clear(where: Path | None = None) -> None:
+    """Remove what this user's killed processes left in `where` (the system's temporary folder)."""
+    with contextlib.suppress(OSError), _opened(where or tempfile.gettempdir()) as parent:
+        with os.scandir(parent) as entries:
+            names = [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
+        for name in names:
+            with contextlib.suppress(OSError), _opened(name, parent) as found:
+                _remove(name, found, parent)
+
+
+@contextlib.contextmanager
+def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
+    flags = _OPEN if parent is not None else _OPEN & ~os.O_NOFOLLOW
+    handle = os.open(name, flags, dir_fd=parent)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _remove(name: str, found: int, parent: int) -> None:
+    """By the open folder that was looked at, whatever has its name by now. Raise OSError for one in use."""
+    state = os.fstat(found)
+    if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
+        return
+    fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with os.scandir(found) as inside:
+        for entry in list(inside):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.name, dir_fd=found)
+            else:
+                os.unlink(entry.name, dir_fd=found)
+    os.rmdir(name, dir_fd=parent)
