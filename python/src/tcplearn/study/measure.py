@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from tcplearn.replay import trace_jobs
 from tcplearn.replay.engine import Figures, Measure
 from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.trace_jobs import Json, Seen, Where
-from tcplearn.traces import TraceError, TraceOptions
+from tcplearn.traces import TraceError, TraceOptions, piped
 
 #: Triples that an engine measures at once: few enough to stay in the cache, enough for workers to share out.
 PART = 15
@@ -39,7 +38,7 @@ def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
         copy = stack.enter_context(temporary.folder()) / "trace"
         with contextlib.ExitStack() as opened:
             source = sys.stdin.buffer if str(path) == "-" else opened.enter_context(path.open("rb"))
-            shutil.copyfileobj(source, opened.enter_context(copy.open("wb")))
+            piped.copy(source, opened.enter_context(copy.open("wb")), printable(name))
         return Seen.of(copy, name)
     except OSError as error:
         raise TraceError(trace_jobs.problem(path, error)) from error

@@ -71,8 +71,9 @@ def open_trace(
 
 def _of_pipe(path: Path, options: TraceOptions) -> Trace:
     """A capture is read as it comes; all else is copied, because readers look at its beginning twice."""
-    import shutil
     import tempfile
+
+    from . import piped
 
     stdin = str(path) == "-"
     descriptor = os.dup(sys.stdin.fileno()) if stdin else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -88,9 +89,7 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
             raise TraceError(f"{name}: {NO_TRACE}")
         # nameless from the beginning, so that nothing stays behind however this ends
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
-        copy.write(head)
-        shutil.copyfileobj(source, copy)
-        copy.flush()
+        piped.copy(source, copy, name, head)
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
 
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The copy of a pipe that cannot be read as it comes: it has a largest size, and leaves room on the disk."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+from typing import BinaryIO
+
+from .base import TraceError
+
+#: Some 30 million samples as text. The temporary folder is memory on many machines.
+MOST_BYTES = 1 << 30
+_CHUNK_BYTES = 1 << 20
+_SAVE = "save it to a file, and name that"
+
+
+def copy(source: BinaryIO, out: BinaryIO, name: str, head: bytes = b"") -> None:
+    """Write `head` and what follows it in the pipe to `out`, a file in the temporary folder. Raise TraceError
+    where that is too much; the caller removes the file."""
+    folder = tempfile.gettempdir()
+    copied, data = 0, head or source.read(_CHUNK_BYTES)
+    while data:
+        copied += len(data)
+        if copied > MOST_BYTES:
+            raise TraceError(f"{name}: no more than {MOST_BYTES >> 30} GiB is taken from a pipe; {_SAVE}")
+        if copied > shutil.disk_usage(folder).free - len(data):  # half of what was free goes to others
+            raise _no_room(name, folder)
+        try:
+            out.write(data)
+            out.flush()
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise _no_room(name, folder) from error
+            raise
+        data = source.read(_CHUNK_BYTES)
+
+
+def _no_room(name: str, folder: str) -> TraceError:
+    return TraceError(
+        f"{name}: a copy of this pipe would take over half of the space that is free in {folder}; set TMPDIR "
+        f"to a folder with more, or {_SAVE}"
+    )
