@@ -57,7 +57,11 @@ def simulate(
         outputs.check()
         kept = RunStore(out)
         pool = Place(jobs or 0, scheduler, slurm).pool(kept.folder / "slurm")
-        planned = sweep.plan(files, profile) if fresh else sweep.stored(files, profile, kept)
+        with progress_bar(quiet) as progress:
+            if fresh:
+                planned = sweep.plan(files, profile, progress)
+            else:
+                planned = sweep.stored(files, profile, kept, progress)
         hours, left = sweep.calibrated_hours(planned)
         if plan or (hours > ESTIMATED_FROM_HOURS and not quiet):
             size = f"{len(planned.jobs)} runs, {left} to simulate, about {hours:.1f} CPU hours"

@@ -24,9 +24,20 @@ class Done:
     failures: list[str] = field(default_factory=list)  # a line each
 
 
-def kept_of(jobs: Sequence[Job], kept: Kept) -> dict[str, Any]:
+#: Jobs between two words of progress where one takes well below a millisecond.
+_STEP = 100
+
+
+def kept_of(jobs: Sequence[Job], kept: Kept, progress: Progress | None = None) -> dict[str, Any]:
     """Results that need no run, by key."""
-    return {job.key: found for job in jobs if (found := kept.get(job)) is not None}
+    get = kept.finder()
+    out: dict[str, Any] = {}
+    for i, job in enumerate(jobs):
+        if progress and i % _STEP == 0:
+            progress(i / len(jobs), f"{len(out)} of {i} found")
+        if (found := get(job)) is not None:
+            out[job.key] = found
+    return out
 
 
 def run(

@@ -8,7 +8,9 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.search_path import SAFE
 from tcplearn.simulate import engine
-from tcplearn.simulate.models import Requests, Web
+from tcplearn.simulate.models import Requests, Scenario, Web
 from tcplearn.simulate.scenario import Run
 
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
@@ -31,24 +33,39 @@ WITH_WEIGHTS = ("mlp", "adaptive", "history")
 Json = dict[str, Any]
 
 
-def job(run: Run, cost: float) -> Job:
-    document = _document(run)
-    known = json.loads(json.dumps(document))  # what the key is made of: contents, not paths
-    known["estimator"].pop("command")
+@dataclass(frozen=True)
+class Shared:
+    """What the documents of all runs of a scenario have: by far the most of each."""
+
+    scenario: Scenario
+    document: Json
+    known: Json  # what a key is made of: contents, not paths
+
+    @staticmethod
+    def of(run: Run) -> Shared:
+        document = _document(run)
+        known = dict(document)
+        if trace := document["topology"].get("trace"):
+            contents = hashlib.sha256(Path(trace).read_bytes()).hexdigest()
+            known["topology"] = {**document["topology"], "trace": contents}
+        if run.scenario.loss and run.scenario.loss.classifier.startswith(WITH_WEIGHTS):
+            known["weights"] = engine.weights()
+        return Shared(run.scenario, document, known)
+
+
+def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
+    """`shared`: of this run or of another of the same scenario."""
+    shared = shared or Shared.of(run)
+    own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
+    estimator = {key: value for key, value in own["estimator"].items() if key != "command"}
+    known = {**shared.known, **own, "estimator": estimator}
     if run.algorithm != STOCK:
         code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
         known["user_code"] = os.urandom(8).hex() if code is None else code  # not to be known: run each time
-    topology = known["topology"]
-    if topology.get("trace"):
-        topology["trace"] = hashlib.sha256(Path(topology["trace"]).read_bytes()).hexdigest()
-    if run.scenario.loss and run.scenario.loss.classifier.startswith(WITH_WEIGHTS):
-        known["weights"] = engine.weights()
-    key = _key(known, engine.identity())
-    kinds = tuple(_kinds(run))
-    same = (was for was in engine.earlier() if all(was.get(kind, True) for kind in kinds))
-    then = ((_as_then(known, was), was["identity"]) for was in same)
-    earlier = tuple(_key(document, identity) for document, identity in then if document)
-    return Job(key, engine.simulate, (document,), _title(run), cost, earlier)
+    key = _begun(known)
+    key.update(_ended(engine.identity()))
+    arguments = ({**shared.document, **own},)
+    return Job(key.hexdigest()[:24], engine.simulate, arguments, _title(run), cost, _earlier(run, known))
 
 
 def _kinds(run: Run) -> Iterator[str]:
@@ -62,22 +79,49 @@ def _kinds(run: Run) -> Iterator[str]:
         yield "priced"
 
 
-def _key(known: Json, identity: str) -> str:
-    text = json.dumps([known, identity], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
+def _begun(known: Json) -> hashlib._Hash:
+    """A key is a hash of the JSON text of `known` and an identity, in a list."""
+    return hashlib.sha256(f"[{json.dumps(known, sort_keys=True)}, ".encode())
 
 
-def _as_then(known: Json, was: Mapping[str, Any]) -> Json | None:
-    """The document as it was hashed at an earlier identity; None where its estimator or its classifier of
-    losses was another one then."""
-    estimator = dict(known["estimator"])
-    others = was.get("others", ())
-    if estimator["name"] in others or known.get("loss", {}).get("classifier") in others:
-        return None
-    names: Mapping[str, str] = was.get("names", {})
-    estimator["name"] = names.get(estimator["name"], estimator["name"])
-    estimator[was.get("arithmetic", "arithmetic")] = estimator.pop("arithmetic")
-    return {**known, "estimator": estimator}
+def _ended(identity: str) -> bytes:
+    return f"{json.dumps(identity)}]".encode()
+
+
+def _earlier(run: Run, known: Json) -> tuple[str, ...]:
+    """Keys at earlier identities. The text is the same at most of them, and made once for these."""
+    estimator = known["estimator"]
+    classifier = known.get("loss", {}).get("classifier", "")
+    begun: dict[tuple[str, str], hashlib._Hash] = {}
+    out = []
+    for names, ended in _then(engine.identity(), estimator["name"], classifier, tuple(_kinds(run))):
+        if names not in begun:
+            name, arithmetic = names
+            then = {key: value for key, value in estimator.items() if key != "arithmetic"}
+            then |= {"name": name, arithmetic: estimator["arithmetic"]}
+            begun[names] = _begun({**known, "estimator": then})
+        key = begun[names].copy()
+        key.update(ended)
+        out.append(key.hexdigest()[:24])
+    return tuple(out)
+
+
+@cache
+def _then(
+    identity: str, estimator: str, classifier: str, kinds: tuple[str, ...]
+) -> tuple[tuple[tuple[str, str], bytes], ...]:
+    """Of each earlier identity whose runs are today's: how estimator and arithmetic were named, and how
+    the key's text ended. Left out are those where the estimator or the classifier of losses was another one.
+    `identity`: today's, on which the list depends."""
+    return tuple(
+        (
+            (was.get("names", {}).get(estimator, estimator), was.get("arithmetic", "arithmetic")),
+            _ended(was["identity"]),
+        )
+        for was in engine.earlier()
+        if all(was.get(kind, True) for kind in kinds)
+        and not {estimator, classifier} & {*was.get("others", ())}
+    )
 
 
 def _title(run: Run) -> str:
@@ -86,6 +130,7 @@ def _title(run: Run) -> str:
 
 
 def _document(run: Run) -> Json:
+    """But for what is a run's own."""
     tree = run.scenario.model_dump()
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
@@ -105,9 +150,6 @@ def _document(run: Run) -> Json:
                 tree["load"].pop(key)
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
-    tree.update(_timing(run.timing))
-    tree["estimator"] = _estimator(run)
-    tree["seed"] = run.seed
     return tree
 
 

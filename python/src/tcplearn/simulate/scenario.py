@@ -42,12 +42,13 @@ def runs(path: Path, profile: str) -> list[Run]:
     out: dict[tuple[Any, ...], Run] = {}
     for i, grid in enumerate(document.grids):
         whole = checked(Grid, tree.overlaid(base, grid), path, f"grids[{i}].")
-        for run in _unfold(path, document, whole):
-            out.setdefault((run.algorithm, run.timing, run.seed, repr(run.labels), repr(run.scenario)), run)
+        for run, scenario in _unfold(path, document, whole):
+            out.setdefault((run.algorithm, run.timing, run.seed, repr(run.labels), scenario), run)
     return list(out.values())
 
 
-def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[Run]:
+def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, str]]:
+    """Each run, with its scenario as text."""
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
             todo = did_you_mean(
@@ -58,10 +59,13 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[Run]:
         for values in itertools.product(*grid.vary.values()):
             varied = dict(zip(grid.vary, values, strict=True))
             labels = {**({"variant": variant} if variant else {}), **varied}
-            by_seed = _scenarios(path, document, grid, {**fixed, **varied})
+            by_seed = {
+                seed: (scenario, repr(scenario), drawn, {**labels, **drawn})
+                for seed, (scenario, drawn) in _scenarios(path, document, grid, {**fixed, **varied}).items()
+            }
             for algorithm, timing in itertools.product(grid.algorithms, grid.timings):
-                for seed, (scenario, drawn) in by_seed.items():
-                    yield Run(path, document, scenario, algorithm, timing, seed, {**labels, **drawn}, drawn)
+                for seed, (scenario, text, drawn, labelled) in by_seed.items():
+                    yield Run(path, document, scenario, algorithm, timing, seed, labelled, drawn), text
 
 
 def _scenarios(

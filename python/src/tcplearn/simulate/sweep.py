@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcplearn.jobs import Done, Job, Kept
+from tcplearn.jobs import Done, Job, Kept, Progress
 from tcplearn.jobs.runner import kept_of
 from tcplearn.simulate import run_job, scenario
 from tcplearn.simulate.models import Ftp, Manet, Requests, Web
@@ -27,22 +27,31 @@ class Sweep:
         return [(run, self.done.results[key]) for run, key in self.runs if key in self.done.results]
 
 
-def plan(files: Iterable[Path], profile: str) -> Sweep:
+#: Runs between two words of progress.
+_STEP = 100
+
+
+def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) -> Sweep:
     """All runs, and each that is to be simulated."""
     runs: list[tuple[Run, str]] = []
     by_key: dict[str, tuple[int, Job]] = {}
+    shared: run_job.Shared | None = None
     for file in files:
         for run in scenario.runs(file, profile):
-            job = run_job.job(run, cost_s(run))
+            if shared is None or shared.scenario is not run.scenario:
+                shared = run_job.Shared.of(run)
+            if progress and len(runs) % _STEP == 0:
+                progress(0.0, f"{len(runs)} runs planned")
+            job = run_job.job(run, cost_s(run), shared)
             runs.append((run, job.key))
             by_key.setdefault(job.key, (run.seed, job))
     return Sweep(runs, [job for _, job in sorted(by_key.values(), key=lambda item: item[0])])
 
 
-def stored(files: Iterable[Path], profile: str, kept: Kept) -> Sweep:
+def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
     """What is on disk of a profile, nothing simulated."""
-    sweep = plan(files, profile)
-    sweep.done.results = kept_of(sweep.jobs, kept)
+    sweep = plan(files, profile, progress)
+    sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep
 
 
