@@ -1,20 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO of every connection of a cgroup, active and passive: a sock_ops program for a stock kernel (4.13 or
- * later). Each handshake that was not resent is history of its place; one that was puts the place in doubt. Hops are
- * not seen here. */
+/* The first RTO of every connection of a cgroup, active and passive: a sock_ops program for a stock kernel with BTF (6.1
+ * or later). Each handshake that was not resent is history of its place; one that was puts the place in doubt. Hops are
+ * not seen here. What is set for retries stays the bound: give_up.h. */
 #include <linux/bpf.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #include "tcplearn/first_rto.h"
+#include "tcplearn/give_up.h"
 
 #define TL_AF_INET6 10
 #define PLACES 65536
+#define LISTENERS 16384
 #define SOL_TCP 6
 #define TCP_SYNCNT 7
-/* Linux's default, net.ipv4.tcp_syn_retries */
-#define SYN_RETRIES 6
+#define RTO_MAX_S 120
+
+/* Of the kernel's types what is read here; the loader finds where it stands. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct netns_ipv4 {
+	uint8_t sysctl_tcp_syn_retries, sysctl_tcp_synack_retries;
+	uint8_t sysctl_tcp_syn_linear_timeouts; /* 6.5 */
+};
+
+struct net {
+	struct netns_ipv4 ipv4;
+};
+
+struct sock_common {
+	struct {
+		struct net *net;
+	} skc_net;
+	struct {
+		int64_t counter;
+	} skc_cookie;
+	struct sock *skc_listener;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	uint8_t icsk_syn_retries;
+	uint32_t icsk_rto_max; /* 6.15 */
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+};
+
+struct request_sock {
+	struct sock_common __req_common;
+};
+
+struct bpf_sock_ops_kern {
+	struct sock *sk;
+};
+#pragma clang attribute pop
 
 struct settings {
 	struct tl_first_rto_model model;
@@ -39,6 +89,29 @@ struct {
 	__type(key, struct address);
 	__type(value, struct tl_first_rto_place);
 } places SEC(".maps"), prefixes SEC(".maps");
+
+/* What a socket has of us. */
+struct handshakes {
+	uint32_t set;  /* TCP_SYNCNT as it was; 0: what the sysctl says is in force */
+	uint32_t ours; /* TCP_SYNCNT as written here; 0: it was left alone */
+	struct tl_first_ticks
+		first; /* first RTO: of a connection both are the one in force, of a listener's the bounds */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE); /* accepted ones have the listener's */
+	__type(key, int);
+	__type(value, struct handshakes);
+} sockets SEC(".maps");
+
+/* Listeners by cookie: a request has no storage, and no way to its listener's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, LISTENERS);
+	__type(key, uint64_t);
+	__type(value, struct handshakes);
+} listeners SEC(".maps");
 
 /* The verifier allows only loads at constant offsets of the context: that of IPv4 comes first, or compilers make
  * one load of two. */
@@ -85,14 +158,20 @@ static __always_inline int64_t rto_us(const struct settings *s, const struct add
 			       TL_FIRST_RTO_HOPS_UNKNOWN, now_us);
 }
 
-/* Of the socket that the program is called for: who accepts waits an eighth longer. Where a SYN-ACK was lost both ends
- * send again; the SYN comes first then, and its answer starts the other timer anew. */
-static __always_inline int64_t own_rto_us(const struct settings *s, const struct address *at, int64_t now_us,
-					  int accepts)
+static __always_inline uint32_t ticks_of(const struct settings *s, int64_t us)
+{
+	return (uint32_t)(((uint64_t)us * s->ticks_per_second + 999999) / 1000000);
+}
+
+/* Who accepts waits an eighth longer. Where a SYN-ACK was lost both ends send again; the SYN comes first then, and its
+ * answer starts the other timer anew. */
+static __always_inline uint32_t accepting_ticks(const struct settings *s, const struct handshakes *h,
+						const struct address *at, int64_t now_us)
 {
 	const int64_t us = rto_us(s, at, now_us);
+	const uint32_t ticks = ticks_of(s, tl_clamp_us(us + (us >> 3), s->model.floor_us, s->model.cap_us));
 
-	return accepts ? tl_clamp_us(us + (us >> 3), s->model.floor_us, s->model.cap_us) : us;
+	return ticks < h->first.low ? h->first.low : ticks > h->first.high ? h->first.high : ticks;
 }
 
 /* Of several handshakes at once with one place some may be lost: each is whole by itself. A resent one of the
@@ -113,17 +192,143 @@ static __always_inline void learn(void *map, const struct address *at, int64_t r
 	bpf_map_update_elem(map, at, &fresh, BPF_ANY);
 }
 
-/* As many more SYNs as a shorter first RTO needs to go on for as long as one of a second. */
-static __always_inline void keep_trying(struct bpf_sock_ops *ctx, int64_t us)
+static __always_inline const struct net *net_of(const struct tcp_sock *tp)
 {
-	int retries = SYN_RETRIES, k;
+	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net;
+}
 
-#pragma unroll
-	for (k = 0; k < 7; k++) {
-		retries += us < 1000000;
-		us *= 2;
+static __always_inline void in_force(const struct settings *s, const struct tcp_sock *tp,
+				     struct tl_handshake *h)
+{
+	h->second_ticks = s->ticks_per_second;
+	h->max_ticks = RTO_MAX_S * s->ticks_per_second;
+	if (bpf_core_field_exists(tp->inet_conn.icsk_rto_max))
+		h->max_ticks = tp->inet_conn.icsk_rto_max;
+	if (h->max_ticks < h->second_ticks)
+		h->max_ticks = h->second_ticks;
+}
+
+/* The application's own TCP_SYNCNT, 0 where it has none: what was written here earlier is none. */
+static __always_inline uint32_t own_retries(const struct handshakes *of, const struct tcp_sock *tp)
+{
+	const uint32_t now = tp->inet_conn.icsk_syn_retries;
+
+	return now != 0 && now == of->ours ? of->set : now;
+}
+
+static __always_inline int set_retries(struct bpf_sock_ops *ctx, uint32_t retries)
+{
+	return bpf_setsockopt(ctx, SOL_TCP, TCP_SYNCNT, &retries, sizeof(retries));
+}
+
+/* Before the first SYN: how long is waited for its answer, and how often it is sent again. */
+static __always_inline void on_connect(struct bpf_sock_ops *ctx, const struct settings *s,
+				       uint32_t learned_ticks)
+{
+	struct bpf_sock *sk = ctx->sk;
+	const struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct handshakes *of = tp ? bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE)
+				   : NULL;
+	struct tl_handshake_plan plan;
+	struct tl_handshake h;
+
+	if (!of)
+		return;
+	of->set = own_retries(of, tp);
+	in_force(s, tp, &h);
+	h.retries = of->set ? of->set : net_of(tp)->ipv4.sysctl_tcp_syn_retries;
+	h.linear = 0;
+	if (bpf_core_field_exists(net_of(tp)->ipv4.sysctl_tcp_syn_linear_timeouts))
+		h.linear = net_of(tp)->ipv4.sysctl_tcp_syn_linear_timeouts;
+	tl_plan_syn(&h, learned_ticks, &plan);
+	of->first.low = of->first.high = h.second_ticks;
+	if (plan.retries != h.retries || tp->inet_conn.icsk_syn_retries != of->set) {
+		if (set_retries(ctx, plan.retries))
+			return;
+		of->ours = plan.retries;
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG);
 	}
-	bpf_setsockopt(ctx, SOL_TCP, TCP_SYNCNT, &retries, sizeof(retries));
+	of->first.low = of->first.high = plan.first_ticks;
+}
+
+/* Answered or given up: the number of retries is again what it was. TCP_SYNCNT cannot be unset, so where it was not set
+ * it is the sysctl's from now on; another connect() does not take it for the application's. */
+static __always_inline void after_connect(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = ctx->sk;
+	const struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct handshakes *of = tp ? bpf_sk_storage_get(&sockets, sk, NULL, 0) : NULL;
+	uint32_t retries;
+
+	if (!of || of->ours == 0 || of->ours != tp->inet_conn.icsk_syn_retries)
+		return;
+	retries = of->set ? of->set : net_of(tp)->ipv4.sysctl_tcp_syn_retries;
+	if (set_retries(ctx, retries) == 0)
+		of->ours = retries;
+}
+
+/* All requests of a listener have its retries: one more, and first RTOs that go with it. */
+static __always_inline void on_listen(struct bpf_sock_ops *ctx, const struct settings *s)
+{
+	const uint64_t cookie = bpf_get_socket_cookie(ctx);
+	struct bpf_sock *sk = ctx->sk;
+	const struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct handshakes *of = tp ? bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE)
+				   : NULL;
+	struct tl_first_ticks first;
+	struct tl_handshake h;
+	int more;
+
+	if (!of)
+		return;
+	of->set = own_retries(of, tp);
+	in_force(s, tp, &h);
+	h.linear = 0;
+	h.retries = of->set ? of->set : net_of(tp)->ipv4.sysctl_tcp_synack_retries;
+	more = tl_plan_listener(&h, &first);
+	if (!more && tp->inet_conn.icsk_syn_retries == of->set)
+		return;
+	if (set_retries(ctx, h.retries + more))
+		return;
+	of->ours = h.retries + more;
+	of->first.low = more ? first.low : h.second_ticks;
+	of->first.high = more ? first.high : h.second_ticks;
+	bpf_map_update_elem(&listeners, &cookie, of, BPF_ANY);
+}
+
+/* First RTO of a request: stock's where its listener's retries are not ours. The context is a struct bpf_sock_ops_kern,
+ * whose socket is withheld from programs while it is no full one. */
+static __always_inline uint32_t request_ticks(const struct bpf_sock_ops *ctx, const struct settings *s,
+					      const struct address *at, int64_t now_us)
+{
+	const struct bpf_sock_ops_kern *kernel = (const void *)ctx;
+	const struct request_sock *request = (const void *)BPF_CORE_READ(kernel, sk);
+	const struct sock *listener = BPF_CORE_READ(request, __req_common.skc_listener);
+	const uint64_t cookie = (uint64_t)BPF_CORE_READ(listener, __sk_common.skc_cookie.counter);
+	const uint32_t retries = BPF_CORE_READ((const struct inet_connection_sock *)listener,
+					       icsk_syn_retries);
+	const struct handshakes *of = bpf_map_lookup_elem(&listeners, &cookie);
+
+	return of && of->ours == retries ? accepting_ticks(s, of, at, now_us) : s->ticks_per_second;
+}
+
+/* First RTO of a full socket: stock's where it began before the program, or its listener did. */
+static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const struct settings *s,
+					     const struct address *at, int64_t now_us, int accepts)
+{
+	struct bpf_sock *sk = ctx->sk;
+	const struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	const struct handshakes *of = tp ? bpf_sk_storage_get(&sockets, sk, NULL, 0) : NULL;
+
+	if (!of)
+		return s->ticks_per_second;
+	if (!accepts || of->first.low == of->first.high)
+		return of->first.low;
+	/* By itself Fast Open has one retry more than the sysctl. */
+	if (of->ours != tp->inet_conn.icsk_syn_retries ||
+	    (ctx->op == BPF_SOCK_OPS_TIMEOUT_INIT && of->set == 0))
+		return s->ticks_per_second;
+	return accepting_ticks(s, of, at, now_us);
 }
 
 SEC("sockops")
@@ -133,24 +338,29 @@ int first_rto(struct bpf_sock_ops *ctx)
 	const uint32_t zero = 0;
 	const struct settings *s = bpf_map_lookup_elem(&settings, &zero);
 	struct address at, around;
-	uint64_t ticks;
-	int64_t rtt_us, sent_again_us;
+	int64_t rtt_us, first_us;
 
 	if (!s || s->ticks_per_second == 0)
 		return 1;
 	address_of(ctx, &at);
 	switch (ctx->op) {
-	case BPF_SOCK_OPS_TCP_CONNECT_CB: keep_trying(ctx, rto_us(s, &at, now_us)); break;
-	case BPF_SOCK_OPS_TIMEOUT_INIT:
-		/* a request is no full socket yet */
-		ticks = (uint64_t)own_rto_us(s, &at, now_us, !ctx->is_fullsock) * s->ticks_per_second;
-		ctx->reply = (uint32_t)((ticks + 999999) / 1000000);
+	case BPF_SOCK_OPS_TCP_CONNECT_CB: on_connect(ctx, s, ticks_of(s, rto_us(s, &at, now_us))); break;
+	case BPF_SOCK_OPS_TCP_LISTEN_CB: on_listen(ctx, s); break;
+	case BPF_SOCK_OPS_STATE_CB:
+		if (ctx->args[0] == BPF_TCP_SYN_SENT)
+			after_connect(ctx);
+		break;
+	case BPF_SOCK_OPS_TIMEOUT_INIT: /* at each timeout of a SYN too */
+		ctx->reply = ctx->is_fullsock
+				     ? socket_ticks(ctx, s, &at, now_us, ctx->state == BPF_TCP_SYN_RECV)
+				     : request_ticks(ctx, s, &at, now_us);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		rtt_us = ctx->srtt_us >> 3;
-		sent_again_us = own_rto_us(s, &at, now_us, ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
-		learn(&places, &at, rtt_us, ctx->total_retrans ? sent_again_us : 0, now_us);
+		first_us = socket_ticks(ctx, s, &at, now_us, ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
+		first_us = (int64_t)((uint64_t)first_us * 1000000 / s->ticks_per_second);
+		learn(&places, &at, rtt_us, ctx->total_retrans ? first_us : 0, now_us);
 		if (!ctx->total_retrans) {
 			prefix_of(&at, &around);
 			learn(&prefixes, &around, rtt_us, 0, now_us);

@@ -76,8 +76,8 @@ def run(
     ready = machine.prepare(machine.cache_folder(), True)
     with temporary.folder() as folder:
         program = sock_ops.compiled(folder).read_bytes()
-        code = sock_ops.compiled(folder, debug=False).read_bytes()
-    work = {trial.name: _job(network, trial, ready, (program, code), earlier) for trial in trials}
+    source = sock_ops.source()
+    work = {trial.name: _job(network, trial, ready, (program, source), earlier) for trial in trials}
     if only_kept:
         work = {name: job for name, job in work.items() if kept.get(job) is not None}
     done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
@@ -87,10 +87,10 @@ def run(
 
 
 def _job(
-    network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, bytes], earlier: Sequence[str]
+    network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str], earlier: Sequence[str]
 ) -> Job:
-    """`programs`: as it is loaded, and without the text of its sources, by which a run is found again."""
-    program, code = programs if trial.client or trial.server else (b"", b"")
+    """`programs`: as it is loaded, and its source, by which a run is found again."""
+    program, code = programs if trial.client or trial.server else (b"", "")
     document = {
         "name": f"first-rto-{network.seed:03d}",
         "script": script(network, trial),
@@ -101,7 +101,7 @@ def _job(
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }
-    parts = (document["script"], document["settings"], code.hex(), GUEST.read_text(), network.seed)
+    parts = (document["script"], document["settings"], code, GUEST.read_text(), network.seed)
     key, *others = (
         hashlib.sha256(repr((fingerprint, *parts)).encode()).hexdigest()[:20]
         for fingerprint in (ready.fingerprint, *earlier)

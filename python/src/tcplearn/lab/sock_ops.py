@@ -22,6 +22,8 @@ from .checkout import ROOT
 
 SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
+#: The kernel's types: where the loader finds what the program reads of sockets.
+BTF = Path("/sys/kernel/btf/vmlinux")
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
 #: Which cgroup it was loaded into.
 NOTE = Path("/run/tcplearn-first-rto")
@@ -45,6 +47,8 @@ def missing() -> str:
     try:
         _headers()
         _ = compiler(), tool("bpftool"), cgroups(), ticks_per_second()
+        if not BTF.exists():
+            raise UserError(f"this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): there is no {BTF}")
     except UserError as error:
         return str(error)
     return ""
@@ -79,27 +83,25 @@ def ticks_per_second() -> int:
     return int(found[1])
 
 
-def compiled(folder: Path, *, debug: bool = True) -> Path:
-    """The object, for any kernel since 4.13. Without `debug` it cannot be loaded, and its bytes are the same
-    wherever the checkout is and whatever its comments say. Raises UserError, FailedError."""
+def compiled(folder: Path) -> Path:
+    """The object, for any kernel that has BTF. Raises UserError, FailedError."""
+    out = folder / "first_rto.o"
+    _clang("-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
+    return out
+
+
+def source() -> str:
+    """The program without its comments, the same wherever the checkout is: what a run is found again by.
+    Raises UserError, FailedError."""
+    return _clang("-E", "-P")
+
+
+def _clang(*words: object) -> str:
     if not SOURCE.exists():
         raise UserError(f"the first RTO needs a checkout of tcplearn: there is no {SOURCE}")
     _headers()
-    out = folder / "first_rto.o"
-    words: tuple[str, ...] = (
-        "-O2",
-        "-g" if debug else "-g0",
-        "-target",
-        "bpf",
-        "-mcpu=v3",
-        "-Wall",
-        "-Werror",
-        f"-ffile-prefix-map={ROOT}=.",
-        f"-I{ROOT}/core/include",
-    )
-    words += ("-fdebug-compilation-dir=.", "-I/usr/include/x86_64-linux-gnu")
-    _run(compiler(), *words, "-c", SOURCE, "-o", out)
-    return out
+    includes = (f"-I{ROOT}/core/include", "-I/usr/include/x86_64-linux-gnu")
+    return _run(compiler(), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, SOURCE)
 
 
 @dataclass(frozen=True)
