@@ -3,38 +3,54 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
-from tcplearn.lab.sock_ops import Loaded, cgroups, missing, ticks_per_second
+from own_cgroup import own_cgroup
+
+from tcplearn.lab.sock_ops import Loaded, missing, ticks_per_second
 from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.settings import packed
 
-__all__ = ["Group", "missing"]
+__all__ = ["Group", "bpffs", "missing"]
+
+
+@contextlib.contextmanager
+def bpffs(folder: Path) -> Iterator[Path]:
+    """Where programs are pinned, of this test alone."""
+    mounted = folder / "bpf"
+    mounted.mkdir()
+    subprocess.run(["mount", "-t", "bpf", "bpf", mounted], check=True)
+    try:
+        yield mounted
+    finally:
+        subprocess.run(["umount", mounted], check=True)
+        mounted.rmdir()
 
 
 class Group:
     """A cgroup whose connections have their first RTO from a model."""
 
     def __init__(self, folder: Path, model: Model) -> None:
-        self._bpffs = folder / "bpf"
-        self._loaded = Loaded(self._bpffs / "first-rto", folder / "note")
+        self._folder = folder
         self._model = model
-        self.cgroup = cgroups() / f"tcplearn-{os.getpid()}"
+        self._undo = contextlib.ExitStack()
+        self.cgroup = Path()
 
     def __enter__(self) -> Group:
-        self._bpffs.mkdir()
-        subprocess.run(["mount", "-t", "bpf", "bpf", self._bpffs], check=True)
-        self.cgroup.mkdir()
-        self._loaded.load(packed(self._model, ticks_per_second()), self.cgroup)
+        with contextlib.ExitStack() as undo:
+            self.cgroup = undo.enter_context(own_cgroup())
+            loaded = Loaded(undo.enter_context(bpffs(self._folder)) / "first-rto", self._folder / "note")
+            loaded.load(packed(self._model, ticks_per_second()), self.cgroup)
+            undo.callback(loaded.unload)
+            self._undo = undo.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loaded.unload()
-        self.cgroup.rmdir()
-        subprocess.run(["umount", str(self._bpffs)], check=False, capture_output=True)
-        self._bpffs.rmdir()
+        self._undo.close()
 
     def join(self) -> None:
         """Of a child, before it becomes another program."""

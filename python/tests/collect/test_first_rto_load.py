@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,11 +36,8 @@ def test_no_model(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Iterator[Loaded]:
-    bpffs = tmp_path / "bpf"
-    bpffs.mkdir()
-    subprocess.run(["mount", "-t", "bpf", "bpf", bpffs], check=True)
-    yield Loaded(bpffs / "first-rto", tmp_path / "note")
-    subprocess.run(["umount", bpffs], check=True)
+    with sock_ops.bpffs(tmp_path) as bpffs:
+        yield Loaded(bpffs / "first-rto", tmp_path / "note")
 
 
 @needs_bpf
