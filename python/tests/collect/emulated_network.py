@@ -163,14 +163,14 @@ class Network:
 
 @contextmanager
 def network(places: Sequence[Place], folder: Path) -> Iterator[Network]:
-    why = _forbidden()
+    why = forbidden()
     if why:
         pytest.skip(why)
     with Network(places, folder) as made:
         yield made
 
 
-def _forbidden() -> str:
+def forbidden() -> str:
     if os.geteuid() != 0:
         return "network namespaces and TUN devices need root"
     if not Path("/dev/net/tun").exists():
