@@ -4,6 +4,7 @@
 #define TCPLEARN_TESTS_EVERY_FUNCTION_H
 
 #include "tcplearn/first_rto_models.h"
+#include "tcplearn/give_up.h"
 #include "tcplearn/wrap.h"
 
 int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us);
@@ -15,6 +16,13 @@ int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place 
 	tl_first_rto_doubt(p, 1);
 	tl_first_rto_resent(p, rtt_us, 1000, 1);
 	return tl_first_rto_us(m, p, p, TL_FIRST_RTO_HOPS_UNKNOWN, 2);
+}
+
+uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan, struct tl_first_ticks *first);
+uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan, struct tl_first_ticks *first)
+{
+	tl_plan_syn(h, 50, plan);
+	return (uint32_t)tl_plan_listener(h, first);
 }
 
 #define TOUCH(arithmetic, id) \

@@ -198,7 +198,7 @@ static __always_inline const struct net *net_of(const struct tcp_sock *tp)
 }
 
 static __always_inline void in_force(const struct settings *s, const struct tcp_sock *tp,
-				     struct tl_handshake *h)
+				     struct tl_retry_limits *h)
 {
 	h->second_ticks = s->ticks_per_second;
 	h->max_ticks = RTO_MAX_S * s->ticks_per_second;
@@ -229,8 +229,8 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, const struct se
 	const struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
 	struct handshakes *of = tp ? bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE)
 				   : NULL;
-	struct tl_handshake_plan plan;
-	struct tl_handshake h;
+	struct tl_syn_plan plan;
+	struct tl_retry_limits h;
 
 	if (!of)
 		return;
@@ -276,7 +276,7 @@ static __always_inline void on_listen(struct bpf_sock_ops *ctx, const struct set
 	struct handshakes *of = tp ? bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE)
 				   : NULL;
 	struct tl_first_ticks first;
-	struct tl_handshake h;
+	struct tl_retry_limits h;
 	int more;
 
 	if (!of)

@@ -15,7 +15,7 @@
 #define TL_FIRST_TICKS_MIN 2
 
 /* What is in force for a handshake. */
-struct tl_handshake {
+struct tl_retry_limits {
 	uint32_t second_ticks; /* stock's first RTO: CONFIG_HZ, 24 to 1,200 */
 	uint32_t max_ticks;    /* the longest RTO: a second to 120 s */
 	uint32_t linear; /* net.ipv4.tcp_syn_linear_timeouts, 0 to 127; 0 before Linux 6.5, and of SYN-ACKs */
@@ -23,12 +23,12 @@ struct tl_handshake {
 };
 
 /* One that is never answered. */
-struct tl_unanswered {
+struct tl_vain_handshake {
 	uint32_t ticks;   /* until it is given up */
 	uint32_t packets; /* SYNs or SYN-ACKs */
 };
 
-struct tl_handshake_plan {
+struct tl_syn_plan {
 	uint32_t first_ticks, retries;
 };
 
@@ -57,7 +57,7 @@ TL_FN uint32_t tl_log2(uint32_t x)
 }
 
 /* Of a first timeout and so many more, each twice the one before, up to the longest (tcp_model_timeout). */
-TL_FN uint32_t tl_doubled_ticks(const struct tl_handshake *h, uint32_t first, uint32_t more)
+TL_FN uint32_t tl_doubled_ticks(const struct tl_retry_limits *h, uint32_t first, uint32_t more)
 {
 	const uint32_t below = tl_log2(h->max_ticks / first);
 
@@ -67,7 +67,7 @@ TL_FN uint32_t tl_doubled_ticks(const struct tl_handshake *h, uint32_t first, ui
 }
 
 /* With how few more that lasts for so many ticks. */
-TL_FN uint32_t tl_doublings(const struct tl_handshake *h, uint32_t first, uint32_t ticks)
+TL_FN uint32_t tl_doublings(const struct tl_retry_limits *h, uint32_t first, uint32_t ticks)
 {
 	const uint32_t below = tl_log2(h->max_ticks / first), doubled = ((2u << below) - 1) * first;
 
@@ -78,8 +78,8 @@ TL_FN uint32_t tl_doublings(const struct tl_handshake *h, uint32_t first, uint32
 
 /* tcp_write_timeout: a SYN is given up at the first timeout at which so much time is over as its retries would take
  * if each were doubled. The first `linear` of them are not (tcp_retransmit_timer), so that there are more. */
-TL_FN void tl_unanswered(const struct tl_handshake *h, uint32_t first, uint32_t retries,
-			 struct tl_unanswered *out)
+TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32_t retries,
+			 struct tl_vain_handshake *out)
 {
 	const uint32_t goal = tl_doubled_ticks(h, first, retries), linear = h->linear * first;
 
@@ -103,10 +103,11 @@ TL_FN void tl_allowed_ticks(uint32_t stock, struct tl_first_ticks *out)
 }
 
 /* The shortest first RTO, from one to a second, that is not given up before so many ticks; a second where none is. */
-TL_FN uint32_t tl_least_first(const struct tl_handshake *h, uint32_t from, uint32_t retries, uint32_t ticks)
+TL_FN uint32_t tl_least_first(const struct tl_retry_limits *h, uint32_t from, uint32_t retries,
+			      uint32_t ticks)
 {
 	uint32_t low = from, high = h->second_ticks;
-	struct tl_unanswered lasts;
+	struct tl_vain_handshake lasts;
 	int k;
 
 	for (k = 0; k < 11 && low < high; k++) { /* 2^11 > 1200 */
@@ -123,9 +124,9 @@ TL_FN uint32_t tl_least_first(const struct tl_handshake *h, uint32_t from, uint3
 
 /* First RTO and retries of a SYN: the learned RTO, or the shortest one above it, with which the time to give up is from
  * stock's to its double and no more than TL_MORE_SYNS are sent in vain; else stock's second and retries. */
-TL_FN void tl_plan_syn(const struct tl_handshake *h, uint32_t learned_ticks, struct tl_handshake_plan *plan)
+TL_FN void tl_plan_syn(const struct tl_retry_limits *h, uint32_t learned_ticks, struct tl_syn_plan *plan)
 {
-	struct tl_unanswered stock, lasts;
+	struct tl_vain_handshake stock, lasts;
 	struct tl_first_ticks allowed;
 	uint32_t first = learned_ticks < TL_FIRST_TICKS_MIN ? TL_FIRST_TICKS_MIN : learned_ticks;
 	uint32_t most, retries = h->retries;
@@ -156,9 +157,9 @@ TL_FN void tl_plan_syn(const struct tl_handshake *h, uint32_t learned_ticks, str
 
 /* First RTOs of the SYN-ACKs of a listener with one retry more than is set (h: linear is 0). All its requests have the
  * same retries, so their first RTOs lie within less than a factor of two. 0: there are none, leave it alone. */
-TL_FN int tl_plan_listener(const struct tl_handshake *h, struct tl_first_ticks *out)
+TL_FN int tl_plan_listener(const struct tl_retry_limits *h, struct tl_first_ticks *out)
 {
-	struct tl_unanswered stock, lasts;
+	struct tl_vain_handshake stock, lasts;
 	struct tl_first_ticks allowed;
 
 	if (h->retries == 0 || h->retries >= TL_RETRIES_MAX)

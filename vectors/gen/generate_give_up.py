@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Writes vectors/expected/give_up.csv; with --check compares it with what is there.
+
+    python3 vectors/gen/generate_give_up.py [--check]
+
+How long a handshake goes on that nobody answers, timeout by timeout as net/ipv4/tcp_timer.c has it, and the shortest
+first RTO with which it is as long as docs/algorithms/first-rto.md says, by trying one after the other."""
+
+import random
+import sys
+from dataclasses import dataclass
+
+from vector_files import VECTORS, parser, write_or_check
+
+OUT = VECTORS / "expected" / "give_up.csv"
+MOST_RETRIES, MORE_SYNS = 127, 7
+
+
+@dataclass(frozen=True)
+class Handshake:
+    second: int
+    longest: int
+    linear: int
+    retries: int
+
+
+def model_timeout(h, first, retries):
+    """tcp_model_timeout()"""
+    rto, total = first, 0
+    for _ in range(retries + 1):
+        total += rto
+        rto = min(2 * rto, h.longest)
+    return total
+
+
+def unanswered(h, first, retries):
+    """Ticks until it is given up, and packets that were sent until then."""
+    elapsed, rto, resent, goal = 0, first, 0, model_timeout(h, first, retries)
+    while True:
+        elapsed += rto
+        if resent >= retries + h.linear or (resent and elapsed >= goal):
+            return elapsed, resent + 1
+        resent += 1
+        if resent > h.linear:
+            rto = min(2 * rto, h.longest)
+
+
+def allowed(h, ticks):
+    """An eighth above stock's, and an eighth below twice that."""
+    stock = unanswered(h, h.second, h.retries)[0]
+    return 8 * ticks >= 9 * stock and 9 * ticks <= 16 * stock
+
+
+def plan_syn(h, learned):
+    most = unanswered(h, h.second, h.retries)[1] + MORE_SYNS
+    for first in range(max(2, learned), h.second):
+        for retries in range(h.retries, min(h.retries + MORE_SYNS, MOST_RETRIES) + 1):
+            ticks, packets = unanswered(h, first, retries)
+            if allowed(h, ticks) and packets <= most:
+                return first, retries
+    return h.second, h.retries
+
+
+def plan_listener(h):
+    firsts = [f for f in range(2, h.second) if allowed(h, unanswered(h, f, h.retries + 1)[0])]
+    return (firsts[0], firsts[-1]) if firsts else (0, 0)
+
+
+def lines():
+    dice = random.Random(6)
+    for k in range(400):
+        second = (100, 250, 250, 300, 1000)[k % 5]
+        h = Handshake(
+            second,
+            second * dice.choice((120, 120, 60)),
+            dice.choice((0, 0, 4, 4, 1, 2, 8)),
+            dice.choice((1, 2, 3, 4, 5, 6, 6, 7, 8, 10, 15)),
+        )
+        learned = int(second * 150 ** (dice.random() - 1)) + dice.randrange(2)
+        first, retries = plan_syn(h, learned)
+        end = unanswered(h, first, retries)
+        words = (second, h.longest, h.linear, h.retries, learned, first, retries, *end)
+        yield ",".join(map(str, ("syn", *words)))
+    for second in (100, 250, 1000):
+        for retries in (1, 2, 3, 5, 6, 7, 9, 12, 15, 40):
+            h = Handshake(second, 120 * second, 0, retries)
+            low, high = plan_listener(h)
+            yield ",".join(map(str, ("listener", second, h.longest, 0, retries, 0, low, high, 0, 0)))
+
+
+if __name__ == "__main__":
+    sys.exit(write_or_check(parser(__doc__).parse_args().check, {OUT: "\n".join(lines()) + "\n"}))
