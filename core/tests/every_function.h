@@ -18,8 +18,10 @@ int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place 
 	return tl_first_rto_us(m, p, p, TL_FIRST_RTO_HOPS_UNKNOWN, 2);
 }
 
-uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan, struct tl_first_ticks *first);
-uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan, struct tl_first_ticks *first)
+uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan,
+		       struct tl_first_ticks *first);
+uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan,
+		       struct tl_first_ticks *first)
 {
 	tl_plan_syn(h, 50, plan);
 	return (uint32_t)tl_plan_listener(h, first);

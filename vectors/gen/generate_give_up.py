@@ -3,8 +3,8 @@
 
     python3 vectors/gen/generate_give_up.py [--check]
 
-How long a handshake goes on that nobody answers, timeout by timeout as net/ipv4/tcp_timer.c has it, and the shortest
-first RTO with which it is as long as docs/algorithms/first-rto.md says, by trying one after the other."""
+How long a handshake goes on that nobody answers, timeout by timeout as net/ipv4/tcp_timer.c has it, and the
+shortest first RTO with which it is as long as docs/algorithms/first-rto.md says, by trying all."""
 
 import random
 import sys

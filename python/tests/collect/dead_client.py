@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Listeners that each get one SYN and never an answer to their SYN-ACKs, all at once:
 
-python dead_client.py SYNCNT:LATER...    # in a namespace of its own; makes a TUN device there
+python dead_client.py SYNCNT:LATER:DATA...    # in a namespace of its own; makes a TUN device there
 
 SYNCNT: TCP_SYNCNT of the listener before listen(), LATER what it is set to afterwards; 0: left alone.
-JSON: of each the seconds until the kernel has given the request up, and those at which it sent its SYN-ACKs."""
+DATA: 1 where the SYN has some, for Fast Open.
+JSON: of each the seconds until the kernel has given the request up, and those of its SYN-ACKs."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def checksum(data: bytes) -> int:
     return ~(total + (total >> 16)) & 0xFFFF
 
 
-def syn(port: int) -> bytes:
-    tcp = struct.pack("!HHIIBBHHH", CLIENT_PORT, port, 1, 0, 5 << 4, SYN, 8192, 0, 0)
+def syn(port: int, data: bytes) -> bytes:
+    tcp = struct.pack("!HHIIBBHHH", CLIENT_PORT, port, 1, 0, 5 << 4, SYN, 8192, 0, 0) + data
     pseudo = CLIENT + HERE + struct.pack("!HH", socket.IPPROTO_TCP, len(tcp))
     tcp = tcp[:16] + struct.pack("!H", checksum(pseudo + tcp)) + tcp[18:]
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(tcp), 1, 0, 64, socket.IPPROTO_TCP, 0) + CLIENT + HERE
@@ -51,7 +52,7 @@ def tun() -> int:
 
 
 def listener(port: int, case: str) -> socket.socket:
-    before, later = map(int, case.split(":"))
+    before, later, _ = map(int, case.split(":"))
     sock = socket.socket()
     sock.bind(("10.96.0.1", port))
     if before:
@@ -72,8 +73,8 @@ def main(cases: list[str]) -> None:
     device = tun()
     listeners = {FIRST_PORT + k: listener(FIRST_PORT + k, case) for k, case in enumerate(cases)}
     begun_s = time.monotonic()
-    for port in listeners:
-        os.write(device, syn(port))
+    for port, case in zip(listeners, cases, strict=True):
+        os.write(device, syn(port, b"data" if case.endswith(":1") else b""))
     answers: dict[int, list[float]] = {port: [] for port in listeners}
     given_up: dict[int, float] = {}
     while len(given_up) < len(listeners) and time.monotonic() - begun_s < LONGEST_S:

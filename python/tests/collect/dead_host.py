@@ -3,9 +3,9 @@
 
 python dead_host.py DEVICE FAMILY:SYNCNT:TIMES...    # in the namespace; DEVICE sees the SYNs
 
-FAMILY is 4 or 6, SYNCNT the application's own TCP_SYNCNT or 0, TIMES how often connect() is called on the one socket.
-JSON: of each connect() its seconds, SYNs, and TCP_SYNCNT while it waited and afterwards. One that goes on for longer
-than twenty seconds is left."""
+FAMILY is 4 or 6, SYNCNT the application's own TCP_SYNCNT or 0, TIMES how often the one socket connects.
+JSON: of each connect() its seconds, SYNs, and TCP_SYNCNT while it waited and afterwards. One that goes on
+for longer than twenty seconds is left."""
 
 from __future__ import annotations
 

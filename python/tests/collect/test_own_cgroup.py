@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import sock_ops
-from own_cgroup import own_cgroup, refusal
 
+from own_cgroup import own_cgroup, refusal
 from tcplearn.learn.export import shipped_rtt
 
 pytestmark = pytest.mark.skipif(bool(sock_ops.missing()), reason=sock_ops.missing())
