@@ -94,7 +94,7 @@ TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32
 	}
 }
 
-/* Stock's time to double that. The kernel's timers are late by up to an eighth (its wheel's steps), ours and stock's: so
+/* Stock's time to double that. The timers of both are late by up to an eighth (the steps of the kernel's wheel): so
  * from 9/8 of it to 8/9 of the double. */
 TL_FN void tl_allowed_ticks(uint32_t stock, struct tl_first_ticks *out)
 {
