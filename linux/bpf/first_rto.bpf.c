@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO of every connection of a cgroup, active and passive: a sock_ops program for a stock kernel with BTF (6.1
- * or later). Each handshake that was not resent is history of its place; one that was puts the place in doubt. Hops are
+/* The first RTO of every connection of a cgroup, active and passive: a sock_ops program for a stock kernel with BTF, 6.1
+ * or later. Each handshake that was not resent is history of its place; one that was puts the place in doubt. Hops are
  * not seen here. What is set for retries stays the bound: give_up.h. */
 #include <linux/bpf.h>
 

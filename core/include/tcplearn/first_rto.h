@@ -5,7 +5,7 @@
  * What makes a wrong model harmless: the RTO is at most cap_us, so a handshake packet that was lost is never sent
  * again later than without a model; each resend doubles it as ever; and with each handshake whose packets were sent
  * again, perhaps for nothing, the place's is four times as long, until there is an RTT again. What looks like a lost
- * SYN-ACK of a place that is known is let pass once. When it is given up: give_up.h. */
+ * SYN-ACK of a place that is known is let pass once. */
 #ifndef TCPLEARN_FIRST_RTO_H
 #define TCPLEARN_FIRST_RTO_H
 
