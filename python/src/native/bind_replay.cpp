@@ -100,6 +100,7 @@ class Flow {
  public:
   explicit Flow(std::unique_ptr<FlowReplay> flow) : flow_(std::move(flow)) {}
   std::uint64_t samples() const { return flow_->samples(); }
+  std::uint64_t digest() const { return flow_->digest().value(); }
   nb::object flight_segments() const { return or_none(details().flight); }
   nb::list sums() const { return tcplearn::sums(*flow_); }
   nb::list metrics() const { return describe_all(all_metrics()); }
@@ -176,6 +177,15 @@ class Totals {
   std::uint64_t samples_ = 0;
 };
 
+// Of a flow's rows, the samples among them.
+std::uint64_t samples_digest(const Array<std::int64_t>& time_us, const Array<std::int64_t>& rtt_us) {
+  if (time_us.size() != rtt_us.size()) throw std::invalid_argument("columns differ in length");
+  SampleDigest out;
+  for (std::size_t i = 0; i < time_us.size(); ++i)
+    if (rtt_us.data()[i] >= 0) out.add(time_us.data()[i], rtt_us.data()[i]);
+  return out.value();
+}
+
 void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<double>>& other_rtt_us,
           const std::optional<Array<double>>& other_rto_us) {
   const HeldBatch held(batch);
@@ -193,8 +203,10 @@ void feed(Engine& engine, const nb::dict& batch, const std::optional<Array<doubl
 
 void bind_replay(nb::module_& m) {
   using namespace nb::literals;
+  m.def("samples_digest", &samples_digest, "time_us"_a, "rtt_us"_a);
   nb::class_<Flow>(m, "ReplayedFlow")
       .def_prop_ro("samples", &Flow::samples)
+      .def_prop_ro("digest", &Flow::digest)
       .def_prop_ro("flight_segments", &Flow::flight_segments)
       .def("sums", &Flow::sums)
       .def("metrics", &Flow::metrics)
@@ -219,7 +231,7 @@ void bind_replay(nb::module_& m) {
       .def("feed", &feed, "batch"_a, "other_rtt_us"_a = nb::none(), "other_rto_us"_a = nb::none())
       .def(
           "sums",
-          [](const Engine& self, std::uint32_t flow) -> nb::object {
+          [](Engine& self, std::uint32_t flow) -> nb::object {
             const FlowReplay* found = self.flow(flow);
             return found ? nb::object(sums(*found)) : nb::object(nb::none());
           },

@@ -147,9 +147,15 @@ class StartupPolicy:
     @property
     def state_bytes(self) -> int: ...
 
+def samples_digest(time_us: _Ints, rtt_us: _Ints) -> int:
+    """Of a flow's rows: the same for the same samples, their times since the flow's first."""
+
 class ReplayedFlow:
     @property
     def samples(self) -> int: ...
+    @property
+    def digest(self) -> int:
+        """What samples_digest() says of all its rows."""
     @property
     def flight_segments(self) -> float | None:
         """Mean, just before the ACK of a sample."""

@@ -23,37 +23,55 @@ Loss loss_at(const LossColumns& l, std::size_t i) {
 }
 }  // namespace
 
+// With its early rows replayed.
+std::unique_ptr<FlowReplay> Engine::begun(const Flow& flow) const {
+  auto out = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_, sums_only_);
+  early_.replay(flow.early, *out);
+  return out;
+}
+
+FlowReplay& Engine::state_of(Flow& flow) {
+  if (!flow.replay) {
+    flow.replay = begun(flow);
+    early_.clear(flow.early);
+  }
+  return *flow.replay;
+}
+
 void Engine::feed(const Columns& c, const LossColumns& losses, const OtherColumns& others) {
   std::size_t loss = 0;
-  FlowReplay* flow = nullptr;
+  Flow* flow = nullptr;
   std::uint32_t flow_id = 0;
   for (std::size_t k = 0; k < c.rows; ++k) {
     if (flow == nullptr || c.flow[k] != flow_id) {
       flow_id = c.flow[k];
-      auto& slot = flows_[flow_id];
-      if (!slot) slot = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_, sums_only_);
-      flow = slot.get();
+      flow = &flows_[flow_id];
     }
-    const std::size_t at = k * others_;
-    flow->add(row_at(c, k), others_ ? others.rtt_us + at : nullptr, others_ ? others.rto_us + at : nullptr);
-    for (; loss < losses.rows && losses.row[loss] == k; ++loss) flow->lost(loss_at(losses, loss));
+    if (!flow->replay && !others_ && flow->early.count < kEarly) {
+      early_.add(flow->early, row_at(c, k));
+    } else {
+      const std::size_t at = k * others_;
+      state_of(*flow).add(row_at(c, k), others_ ? others.rtt_us + at : nullptr,
+                          others_ ? others.rto_us + at : nullptr);
+    }
+    for (; loss < losses.rows && losses.row[loss] == k; ++loss) state_of(*flow).lost(loss_at(losses, loss));
   }
   for (std::size_t i = 0; i < losses.withdrawn; ++i) {
     const auto it = flows_.find(losses.withdrawn_flow[i]);
-    if (it != flows_.end()) it->second->withdraw(losses.withdrawn_id[i]);
+    if (it != flows_.end() && it->second.replay) it->second.replay->withdraw(losses.withdrawn_id[i]);
   }
-  for (std::size_t i = 0; i < losses.rows; ++i) flows_[losses.flow[i]]->settle(kUnsettled);
+  for (std::size_t i = 0; i < losses.rows; ++i) flows_[losses.flow[i]].replay->settle(kUnsettled);
 }
 
-const FlowReplay* Engine::flow(std::uint32_t flow) const {
+const FlowReplay* Engine::flow(std::uint32_t flow) {
   const auto it = flows_.find(flow);
-  return it == flows_.end() ? nullptr : it->second.get();
+  return it == flows_.end() ? nullptr : &state_of(it->second);
 }
 
 std::unique_ptr<FlowReplay> Engine::so_far(std::uint32_t flow) const {
-  const FlowReplay* now = this->flow(flow);
-  if (now == nullptr) return nullptr;
-  auto out = std::make_unique<FlowReplay>(*now);
+  const auto it = flows_.find(flow);
+  if (it == flows_.end()) return nullptr;
+  auto out = it->second.replay ? std::make_unique<FlowReplay>(*it->second.replay) : begun(it->second);
   out->settle(0);
   return out;
 }
@@ -61,7 +79,8 @@ std::unique_ptr<FlowReplay> Engine::so_far(std::uint32_t flow) const {
 std::unique_ptr<FlowReplay> Engine::finish(std::uint32_t flow) {
   const auto it = flows_.find(flow);
   if (it == flows_.end()) return nullptr;
-  auto out = std::move(it->second);
+  state_of(it->second);
+  auto out = std::move(it->second.replay);
   flows_.erase(it);
   out->settle(0);
   return out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "columns.h"
+#include "replay/early_rows.h"
 #include "replay/flow_replay.h"
 
 namespace tcplearn {
@@ -28,10 +29,13 @@ class Engine {
 
   // A loss may be withdrawn while it is among its flow's last kUnsettled.
   static constexpr std::size_t kUnsettled = 256;
+  // A flow has a state once it has more rows, a loss, or estimators of the caller's: a state takes the memory
+  // of a hundred rows and more.
+  static constexpr std::size_t kEarly = 64;
 
   void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
   // A flow so far; null where it had no row.
-  const FlowReplay* flow(std::uint32_t flow) const;
+  const FlowReplay* flow(std::uint32_t flow);
   // A flow as finish() would give it, which goes on; null where it had no row.
   std::unique_ptr<FlowReplay> so_far(std::uint32_t flow) const;
   // Takes a flow out; null where it had no row.
@@ -39,11 +43,19 @@ class Engine {
   std::size_t others() const { return others_; }
 
  private:
+  struct Flow {
+    EarlyRows::List early;  // while there is no state
+    std::unique_ptr<FlowReplay> replay;
+  };
+  std::unique_ptr<FlowReplay> begun(const Flow& flow) const;
+  FlowReplay& state_of(Flow& flow);
+
   std::vector<Chosen> chosen_;
   std::size_t others_;
   double min_rto_us_;
   bool sums_only_;
-  std::unordered_map<std::uint32_t, std::unique_ptr<FlowReplay>> flows_;
+  EarlyRows early_;
+  std::unordered_map<std::uint32_t, Flow> flows_;
 };
 
 }  // namespace tcplearn

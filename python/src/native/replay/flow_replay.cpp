@@ -119,6 +119,7 @@ void FlowReplay::add(const RowView& row, const double* other_rtt_us, const doubl
     c.estimator->update(state, &row.sample);
     state += c.state_words;
   }
+  digest_.add(row.sample.time_us, row.sample.rtt_us);
   ++samples_;
 }
 

@@ -11,6 +11,7 @@
 #include "replay/hindsight.h"
 #include "replay/history.h"
 #include "replay/metrics.h"
+#include "replay/sample_digest.h"
 #include "replay/thinned.h"
 #include "tcplearn/tcplearn.h"
 
@@ -57,6 +58,7 @@ class FlowReplay {
   void settle(std::size_t most);
 
   std::uint64_t samples() const { return samples_; }
+  const SampleDigest& digest() const { return digest_; }
   const std::vector<Metrics>& metrics() const { return metrics_; }
   const std::optional<Details>& details() const { return details_; }
 
@@ -84,6 +86,7 @@ class FlowReplay {
   std::optional<Details> details_;
   std::vector<PendingLoss> losses_;
   std::uint64_t samples_ = 0;
+  SampleDigest digest_;
   std::int64_t longest_rtt_us_ = 0;
 };
 

@@ -8,16 +8,19 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .base import TraceError, TraceFile, TraceOptions, number, shown
+from .base import FlowInfo, TraceError, TraceFile, TraceOptions, number, shown
 from .csv_header import TO_US, Header, parse_header, split_fields
+from .many_flows import ManyFlows
 from .plausible import Plausible
-from .samples import Int64s, SampleFlow, SampleTrace, slices
-from .schema import Columns, empty_batch, joined
+from .samples import Int64s, SampleTrace, slices
+from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
 #: The rows of a chunk are held as text for a moment.
 _CHUNK_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22
+#: All flows end with the file, so many in a batch: their consumer holds what it makes of them.
+_ENDED = 1 << 16
 
 
 class CsvTrace(SampleTrace):
@@ -28,12 +31,10 @@ class CsvTrace(SampleTrace):
     def __init__(self, file: TraceFile, options: TraceOptions | None = None) -> None:
         super().__init__(file)
         self._unit = (options or TraceOptions()).unit
-        self._flows: dict[str, SampleFlow] = {}
+        self._flows = ManyFlows()
         self._line = 0  # the last line taken
         self._first_us: int | None = None
         self._made_us = 0  # the clock of a file without times
-        self._given_last_us: dict[str, int] = {}
-        self._waiting: dict[str, tuple[Int64s, Int64s, npt.NDArray[np.bool_]]] = {}
         self._chunks = self._read_chunks()
         self._head: tuple[int, list[str], bool] = (0, [], False)  # what follows the header in its chunk
         self._header = self._read_header()
@@ -103,9 +104,9 @@ class CsvTrace(SampleTrace):
             # Where the data breaks off its last line may lack digits that nobody misses.
             if final and self._stream.damage and lines and lines[-1]:
                 lines = lines[:-1]
-            batch = self._take(lines, cut and final, final)
-            rows += len(batch["time_us"])
-            yield from slices(batch, max_rows)
+            for batch in self._take(lines, cut and final, final):
+                rows += len(batch["time_us"])
+                yield from slices(batch, max_rows)
             chunk = following
         if rows == 0:
             raise TraceError(f"{self._file}: there are no rows below the header")
@@ -114,7 +115,15 @@ class CsvTrace(SampleTrace):
         if self._stream.damage:
             self._warnings.append(f"read up to line {self._line} only: {self._stream.damage}")
 
-    def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Columns:
+    def flow(self, flow_id: int) -> FlowInfo:
+        """Return what is known of a flow."""
+        return self._flows.info(flow_id, self._file.title)
+
+    def release(self, flow_id: int) -> None:
+        """Forget an ended flow."""
+        self._flows.forget(flow_id)
+
+    def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Iterator[Columns]:
         first_line = self._line + 1
         self._line += len(lines) - (1 if lines and not lines[-1] else 0)
         kept = [i for i, line in enumerate(lines) if line and not line.isspace()]
@@ -123,7 +132,11 @@ class CsvTrace(SampleTrace):
         table, names = self._parse(numbers, texts, may_be_cut)
         numbers = numbers[: len(table)]
         self._check(table, numbers)
-        return self._derive(table, names, numbers, final)
+        batch = self._derive(table, names, numbers)
+        if final:
+            yield from self._last(batch)
+        else:
+            yield batch
 
     def _parse(
         self, numbers: Int64s, texts: list[str], may_be_cut: bool
@@ -196,9 +209,7 @@ class CsvTrace(SampleTrace):
         scaled: Int64s = np.rint(table[:, column] * self._header.to_us[column]).astype(np.int64)
         return scaled
 
-    def _derive(
-        self, table: npt.NDArray[np.float64], names: list[str] | None, numbers: Int64s, final: bool
-    ) -> Columns:
+    def _derive(self, table: npt.NDArray[np.float64], names: list[str] | None, numbers: Int64s) -> Columns:
         header, count = self._header, len(table)
         resent = np.zeros(count, np.bool_)
         if header.resent is not None:
@@ -232,98 +243,52 @@ class CsvTrace(SampleTrace):
         if count and self._first_us is None:
             self._first_us = int(given_us[0])
         given_us = given_us - (self._first_us or 0)
-        by_sending = time_us is None and sent_us is not None
+        if not count:
+            return empty_batch()
 
-        pieces: list[Columns] = []
-        order: list[npt.NDArray[np.intp]] = []
-        extras = header.extras
-        for name, rows in _groups(names, count):
-            self._check_order(name, given_us[rows], numbers[rows])
-            flow = self._flow(name)
-            if by_sending:
-                piece = self._sorted(flow, name, given_us[rows], rtt_us[rows], resent[rows], final)
-                if piece is None:
-                    continue
-            else:
-                piece = flow.columns(given_us[rows], rtt_us[rows], resent[rows])
-                for column, (index, largest) in extras.items():
-                    piece[column] = np.clip(np.rint(table[rows, index]), 0, largest).astype(
-                        piece[column].dtype
-                    )
-                np.maximum(piece["flight_segments"], 1, out=piece["flight_segments"])
-            pieces.append(piece)
-            order.append(rows)
-        if by_sending and final:
-            for name in list(self._waiting):
-                piece = self._sorted(self._flow(name), name, *_nothing(), final)
-                if piece is not None:
-                    pieces.append(piece)
-        batch = empty_batch()
-        if pieces:
-            batch.update(joined(pieces))
-            if by_sending:
-                back = np.argsort(batch["time_us"], kind="stable")
-            else:
-                back = np.argsort(np.concatenate(order), kind="stable")
-            for key in pieces[0]:
-                batch[key] = batch[key][back]
-        if final:
-            batch["ended"] = np.array(sorted(self._by_id), np.uint32)
-        return batch
+        ids = self._flows.numbered(names if names is not None else [""])
+        ids = ids if names is not None else np.repeat(ids, count)
+        by_flow = np.argsort(ids, kind="stable")
+        ids, given_us = ids[by_flow], given_us[by_flow]
+        rtt_us, resent = rtt_us[by_flow], resent[by_flow]
+        self._check_order(ids, given_us, numbers[by_flow])
+        if self._by_sending:
+            found = self._flows.arrived(ids, given_us, rtt_us, resent)
+            return empty_batch() | (found or {})
+        found = self._flows.columns(ids, given_us, rtt_us, resent)
+        for column, (index, largest) in header.extras.items():
+            values = np.clip(np.rint(table[by_flow, index]), 0, largest)
+            found[column] = values.astype(found[column].dtype)
+        np.maximum(found["flight_segments"], 1, out=found["flight_segments"])
+        back = np.argsort(by_flow, kind="stable")
+        return empty_batch() | {name: column[back] for name, column in found.items()}
 
-    def _check_order(self, name: str, given_us: Int64s, numbers: Int64s) -> None:
-        last = self._given_last_us.get(name)
-        steps = np.diff(given_us, prepend=given_us[0] if last is None else last)
-        back = np.flatnonzero(steps < 0)
-        if len(back):
+    @property
+    def _by_sending(self) -> bool:
+        return self._header.time is None and self._header.sent is not None
+
+    def _last(self, batch: Columns) -> Iterator[Columns]:
+        """Yield the last rows, and what was held back; all flows end."""
+        flows = len(self._flows)
+        for start in range(0, max(flows, 1), _ENDED):
+            ended = np.arange(start, min(start + _ENDED, flows))
+            if self._by_sending:
+                batch = _in_order([batch, self._flows.rest(ended)])
+            yield batch | {"ended": ended.astype(np.uint32)}
+            batch = empty_batch()
+
+    def _check_order(self, ids: Int64s, given_us: Int64s, numbers: Int64s) -> None:
+        steps = self._flows.steps(ids, given_us)
+        if len(back := np.flatnonzero(steps < 0)):
+            row = back[np.argmin(numbers[back])]
+            name = self._flows.info(int(ids[row]), "")["name"]
             where = f" in flow {shown(name)}" if self._header.flow is not None else ""
-            raise self._fail(int(numbers[back[0]]), f"time goes back by {-int(steps[back[0]])} us{where}")
-        self._given_last_us[name] = int(given_us[-1])
-
-    def _flow(self, name: str) -> SampleFlow:
-        flow = self._flows.get(name)
-        if flow is None:
-            flow = SampleFlow(len(self._flows), name or self._file.title)
-            self._flows[name] = flow
-            self._by_id[flow.id] = flow
-        return flow
-
-    def _sorted(
-        self,
-        flow: SampleFlow,
-        name: str,
-        sent_us: Int64s,
-        rtt_us: Int64s,
-        resent: npt.NDArray[np.bool_],
-        final: bool,
-    ) -> Columns | None:
-        """From the order of sending to that of arrival; rows that others may overtake are kept back."""
-        old_time, old_rtt, old_resent = self._waiting.pop(name, _nothing())
-        time_us = np.concatenate((old_time, sent_us + rtt_us))
-        rtt_us = np.concatenate((old_rtt, rtt_us))
-        resent = np.concatenate((old_resent, resent))
-        by_time = np.argsort(time_us, kind="stable")
-        time_us, rtt_us, resent = time_us[by_time], rtt_us[by_time], resent[by_time]
-        # Whatever is sent later arrives after the last sending so far.
-        ready = len(time_us) if final else int(np.searchsorted(time_us, sent_us[-1], side="right"))
-        if ready < len(time_us):
-            self._waiting[name] = (time_us[ready:], rtt_us[ready:], resent[ready:])
-        return flow.columns(time_us[:ready], rtt_us[:ready], resent[:ready]) if ready else None
+            raise self._fail(int(numbers[row]), f"time goes back by {-int(steps[row])} us{where}")
 
 
-def _nothing() -> tuple[Int64s, Int64s, npt.NDArray[np.bool_]]:
-    return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_)
-
-
-def _groups(names: list[str] | None, count: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
-    if count == 0:
-        return
-    if names is None:
-        yield "", np.arange(count)
-        return
-    ids: dict[str, int] = {}
-    codes = np.array([ids.setdefault(name, len(ids)) for name in names], np.intp)
-    by_flow = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[by_flow], np.arange(len(ids) + 1))
-    for name, start, end in zip(ids, starts[:-1], starts[1:], strict=True):
-        yield name, by_flow[start:end]
+def _in_order(pieces: list[Columns | None]) -> Columns:
+    """Return the rows of several batches by their time."""
+    known = [piece for piece in pieces if piece]
+    rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
+    by_time = np.argsort(rows["time_us"], kind="stable")
+    return empty_batch() | {name: column[by_time] for name, column in rows.items()}

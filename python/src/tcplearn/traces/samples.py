@@ -17,7 +17,7 @@ from .schema import Columns, filled
 Int64s = npt.NDArray[np.int64]
 
 #: Arrivals a flow remembers to count its flight; more samples than that are never on the way at once.
-_MOST_ARRIVALS = 1 << 16
+MOST_ARRIVALS = 1 << 16
 _MOST_NAME = 200
 
 
@@ -37,21 +37,9 @@ class SampleFlow:
 
     def info(self) -> FlowInfo:
         """Return the flow as a capture would name it; the peer of such a flow is itself."""
-        return FlowInfo(
-            id=self.id,
-            peer=self.id,
-            name=printable(self.name)[:_MOST_NAME],
-            near_sender=True,
-            near_reason="requested",
-            chosen=True,
-            data_packets=self.acks,
-            data_bytes=0,
-            retransmitted_packets=self.retransmitted,
-            acks=self.acks,
-            samples=self.samples,
-            mss_bytes=0,
-            first_us=self.first_us,
-            last_us=self.last_us if self.last_us is not None else 0,
+        last_us = self.last_us if self.last_us is not None else 0
+        return info_of(
+            self.id, self.name, self.acks, self.samples, self.retransmitted, self.first_us, last_us
         )
 
     def columns(self, time_us: Int64s, rtt_us: Int64s, resent: npt.NDArray[np.bool_]) -> Columns:
@@ -65,9 +53,6 @@ class SampleFlow:
         before = np.empty(count, np.int64)
         before[0] = sent_us[0] if self.last_us is None else self.last_us
         before[1:] = time_us[:-1]
-        # RFC 6298, (5.1) and (5.3): the timer starts with the sending where nothing was out, else with the
-        # last ACK. A row without a sample has no known sending: the ACK before it.
-        armed_us = np.where(sample, np.maximum(before, sent_us), before)
 
         # Nothing arrives in order of sending for certain; the oldest segment out never gets younger.
         head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
@@ -83,25 +68,67 @@ class SampleFlow:
         flight = position - np.searchsorted(arrivals, sent_us, side="right")
         flight = np.where(sample, np.maximum(flight, 1), 1)
 
-        self.arrivals = arrivals[-_MOST_ARRIVALS:]
+        self.arrivals = arrivals[-MOST_ARRIVALS:]
         self.last_us = int(time_us[-1])
         self.head_us = int(head_us[-1])
         self.acks += count
         self.samples += int(sample.sum())
         self.retransmitted += int(resent.sum())
-        return filled(
-            {
-                "time_us": time_us,
-                "sent_us": np.where(sample, sent_us, -1),
-                "rtt_us": np.where(sample, rtt_us, -1),
-                "armed_us": armed_us,
-                "head_sent_us": head_us,
-                "flow": np.full(count, self.id),
-                "flight_segments": flight,
-                "retransmitted": resent,
-                "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED),
-            }
+        return columns_of(
+            np.full(count, self.id, np.int64), time_us, rtt_us, resent, sent_us, before, head_us, flight
         )
+
+
+def info_of(
+    number: int, name: str, acks: int, samples: int, retransmitted: int, first_us: int, last_us: int
+) -> FlowInfo:
+    """Return a flow of samples as a capture would name it."""
+    return FlowInfo(
+        id=number,
+        peer=number,
+        name=printable(name)[:_MOST_NAME],
+        near_sender=True,
+        near_reason="requested",
+        chosen=True,
+        data_packets=acks,
+        data_bytes=0,
+        retransmitted_packets=retransmitted,
+        acks=acks,
+        samples=samples,
+        mss_bytes=0,
+        first_us=first_us,
+        last_us=last_us,
+    )
+
+
+def columns_of(
+    flow: Int64s,
+    time_us: Int64s,
+    rtt_us: Int64s,
+    resent: npt.NDArray[np.bool_],
+    sent_us: Int64s,
+    before_us: Int64s,
+    head_us: Int64s,
+    flight: Int64s,
+) -> Columns:
+    """Return the columns of rows; `before_us`: the flow's ACK before, or the sending of its first sample."""
+    sample = ~resent
+    # RFC 6298, (5.1) and (5.3): the timer starts with the sending where nothing was out, else with the
+    # last ACK. A row without a sample has no known sending: the ACK before it.
+    armed_us = np.where(sample, np.maximum(before_us, sent_us), before_us)
+    return filled(
+        {
+            "time_us": time_us,
+            "sent_us": np.where(sample, sent_us, -1),
+            "rtt_us": np.where(sample, rtt_us, -1),
+            "armed_us": armed_us,
+            "head_sent_us": head_us,
+            "flow": flow,
+            "flight_segments": flight,
+            "retransmitted": resent,
+            "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED),
+        }
+    )
 
 
 def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:

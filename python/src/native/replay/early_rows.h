@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The first rows of flows as they are: most flows end before a state of every estimator is worth its memory.
+#ifndef TCPLEARN_REPLAY_EARLY_ROWS_H
+#define TCPLEARN_REPLAY_EARLY_ROWS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "replay/flow_replay.h"
+
+namespace tcplearn {
+
+// Rows of many flows in common blocks of memory, each flow's linked: nothing to allocate and to free by flow.
+class EarlyRows {
+ public:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  // Of one flow, in their order.
+  struct List {
+    std::uint32_t first = kNone, last = kNone, count = 0;
+  };
+
+  void add(List& list, const RowView& row);
+  // Adds them to `flow`.
+  void replay(const List& list, FlowReplay& flow) const;
+  // Their memory is for others.
+  void clear(List& list);
+
+ private:
+  static constexpr std::size_t kBlock = 4096;
+  struct Node {
+    RowView row;
+    std::uint32_t next;
+  };
+  Node& at(std::uint32_t node) { return blocks_[node / kBlock][node % kBlock]; }
+  const Node& at(std::uint32_t node) const { return blocks_[node / kBlock][node % kBlock]; }
+  void grow();
+
+  std::vector<std::unique_ptr<Node[]>> blocks_;
+  std::uint32_t free_ = kNone;  // the first of a list
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Many flows of plain samples at once: the columns of `SampleFlow`, in a few hundred bytes a flow."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import FlowInfo
+from .samples import MOST_ARRIVALS, Int64s, columns_of, info_of
+from .schema import Columns
+
+Bools = npt.NDArray[np.bool_]
+
+_COUNTS = ("acks", "samples", "retransmitted", "first_us", "last_us")
+_STATE = np.dtype([(name, np.int64) for name in (*_COUNTS, "head_us", "given", "given_us")])
+_ROW = np.dtype([("time_us", np.int64), ("rtt_us", np.int64), ("resent", np.bool_)])
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Rows sorted by flow: where each flow's begin and end."""
+
+    flows: Int64s
+    starts: npt.NDArray[np.intp]
+    ends: npt.NDArray[np.intp]
+    run: npt.NDArray[np.intp]  # of each row
+
+    @staticmethod
+    def of(ids: Int64s) -> _Runs:
+        starts = np.flatnonzero(np.diff(ids, prepend=-1))
+        ends = np.append(starts[1:], len(ids))
+        return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
+
+    def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
+        """Numbers in the order of run and value; the values in order, where the numbers are made of ranks."""
+        if len(self.starts) == 1:
+            return values, None
+        ranked, rank = np.unique(values, return_inverse=True)
+        return run * len(ranked) + rank, ranked
+
+    def running_most(self, values: Int64s) -> Int64s:
+        """The largest value of a flow so far."""
+        keys, ranked = self.keys(self.run, values)
+        most: Int64s = np.maximum.accumulate(keys)
+        return most if ranked is None else ranked[most - self.run * len(ranked)]
+
+
+class ManyFlows:
+    """The running states of flows by number, in the order in which their names came first."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._names: list[str | None] = []  # None: forgotten
+        self._state = np.zeros(16, _STATE)
+        # bytes take less than an array each
+        self._arrivals: list[bytes] = []  # the last ones, in us
+        self._waiting: list[bytes] = []  # rows that others may overtake, `_ROW`
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def numbered(self, names: Sequence[str]) -> Int64s:
+        """Return each name's number; new names get the next ones."""
+        numbers = self._numbers
+        out = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+        new = len(numbers) - len(self._names)
+        if new:
+            self._names += [*itertools.islice(reversed(numbers), new)][::-1]
+            self._arrivals += [b""] * new
+            self._waiting += [b""] * new
+            if len(numbers) > len(self._state):
+                grown = np.zeros(2 * len(numbers), _STATE)
+                grown[: len(self._state)] = self._state
+                self._state = grown
+        return out
+
+    def info(self, number: int, title: str) -> FlowInfo:
+        """Return the flow as a capture would name it; `title`: of one without a name. Raises KeyError."""
+        name = self._names[number] if number < len(self._names) else None
+        if name is None:
+            raise KeyError(number)
+        state = self._state[number]
+        return info_of(number, name or title, **{key: int(state[key]) for key in _COUNTS})
+
+    def forget(self, number: int) -> None:
+        """Drop what an ended flow takes beyond its number."""
+        self._names[number] = None
+        self._arrivals[number] = self._waiting[number] = b""
+
+    def steps(self, ids: Int64s, given_us: Int64s) -> Int64s:
+        """Take the times of rows sorted by flow; return how far each is from its flow's last."""
+        runs = _Runs.of(ids)
+        state = self._state[runs.flows]
+        before = np.roll(given_us, 1)
+        before[runs.starts] = np.where(state["given"], state["given_us"], given_us[runs.starts])
+        self._state["given"][runs.flows] = 1
+        self._state["given_us"][runs.flows] = given_us[runs.ends - 1]
+        steps: Int64s = given_us - before
+        return steps
+
+    def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
+        """Derive what `SampleFlow.columns` does for each flow alone; the rows are sorted by flow, those of a
+        flow in order of arrival."""
+        runs = _Runs.of(ids)
+        starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
+        known = state["acks"] > 0
+        sample = ~resent
+        sent_us = np.where(sample, time_us - rtt_us, time_us)
+        before = np.roll(time_us, 1)
+        before[starts] = np.where(known, state["last_us"], sent_us[starts])
+
+        head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
+        begun_us = np.where(sample[starts], sent_us[starts], before[starts])
+        head_us[starts] = np.where(known, np.maximum(head_us[starts], state["head_us"]), begun_us)
+        head_us = np.minimum(runs.running_most(head_us), time_us)
+
+        flight = np.where(sample, np.maximum(self._flight(runs, time_us, sent_us, sample), 1), 1)
+
+        state["first_us"] = np.where(known, state["first_us"], time_us[starts])
+        state["last_us"], state["head_us"] = time_us[last], head_us[last]
+        state["acks"] += runs.ends - starts
+        state["samples"] += np.add.reduceat(sample, starts, dtype=np.int64)
+        state["retransmitted"] += np.add.reduceat(resent, starts, dtype=np.int64)
+        self._state[runs.flows] = state
+        return columns_of(ids, time_us, rtt_us, resent, sent_us, before, head_us, flight)
+
+    def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
+        """Count the samples of a flow that arrived after this one's sending, itself included."""
+        held = [self._arrivals[flow] for flow in runs.flows.tolist()]
+        old = np.array([len(piece) // 8 for piece in held])
+        run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
+        by_run = np.argsort(run, kind="stable")
+        run = run[by_run]
+        arrivals = np.concatenate((np.frombuffer(b"".join(held), np.int64), time_us[sample]))[by_run]
+        bounds = np.searchsorted(run, np.arange(len(old) + 1))
+
+        keys, _ = runs.keys(np.concatenate((run, runs.run)), np.concatenate((arrivals, sent_us)))
+        up_to_sending = np.searchsorted(keys[: len(run)], keys[len(run) :], side="right")
+        counted = np.cumsum(sample)
+        position = counted - (counted - sample)[runs.starts][runs.run] + old[runs.run]
+        self._keep(self._arrivals, runs.flows, arrivals, bounds, MOST_ARRIVALS)
+        flight: Int64s = position - (up_to_sending - bounds[:-1][runs.run])
+        return flight
+
+    @staticmethod
+    def _keep(
+        where: list[bytes],
+        flows: Int64s,
+        values: npt.NDArray[np.void] | Int64s,
+        bounds: npt.NDArray[np.intp],
+        most: int,
+    ) -> None:
+        """Store the last values of each flow."""
+        size, data, edges = values.itemsize, values.tobytes(), bounds.tolist()
+        for flow, start, end in zip(flows.tolist(), edges[:-1], edges[1:], strict=True):
+            where[flow] = data[size * max(start, end - most) : size * end]
+
+    def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
+        """From the order of sending to that of arrival; rows that others may overtake are held back. The rows
+        are sorted by flow."""
+        runs = _Runs.of(ids)
+        held_ids, held = self._held(runs.flows)
+        new = np.empty(len(ids), _ROW)
+        new["time_us"], new["rtt_us"], new["resent"] = sent_us + rtt_us, rtt_us, resent
+        ids, rows = np.concatenate((held_ids, ids)), np.concatenate((held, new))
+        by_time = np.lexsort((rows["time_us"], ids))
+        ids, rows = ids[by_time], rows[by_time]
+        # Whatever is sent later arrives after the last sending so far.
+        ready = rows["time_us"] <= sent_us[runs.ends - 1][_Runs.of(ids).run]
+        bounds = np.searchsorted(ids[~ready], np.append(runs.flows, runs.flows[-1] + 1))
+        self._keep(self._waiting, runs.flows, rows[~ready], bounds, len(rows))
+        return self._in_time(ids[ready], rows[ready])
+
+    def rest(self, flows: Int64s) -> Columns | None:
+        """The rows of these flows that were held back."""
+        return self._in_time(*self._held(flows))
+
+    def _held(self, flows: Int64s) -> tuple[Int64s, npt.NDArray[np.void]]:
+        held = [self._waiting[flow] for flow in flows.tolist()]
+        counts = [len(piece) // _ROW.itemsize for piece in held]
+        return np.repeat(flows, np.array(counts, np.int64)), np.frombuffer(b"".join(held), _ROW)
+
+    def _in_time(self, ids: Int64s, rows: npt.NDArray[np.void]) -> Columns | None:
+        if not len(ids):
+            return None
+        time_us, rtt_us, resent = (np.ascontiguousarray(rows[name]) for name in _ROW.names or ())
+        found = self.columns(ids, time_us, rtt_us, resent)
+        by_time = np.argsort(found["time_us"], kind="stable")
+        return {name: column[by_time] for name, column in found.items()}
