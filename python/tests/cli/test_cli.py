@@ -153,7 +153,7 @@ def test_a_file_named_twice_is_reported(
     engine: stub.Engine, capture: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", capture, capture, "-q", "-o", os.devnull]) == 0
-    assert f"{capture}: named twice, so it counts twice\n" in capsys.readouterr().err
+    assert f"{capture}: named twice; it counts once\n" in capsys.readouterr().err
 
 
 def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.CaptureFixture[str]) -> None:

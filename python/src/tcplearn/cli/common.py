@@ -67,7 +67,7 @@ def _is_terminal(output: Path | None) -> bool:
 def warn_of_repeats(paths: Sequence[Path]) -> None:
     for i, path in enumerate(paths):
         if any(_same(path, other) for other in paths[:i]):
-            say(f"warning: {printable(path)}: named twice, so it counts twice")
+            say(f"warning: {printable(path)}: named twice; it counts once")
 
 
 def _same(one: Path, other: Path) -> bool:

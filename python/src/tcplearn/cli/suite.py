@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.options import FormatName
 
 if TYPE_CHECKING:
     from tcplearn.replay.trace_jobs import Where
@@ -32,6 +33,7 @@ def suite(
     def work(command: str) -> None:
         out.check()
 
+        from tcplearn.replay import copies
         from tcplearn.suite import measure, suite, tables
         from tcplearn.suite import rows as suite_rows
 
@@ -50,7 +52,9 @@ def suite(
 
                 progress and progress(1.0, "drawing")
                 reports.write(result, rows, out.report, out.pictures)
-        for warning in shortened([*result.problems, *result.warnings], "--report lists them"):
+        lines = shortened([*result.problems, *result.warnings], "--report lists them")
+        in_table = out.format is FormatName.table and not out.quiet
+        for warning in [*lines, *([] if in_table else copies.sentence(result.copies))]:
             say(f"warning: {warning}")
         out.write(
             lambda console: tables.document(

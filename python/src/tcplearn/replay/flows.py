@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tcplearn import _native
+from tcplearn.replay import copies
 from tcplearn.traces import Columns, TraceOptions, open_trace, schema
 
 BATCH_ROWS = 65_536
@@ -21,6 +23,7 @@ class Flow:
     name: str
     rows: Columns
     samples: int
+    copies_key: str  # `copies.key_of` it
 
 
 class Reader:
@@ -29,6 +32,7 @@ class Reader:
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
         """`name`: what its user calls the trace. Raises TraceError."""
         self._trace = open_trace(path, options=options, name=name)
+        self._title = (name or str(path)).rpartition("/")[2]
         self._flow = flow  # only flows whose name contains it
 
     @property
@@ -54,7 +58,9 @@ class Reader:
                 rows = schema.joined(pieces)
                 samples = int((rows["rtt_us"] >= 0).sum())
                 if samples:
-                    yield Flow(info["name"], rows, samples)
+                    digest = _native.samples_digest(rows["time_us"], rows["rtt_us"])
+                    key = copies.key_of(digest, samples, info["name"], self._title, info["first_us"])
+                    yield Flow(info["name"], rows, samples, key)
 
 
 def _by_flow(batch: Columns) -> Iterator[tuple[int, Columns]]:

@@ -19,7 +19,7 @@ from tcplearn import _native, estimators, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import TOTAL
-from tcplearn.replay import bootstrap, row_values, verdict
+from tcplearn.replay import bootstrap, copies, row_values, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.names import Names
@@ -129,6 +129,7 @@ class _Run:
         self._flows = 0
         self._short_kept: Counter[str] = Counter()
         self._names = Names()
+        self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
         """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
@@ -225,6 +226,7 @@ class _Run:
         of = self.options
         trace = open_trace(path, options=TraceOptions(of.sender, of.every_ack, unit=of.unit))
         sides = Sides(source)
+        self._copies.begin()
         live = trace if isinstance(trace, CaptureTrace) and trace.live and watch else None
         unended: set[int] = set()
         for batch in trace.batches(BATCH_ROWS):
@@ -241,6 +243,7 @@ class _Run:
             if live and watch:
                 watch(live, functools.partial(self._so_far, source, live, engine, unended, sides))
         self.out.warnings += [f"{source}: {line}" for line in trace.warnings]
+        self.out.warnings += self._copies.warnings(source)
         self.part = self.part or any(map(read_in_part, trace.warnings))
         self.out.notes += sides.notes()
 
@@ -262,6 +265,10 @@ class _Run:
             return
         if replayed is None or replayed.samples == 0:
             return
+        title = source.rpartition("/")[2]
+        key = copies.key_of(replayed.digest, replayed.samples, info["name"], title, info["first_us"])
+        if self._copies.is_copy(key, source, judged=replayed.samples >= self.options.min_samples):
+            return
         self._finish_flow(source, info["name"], replayed, lossy=lossy)
         if trace.kind == "capture":
             sides.sent[_host(info["name"]), info["near_reason"]] += 1
@@ -273,6 +280,7 @@ class _Run:
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
+        now._copies = copy.copy(self._copies)
         now._short_kept, now.sink = self._short_kept.copy(), None
         now.alone = list(self.alone)
         now.out = replace(self.out, rows=list(self.out.rows), notes=list(self.out.notes))

@@ -85,6 +85,7 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
         ],
     )
     out.warnings("Files that could not be read", suite.problems)
+    out.warnings("Copies of other series, left out", [printable(str(c)) for c in suite.copies])
     out.warnings("Warnings", suite.warnings)
     out.facts({"directory": suite.directory, **suite.made_by})
 

@@ -13,6 +13,8 @@ from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Progress
 from tcplearn.output.rows import Record, head_of, tidy
+from tcplearn.replay import copies
+from tcplearn.replay.copies import Copied
 from tcplearn.replay.results import TOO_SHORT
 from tcplearn.replay.trace_jobs import Where
 from tcplearn.study import measure
@@ -25,6 +27,9 @@ N = (10, 25, 50, 100, 200)
 ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
 #: No sharing, the paper's choice, and nearly full sharing.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
+
+#: Of flows that are copies of others.
+COPIES_NAMED = 20
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
@@ -192,16 +197,24 @@ def run(
         files = [measure.seen(path, stack) for path in paths]
         work = [measure.jobs(file, settings, specs) for file in files]
         done = measure.run({job.key: job for jobs in work for job in jobs}, progress, where or Where())
-    for path, jobs in zip(paths, work, strict=True):
+    seen, left_out = copies.Seen(), list[Copied]()
+    for number, (path, jobs) in enumerate(zip(paths, work, strict=True)):
         parts = [done[job.key] for job in jobs]
+        names = [f"{path} {name}" for name in parts[0]["names"]]
+        firsts = [
+            seen.first(key, number, name) for key, name in zip(parts[0]["copies_keys"], names, strict=True)
+        ]
+        left_out += copies.of_file(out.files[number], names, firsts, out.files)
+        fresh = [i for i, first in enumerate(firsts) if first is None]
         out.skipped += parts[0]["skipped"]
-        out.flows += len(parts[0]["samples"])
-        out.samples += sum(parts[0]["samples"])
+        out.flows += len(fresh)
+        out.samples += sum(parts[0]["samples"][i] for i in fresh)
         out.warnings += [f"{path}: {line}" for line in parts[0]["warnings"]]
         found = [score for part in parts for score in part["scores"]]
         for score, flows in zip(scores, found, strict=True):
-            for halves in flows:
-                _add(score, halves)
+            for i in fresh:
+                _add(score, flows[i])
+    out.warnings += copies.sentence(left_out, COPIES_NAMED)
     _check(out)
     out.made_by = provenance.made_by(
         preset=options.preset,

@@ -78,6 +78,8 @@ def part(document: Json) -> Json:
         return {
             "skipped": found.skipped,
             "samples": [flow.samples for flow in found.judged],
+            "names": [flow.name for flow in found.judged],
+            "copies_keys": [flow.copies_key for flow in found.judged],
             "warnings": found.warnings,
             "scores": [[_plain(*halves) for halves in flows] for flows in scores] or [[] for _ in specs],
         }

@@ -13,6 +13,7 @@ from tcplearn import estimators
 from tcplearn.errors import printable
 from tcplearn.jobs import Job, advance
 from tcplearn.replay import trace_jobs
+from tcplearn.replay.copies import Copied
 from tcplearn.replay.engine import Figures, Measure, Timer
 from tcplearn.replay.flows import Flow, Reader, samples_only, windows
 from tcplearn.replay.results import MISSES_LEAST, TOO_SHORT
@@ -61,6 +62,7 @@ class Measured:
     judged: bool  # long enough
     figures: dict[str, Figures]
     needless: dict[str, int]  # timeouts
+    copies_key: str  # the same for the same samples in another file
     matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
     curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
     restarts: dict[int, dict[str, float]] = field(default_factory=dict)  # mean error by length
@@ -73,6 +75,7 @@ class FileResult:
     warnings: list[str] = field(default_factory=list)  # without its path
     series: list[Measured] = field(default_factory=list)
     tiny: int = 0  # flows too short to say anything of
+    copies: list[Copied] = field(default_factory=list)  # series of files before it, left out
 
 
 def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
@@ -135,7 +138,8 @@ class Worker:
         timed = dict(zip(labels, all_.timed(flow.rows), strict=True))
         judged = flow.samples >= self.options.min_samples
         figures = {label: of for label, (of, _) in timed.items()}
-        out = Measured(name, flow.samples, judged, figures, {label: n for label, (_, n) in timed.items()})
+        fired = {label: n for label, (_, n) in timed.items()}
+        out = Measured(name, flow.samples, judged, figures, fired, flow.copies_key)
         if not judged:
             return out
         if self.curved:
@@ -201,6 +205,7 @@ def _series_to_plain(s: Measured) -> Json:
         "judged": s.judged,
         "figures": {label: asdict(f) for label, f in s.figures.items()},
         "needless": s.needless,
+        "copies_key": s.copies_key,
         "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
         "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
         "restarts": [[length, errors] for length, errors in s.restarts.items()],
@@ -214,6 +219,7 @@ def _series_of(plain: Json) -> Measured:
         plain["judged"],
         {label: _figures_of(f) for label, f in plain["figures"].items()},
         plain["needless"],
+        plain["copies_key"],
         {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
         {(label, value): _figures_of(f) for label, value, f in plain["curves"]},
         dict(plain["restarts"]),

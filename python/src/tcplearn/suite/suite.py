@@ -11,7 +11,8 @@ from pathlib import Path
 from tcplearn import estimators, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Job, Progress
-from tcplearn.replay import engine, trace_jobs
+from tcplearn.replay import copies, engine, trace_jobs
+from tcplearn.replay.copies import Copied
 from tcplearn.replay.engine import Engine
 from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.results import Series
@@ -43,6 +44,10 @@ class Suite:
     @property
     def problems(self) -> list[str]:
         return [f.problem for f in self.files if f.problem]
+
+    @property
+    def copies(self) -> list[Copied]:
+        return [c for f in self.files for c in f.copies]
 
     @property
     def warnings(self) -> list[str]:
@@ -103,6 +108,7 @@ def run(
     out = Suite(str(directory), options, [s.text for s in specs], timers, matching)
     out.files = [FileResult(str(directory), problem=p) for p in problems]
     out.files += _files(out, paths, progress, where)
+    _leave_out_copies(out)
     _check(out, shown)
     out.made_by = provenance.made_by(
         estimators=" ".join(out.labels),
@@ -116,6 +122,18 @@ def run(
         match=str(matching).lower(),
     )
     return out
+
+
+def _leave_out_copies(out: Suite) -> None:
+    """Each series counts once: in the first file, by path, that has it."""
+    seen = copies.Seen()
+    inside = [os.path.relpath(file.path, out.directory) for file in out.files]
+    for number, file in enumerate(out.files):
+        firsts = [seen.first(s.copies_key, number, s.name) for s in file.series]
+        file.copies = copies.of_file(inside[number], [s.name for s in file.series], firsts, inside)
+        file.series = [s for s, first in zip(file.series, firsts, strict=True) if first is None]
+        if file.copies and not file.series:
+            file.tiny = 0  # its other flows are copies too
 
 
 def _check(out: Suite, shown: str) -> None:

@@ -14,7 +14,7 @@ from tcplearn.output import numbers, terminal
 from tcplearn.output import table as tables
 from tcplearn.output.rows import Record
 from tcplearn.output.table import Column, Table, headed
-from tcplearn.replay import sentences, verdict
+from tcplearn.replay import copies, sentences, verdict
 from tcplearn.replay.results import KEPT, MISSES_LEAST
 from tcplearn.replay.verdict import LINUX_RATIO, STANDARD
 from tcplearn.suite import timers as suite_timers
@@ -283,6 +283,7 @@ def inventory(suite: Suite) -> list[str]:
         + (f", {numbers.counted(tiny, 'flow')} with hardly any sample left out" if tiny else "")
         + "."
     ]
+    out += copies.sentence(suite.copies)
     if suite.problems:
         out.append(f"{numbers.counted(len(suite.problems), 'file')} could not be read.")
     if len(suite.series) < FEW:
