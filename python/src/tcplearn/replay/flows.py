@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from tcplearn import _native
 from tcplearn.replay import copies
 from tcplearn.traces import Columns, TraceOptions, open_trace, schema
 
 BATCH_ROWS = 65_536
+
+#: Rows with all their columns.
+Records = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +49,18 @@ class Reader:
         return self._trace.progress
 
     def __iter__(self) -> Iterator[Flow]:
-        parts: dict[int, list[Columns]] = {}
+        parts: dict[int, list[Records]] = {}
         for batch in self._trace.batches(BATCH_ROWS):
-            for flow, rows in _by_flow(batch):
-                parts.setdefault(flow, []).append(rows)
+            for flow, records in _by_flow(batch):
+                parts.setdefault(flow, []).append(records)
             for flow in batch["ended"].tolist():
                 pieces = parts.pop(flow, [])
                 info = self._trace.flow(flow)
                 self._trace.release(flow)
                 if not pieces or not info["chosen"] or self._flow not in info["name"]:
                     continue
-                rows = schema.joined(pieces)
+                joined = np.concatenate(pieces)
+                rows = {name: np.ascontiguousarray(joined[name]) for name in joined.dtype.names or ()}
                 samples = int((rows["rtt_us"] >= 0).sum())
                 if samples:
                     digest = _native.samples_digest(rows["time_us"], rows["rtt_us"])
@@ -63,14 +68,19 @@ class Reader:
                     yield Flow(info["name"], rows, samples, key)
 
 
-def _by_flow(batch: Columns) -> Iterator[tuple[int, Columns]]:
+def _by_flow(batch: Columns) -> Iterator[tuple[int, Records]]:
+    """Each flow's rows as one array: of many flows an array a column would take most of the memory."""
     flow = batch["flow"]
     if not len(flow):
         return
     order = np.argsort(flow, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(flow[order]) != 0])
+    names = [name for name in batch if name in schema.COLUMNS or name in schema.OPTIONAL]
+    records = np.empty(len(flow), [(name, batch[name].dtype) for name in names])
+    for name in names:
+        records[name] = batch[name]
     for rows in np.split(order, starts[1:]):
-        yield int(flow[rows[0]]), schema.taken(batch, rows)
+        yield int(flow[rows[0]]), records[rows]
 
 
 def samples_only(rows: Columns) -> Columns:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""CSV files of many flows, all of which end with the file: what a flow takes, the plain twin of what is
+derived of it, and how soon an interrupt ends the work."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tcplearn import _native
+from tcplearn.traces import csv as csv_module
+from tcplearn.traces import open_trace, schema
+from tcplearn.traces.base import ByteStream
+from tcplearn.traces.samples import SampleFlow
+from test_short_flows import REPLAY, peak_mb
+
+SOME = ("linux", "tracking")
+FEW, MANY = 1_000, 8_000
+#: What a flow of three rows may take, with its part of a chunk of text; a state of every estimator takes 10.
+MOST_FLOW_KB = 3
+
+
+def interleaved(path: Path, flows: int, rows: int = 3) -> Path:
+    """The first row of every flow, then the second of each, and so on."""
+    lines = (f"f{i % flows},{i / 1000:.3f},{20 + i * 7919 % 13}\n" for i in range(flows * rows))
+    path.write_text("flow,t_s,rtt_ms\n" + "".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("suite", [False, True])
+def test_a_flow_takes_little_memory(tmp_path: Path, suite: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    peaks = []
+    for flows in (FEW, MANY):
+        folder = tmp_path / str(flows)
+        folder.mkdir()
+        trace = interleaved(folder / "a.csv", flows)
+        if suite:  # in this process, so that the peak is its own
+            (folder / "long.csv").write_text("rtt_ms\n" + "".join(f"{20 + i % 7}\n" for i in range(600)))
+            peaks.append(peak_mb(Path("--suite"), [str(folder), "--jobs", "1", "-e", "linux"]))
+        else:
+            peaks.append(peak_mb(trace, []))
+    less, more = peaks
+    assert (more - less) * 1024 / (MANY - FEW) < MOST_FLOW_KB
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_ends_it_soon(tmp_path: Path) -> None:
+    """A state of every estimator for each flow takes seconds to be freed."""
+    trace = interleaved(tmp_path / "many.csv", 250_000, 1)
+    run = subprocess.Popen([*REPLAY, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _wait_for_flows(run.pid)
+    run.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    assert run.communicate(timeout=60) == ("", "tcplearn: stopped\n")
+    assert run.returncode == 130 and time.monotonic() - begun < 2
+
+
+def _wait_for_flows(pid: int, mb: int = 100) -> None:
+    """Until a process holds flows: the program and a chunk of the file take less."""
+    for _ in range(600):
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        if pages * 4096 > mb << 20:
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never held so many flows")
+
+
+def rows_of(seed: int, by_sending: bool) -> list[tuple[str, int, int, bool]]:
+    """Name, time, RTT and whether it was resent; half of the flows come again and again."""
+    chance, now = random.Random(seed), 0
+    out = []
+    for i in range(600):
+        now += chance.choice((0, 1, 1000, 30_000))
+        name = chance.choice(("a", "b", "c", f"once{i}"))
+        rtt_us = round(chance.lognormvariate(10, 1.5)) + 1
+        out.append((name, now, rtt_us, not by_sending and chance.random() < 0.1))
+    return out
+
+
+@pytest.mark.parametrize("by_sending", [False, True])
+@pytest.mark.parametrize("chunk", [200, 1 << 20])
+def test_columns_are_those_of_each_flow_alone(
+    tmp_path: Path, chunk: int, by_sending: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_module, "_CHUNK_BYTES", chunk)
+    monkeypatch.setattr(ByteStream, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(csv_module, "_ENDED", 100)
+    rows = rows_of(chunk, by_sending)
+    path = tmp_path / "rows.csv"
+    head = "flow,sent_us,rtt_us,is_rtx" if by_sending else "flow,t_us,rtt_us,is_rtx"
+    path.write_text("\n".join([head, *(f"{n},{t},{r},{int(x)}" for n, t, r, x in rows)]) + "\n")
+    trace = open_trace(path)
+    found: dict[int, list[schema.Columns]] = {}
+    names, ended = {}, []
+    for batch in trace.batches():
+        for flow in np.unique(batch["flow"]).tolist():
+            found.setdefault(flow, []).append(schema.taken(batch, np.flatnonzero(batch["flow"] == flow)))
+        for flow in batch["ended"].tolist():
+            names[flow] = trace.flow(flow)["name"]
+            ended.append(flow)
+            trace.release(flow)
+    assert ended == sorted(found) and list(names.values()) == list(dict.fromkeys(name for name, *_ in rows))
+    first_us = rows[0][1]
+    for flow, pieces in found.items():
+        own = [(t - first_us + r * by_sending, r, x) for name, t, r, x in rows if name == names[flow]]
+        time_us, rtt_us, resent = np.array(sorted(own, key=lambda o: o[0])).T
+        twin = SampleFlow(flow, names[flow]).columns(time_us, rtt_us, resent != 0)
+        for name, column in schema.joined(pieces).items():
+            assert column.tolist() == twin[name].tolist(), name
+
+
+def test_early_rows_are_replayed_as_they_came() -> None:
+    """A flow's figures do not depend on where batches end, nor on whether it was asked before its end."""
+    rows = 200
+    rtt_us = np.random.default_rng(1).integers(10_000, 60_000, rows)
+    time_us = np.cumsum(rtt_us)
+    for length in (1, 63, 64, 65, rows):
+        whole, parts = (_native.ReplayEngine([(name, "double", {}) for name in SOME]) for _ in range(2))
+        batch = SampleFlow(7, "").columns(time_us[:length], rtt_us[:length], np.zeros(length, np.bool_))
+        whole.feed(batch)
+        for start in range(0, length, 10):
+            parts.feed({name: column[start : start + 10] for name, column in batch.items()})
+            so_far, sums = parts.so_far(7), parts.sums(7) if start == 150 else None
+            assert so_far and so_far.samples == min(start + 10, length) and (sums is None or len(sums) == 2)
+        one, other = whole.finish(7), parts.finish(7)
+        assert one and other
+        assert one.metrics() == other.metrics() and one.sums() == other.sums()
+        assert one.digest == other.digest == _native.samples_digest(batch["time_us"], batch["rtt_us"])
+        assert parts.finish(7) is None
