@@ -5,15 +5,16 @@
 .PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full try core-build core-test core-sanitize reference \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint fmt clean
 
+# each name is in Debian 12 and in Debian 13
 BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-dev python3-venv
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
 BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
-# tcplearn lab: its machine, and the compiler of the guest's kernel
-LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf1
+# tcplearn lab: its machine, the compiler of the guest's kernel, and the library that the kernel's own tools load
+LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf-dev
 # tcplearn first-rto: compiler, loader and headers of its BPF program
-BPF_PACKAGES := clang-14 bpftool libbpf-dev
+BPF_PACKAGES := clang bpftool libbpf-dev
 # iproute2 makes the emulated networks; chromium opens the reports; groff and mandoc read the manual pages
-TEST_PACKAGES := iproute2 chromium clang-format-14 libclang-rt-14-dev llvm-14 pkg-config tshark shellcheck groff man-db mandoc hping3 traceroute tcptraceroute
+TEST_PACKAGES := iproute2 chromium libclang-rt-dev llvm pkg-config tshark shellcheck groff man-db mandoc hping3 traceroute tcptraceroute
 
 PYTHON ?= python3
 VENV := .venv
@@ -147,7 +148,7 @@ try: $(BIN)/tcplearn $(VENV)/.dev
 	build/core/tests/test_properties $(E)
 	core/tests/check_docs.sh . build/core/tests/list_algorithms $(E)
 	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
-	clang-format-14 --dry-run -Werror core/include/tcplearn/estimators/*.h
+	$(BIN)/clang-format --dry-run -Werror core/include/tcplearn/estimators/*.h
 	$(BIN)/ruff check -q vectors/gen
 	$(BIN)/ruff format -q --check vectors/gen
 	@$(CLONES) core/include vectors/gen >build/try.clones 2>&1 || { cat build/try.clones; exit 1; }
@@ -157,10 +158,10 @@ core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
 
 CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
-build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h 
+build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h
 	@tools/system-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	@mkdir -p $(@D)
-	clang++-14 -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@
 
 capture-build: build/capture-fuzz/fuzz_capture
@@ -205,13 +206,13 @@ lint: dev
 	$(CLONES) .
 	$(CLONES_RENAMED) .
 	tools/check-lengths
-	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 --dry-run -Werror
+	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
 	shellcheck tools/system-packages tools/check-lengths linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs clang-format-14 -i
+	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format -i
 
 docs/images/timers.svg: install # README's picture
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz -q --pictures out/pictures >/dev/null

@@ -6,7 +6,7 @@ set -eu
 seconds=${1:-60}
 build=${2:-build/fuzz}
 here=$(cd "$(dirname "$0")" && pwd)
-clang=$(command -v clang || command -v clang-14 || true)
+clang=$(command -v clang || true)
 [ -n "$clang" ] || { echo "run_fuzz.sh: needs clang" >&2; exit 77; }
 cmake -S "$here/.." -B "$build" -DCMAKE_C_COMPILER="$clang" -DTCPLEARN_FUZZ=ON -DTCPLEARN_CHECK_RANGES=ON -DTCPLEARN_TESTS=OFF \
 	-DTCPLEARN_SHARED=OFF -DTCPLEARN_INSTALL=OFF >/dev/null

@@ -55,7 +55,7 @@ def missing() -> str:
 
 
 def compiler() -> str:
-    return shutil.which("clang") or tool("clang-14")
+    return tool("clang")
 
 
 def _headers() -> None:
