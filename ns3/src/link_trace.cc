@@ -9,6 +9,7 @@
 #include "ns3/packet.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/simulator.h"
+#include "ns3_version.h"
 
 namespace tcplearn {
 
@@ -54,7 +55,7 @@ bool TraceChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet,
   }
   queue_.push_back({packet->Copy(), packet->GetSize()});
   queued_bytes_ += packet->GetSize();
-  if (!event_.IsRunning()) wait();
+  if (!pending(event_)) wait();
   return true;
 }
 

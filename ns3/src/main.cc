@@ -9,12 +9,13 @@
 #include <exception>
 #include <iostream>
 
+#include "ns3_version.h"
 #include "run.h"
 #include "web_run.h"
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
-    std::cout << "tcplearn-ns3 " << TL_VERSION << " ns-3.37\n";
+    std::cout << "tcplearn-ns3 " << TL_VERSION << " ns-" << tcplearn::ns3_version() << '\n';
     return 0;
   }
   if (argc == 3 && std::strcmp(argv[1], "--with-parent") == 0) {

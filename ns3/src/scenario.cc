@@ -8,11 +8,10 @@
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
 #include "ns3/tcp-l4-protocol.h"
-#include "ns3/tcp-westwood.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
+#include "ns3_version.h"
 
 namespace tcplearn {
 namespace {
@@ -200,8 +199,7 @@ LossSettings read_loss(const json& j) {
 // Where the file has a loss table: knobs of congestion controls, as that paper uses them.
 void set_loss_defaults(const json& j) {
   ns3::Config::SetDefault("ns3::TcpVeno::Beta", ns3::UintegerValue(j.at("veno_beta").get<std::uint32_t>()));
-  // plain Westwood's estimate of the bandwidth is broken in ns-3 3.37
-  ns3::Config::SetDefault("ns3::TcpWestwood::ProtocolType", ns3::EnumValue(ns3::TcpWestwood::WESTWOODPLUS));
+  choose_westwood_plus();
 }
 
 SocketSettings read_socket(const json& j, const Tcp& tcp) {
@@ -257,7 +255,7 @@ Scenario read_scenario(const std::string& path) {
   s.tcp = read_tcp(j.at("tcp"));
   s.socket = read_socket(j, s.tcp);
   if (s.load.kind == "long" && s.load.beside > 0)
-    s.socket.beside_congestion_control = "ns3::" + s.load.beside_congestion_control;
+    s.socket.beside_congestion_control = congestion_control_type(s.load.beside_congestion_control);
   s.loss_rows = 0;
   if (!j.contains("loss")) return s;
   const json& loss = j.at("loss");
@@ -273,7 +271,7 @@ void set_tcp_defaults(const Tcp& t) {
     ns3::Config::SetDefault("ns3::" + name, value);
   };
   using ns3::BooleanValue, ns3::UintegerValue, ns3::TimeValue, ns3::TypeIdValue, ns3::Seconds;
-  set("TcpL4Protocol::SocketType", TypeIdValue(ns3::TypeId::LookupByName("ns3::" + t.congestion_control)));
+  set("TcpL4Protocol::SocketType", TypeIdValue(ns3::TypeId::LookupByName(congestion_control_type(t.congestion_control))));
   // PRR, the default, rewrites cwnd during recovery; this is RFC 5681's and NewReno's
   set("TcpL4Protocol::RecoveryType", TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   set("TcpSocketBase::Sack", BooleanValue(t.sack));

@@ -12,6 +12,7 @@
 #include "ns3/tcp-rx-buffer.h"
 #include "ns3/tcp-tx-buffer.h"
 
+
 namespace tcplearn {
 
 using ns3::Simulator;
@@ -181,7 +182,7 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   if (syn && m_synCount < m_synRetries && flow()) flow()->syn_retransmitted++;
   if (m_startup && (flags & ns3::TcpHeader::FIN)) return send_fin(flags);
   ns3::TcpSocketBase::SendEmptyPacket(flags);
-  if (syn && m_retxEvent.IsRunning() && m_rto.Get() > m_settings->backoff_max) {
+  if (syn && pending(m_retxEvent) && m_rto.Get() > m_settings->backoff_max) {
     m_rto = m_settings->backoff_max;
     m_retxEvent.Cancel();
     m_retxEvent = Simulator::Schedule(m_rto, &TcpSocket::SendEmptyPacket, this, flags);
@@ -194,7 +195,7 @@ void TcpSocket::send_fin(std::uint8_t flags) {
   const ns3::Ptr<TcpSocket> held(this);  // an event has no reference of its own
   if (m_fin_resends > kFinResends) return CloseAndNotify();
   ns3::TcpSocketBase::SendEmptyPacket(flags);
-  if (!m_retxEvent.IsRunning() || m_txBuffer->Size() > 0) return;
+  if (!pending(m_retxEvent) || m_txBuffer->Size() > 0) return;
   m_retxEvent.Cancel();
   m_retxEvent = Simulator::Schedule(m_rto.Get() * (std::int64_t{1} << m_fin_resends++),
                                     &TcpSocket::SendEmptyPacket, this, flags);
@@ -256,7 +257,7 @@ void TcpSocket::take_sample(const Sent& sent) {
   const std::int64_t raw_us = m_raw_rtt_us = sample.rtt_us;
   m_unreported.rtt_us += raw_us;
   ++m_unreported_rtts;
-  m_tcb->m_lastRtt = raw;
+  set_rtt(*m_tcb, raw);
   m_tcb->m_minRtt = std::min(raw, m_tcb->m_minRtt);
 
   tl_sample by_clock = sample;
@@ -316,7 +317,7 @@ void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
     m_tcb->m_cWndInfl = most;
   }
   ns3::TcpSocketBase::NewAck(ack, reset_timer);
-  if (!reset_timer || in_handshake || !m_retxEvent.IsRunning()) return;
+  if (!reset_timer || in_handshake || !pending(m_retxEvent)) return;
   if (m_backed_off && m_settings->keep_backoff) {
     m_rto = std::max(backed_off, m_rto.Get());
     rearm(m_rto);
@@ -329,7 +330,7 @@ void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
 // After each setting of the retransmission timer: it ends at a boundary, not a whole RTO later.
 void TcpSocket::count_down() {
   if (m_settings->sampling != TL_COUNTED || !m_is_sender || m_state == SYN_SENT) return;
-  if (!m_retxEvent.IsRunning() || m_retxEvent == m_counting_down) return;
+  if (!pending(m_retxEvent) || m_retxEvent == m_counting_down) return;
   rearm(m_clock.countdown(Simulator::Now(), Simulator::GetDelayLeft(m_retxEvent)));
   m_counting_down = m_retxEvent;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // ns-3's TCP with the round-trip times as they are, and a timer that is the estimator's alone.
 //
-// What it puts right in TcpSocketBase 3.37:
+// What it puts right in TcpSocketBase, 3.37 and 3.43:
 // - congestion control gets the RTT sample and the true minimum, not the estimator's smoothed value
 // - a SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it)
 // - the RTO stays doubled until a sample of a segment sent once (Karn and Partridge; RFC 6298, 5.7):
@@ -28,6 +28,7 @@
 #include "ns3/simulator.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
+#include "ns3_version.h"
 #include "resend_timer.h"
 #include "rtt_estimator.h"
 #include "slow_clock.h"
@@ -85,7 +86,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   void NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) override;
   void ReTxTimeout() override;
   void ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_updated, std::uint32_t delivered_bytes,
-                  const ns3::SequenceNumber32& old_head) override;
+                  const ns3::SequenceNumber32& old_head TCPLEARN_WITH_DATA_PARAMETER) override;
 
  private:
   struct Sent {

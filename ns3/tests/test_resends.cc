@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "check.h"
-#include "ns3/core-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
 #include "request_flow.h"
 
 using namespace ns3;

@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "check.h"
-#include "ns3/core-module.h"
+#include "ns3/boolean.h"
+#include "ns3/config.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
+#include "ns3/pointer.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
 #include "tcp_socket.h"
 
 using namespace ns3;

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "ns3/core-module.h"
 #include "rtt_estimator.h"
 
 namespace {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// What differs between ns-3 3.37 (Debian 12) and 3.43 (Debian 13) and is used here.
+#ifndef TCPLEARN_NS3_VERSION_H
+#define TCPLEARN_NS3_VERSION_H
+
+#include <string>
+
+#include "ns3/config.h"
+#include "ns3/enum.h"
+#include "ns3/event-id.h"
+#include "ns3/tcp-socket-state.h"
+#include "ns3/version-defines.h"
+
+#define TCPLEARN_NS3_SINCE(minor) (NS3_VERSION_MINOR >= (minor))
+
+#if TCPLEARN_NS3_SINCE(38)
+#include "ns3/tcp-westwood-plus.h"
+#else
+#include "ns3/tcp-westwood.h"
+#endif
+
+namespace tcplearn {
+
+inline std::string ns3_version() {
+  return std::to_string(NS3_VERSION_MAJOR) + "." + std::to_string(NS3_VERSION_MINOR);
+}
+
+// IsRunning() is deprecated since 3.42, its successor is not in 3.37.
+inline bool pending(const ns3::EventId& event) { return !event.IsExpired(); }
+
+// The type of a congestion control as scenarios name it. Westwood is Westwood+ always: plain Westwood's estimate of
+// the bandwidth is broken in 3.37, and gone since 3.38.
+inline std::string congestion_control_type(const std::string& name) {
+#if TCPLEARN_NS3_SINCE(38)
+  if (name == "TcpWestwood") return "ns3::TcpWestwoodPlus";
+#endif
+  return "ns3::" + name;
+}
+
+inline void choose_westwood_plus() {
+#if !TCPLEARN_NS3_SINCE(38)
+  ns3::Config::SetDefault("ns3::TcpWestwood::ProtocolType", ns3::EnumValue(ns3::TcpWestwood::WESTWOODPLUS));
+#endif
+}
+
+// What TcpSocketBase::ProcessAck() has been told since 3.43 too: whether data came with the ACK.
+#if TCPLEARN_NS3_SINCE(43)
+#define TCPLEARN_WITH_DATA_PARAMETER , bool with_data
+#define TCPLEARN_WITH_DATA , with_data
+#else
+#define TCPLEARN_WITH_DATA_PARAMETER
+#define TCPLEARN_WITH_DATA
+#endif
+
+// What congestion control is told on an ACK: the smoothed RTT, under another name since 3.43.
+inline void set_rtt(ns3::TcpSocketState& state, ns3::Time rtt) {
+#if TCPLEARN_NS3_SINCE(43)
+  state.m_srtt = rtt;
+#endif
+  state.m_lastRtt = rtt;
+}
+
+}  // namespace tcplearn
+
+#endif
