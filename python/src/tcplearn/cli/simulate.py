@@ -74,7 +74,7 @@ def simulate(
         outputs.write(
             lambda console: rows.document(planned, console),
             lambda: rows.of_sweep(planned, flows=flows, cost=cost),
-            provenance.made_by(),
+            provenance.made_by(ns3=engine.ns3_version()),
         )
         if losses:
             loss_rows.write(planned, losses)

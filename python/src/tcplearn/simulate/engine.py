@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tomllib
@@ -22,6 +23,9 @@ ROOT = Path(__file__).resolve().parents[4]
 WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
 BUILD = ROOT / "build" / "ns3"
 PROGRAM = "tcplearn-ns3"
+NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
+#: Of the pages' runs, and of a plan where ns-3 is not installed.
+PAGES_NS3 = "3.37"
 PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
 
 Json = dict[str, Any]
@@ -66,12 +70,23 @@ def _build() -> None:
 
 
 @cache
+def ns3_version() -> str:
+    """Of the ns-3 that the program is built with."""
+    try:
+        found = re.findall(r"#define NS3_VERSION_(?:MAJOR|MINOR) (\d+)", NS3_HEADER.read_text())
+    except OSError:
+        return PAGES_NS3
+    return ".".join(found)
+
+
+@cache
 def identity() -> str:
-    """A hash of all the sources that every run depends on; where TCPLEARN_NS3 names a program, of that."""
+    """A hash of ns-3's version and of all the sources that every run depends on; where TCPLEARN_NS3 names
+    a program, of that."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
-    total = hashlib.sha256(b"ns-3.37")
+    total = hashlib.sha256(f"ns-{ns3_version()}".encode())
     for folder in ("core/include", "core/src", "ns3/src"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".h", ".c", ".cc") and path != WEIGHTS:
@@ -90,9 +105,9 @@ def weights() -> str:
 
 @cache
 def earlier() -> tuple[dict[str, Any], ...]:
-    """Identities whose runs equal today's to the byte (ns3/same-results.toml)."""
+    """Identities whose runs equal today's to the byte (ns3/same-results.toml), all of them under 3.37."""
     file = ROOT / "ns3" / "same-results.toml"
-    if os.environ.get("TCPLEARN_NS3") or not file.exists():
+    if os.environ.get("TCPLEARN_NS3") or ns3_version() != PAGES_NS3 or not file.exists():
         return ()
     listed = tomllib.loads(file.read_text())
     all_of_them = {key: listed[key] for key in ("names", "others") if key in listed}
