@@ -28,8 +28,8 @@ inline std::string ns3_version() {
 // IsRunning() is deprecated since 3.42, its successor is not in 3.37.
 inline bool pending(const ns3::EventId& event) { return !event.IsExpired(); }
 
-// The type of a congestion control as scenarios name it. Westwood is Westwood+ always: plain Westwood's estimate of
-// the bandwidth is broken in 3.37, and gone since 3.38.
+// The type of a congestion control as scenarios name it. Westwood is Westwood+ always: plain Westwood's
+// estimate of the bandwidth is broken in 3.37, and gone since 3.38.
 inline std::string congestion_control_type(const std::string& name) {
 #if TCPLEARN_NS3_SINCE(38)
   if (name == "TcpWestwood") return "ns3::TcpWestwoodPlus";

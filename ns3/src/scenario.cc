@@ -271,7 +271,8 @@ void set_tcp_defaults(const Tcp& t) {
     ns3::Config::SetDefault("ns3::" + name, value);
   };
   using ns3::BooleanValue, ns3::UintegerValue, ns3::TimeValue, ns3::TypeIdValue, ns3::Seconds;
-  set("TcpL4Protocol::SocketType", TypeIdValue(ns3::TypeId::LookupByName(congestion_control_type(t.congestion_control))));
+  set("TcpL4Protocol::SocketType",
+      TypeIdValue(ns3::TypeId::LookupByName(congestion_control_type(t.congestion_control))));
   // PRR, the default, rewrites cwnd during recovery; this is RFC 5681's and NewReno's
   set("TcpL4Protocol::RecoveryType", TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   set("TcpSocketBase::Sack", BooleanValue(t.sack));

@@ -12,7 +12,6 @@
 #include "ns3/tcp-rx-buffer.h"
 #include "ns3/tcp-tx-buffer.h"
 
-
 namespace tcplearn {
 
 using ns3::Simulator;

@@ -54,7 +54,8 @@ tl_resend_ack TcpSocket::answer() const {
 }
 
 void TcpSocket::ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_updated,
-                           std::uint32_t delivered_bytes, const ns3::SequenceNumber32& old_head TCPLEARN_WITH_DATA_PARAMETER) {
+                           std::uint32_t delivered_bytes,
+                           const ns3::SequenceNumber32& old_head TCPLEARN_WITH_DATA_PARAMETER) {
   const auto recovers = [this] { return m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY; };
   const bool recovered = recovers();
   ns3::TcpSocketBase::ProcessAck(ack, scoreboard_updated, delivered_bytes, old_head TCPLEARN_WITH_DATA);

@@ -204,8 +204,7 @@ int main() {
   same_as_stock("10 % loss", 0.10, "3333333bps");
 
   // the first RTO after a SYN was lost and sent again 3 s later: no sample from it
-  const Run stock = run({false, "jacobson", 0, 1, "1Mbps"}),
-            ours = run({true, "jacobson", 0, 1, "1Mbps"});
+  const Run stock = run({false, "jacobson", 0, 1, "1Mbps"}), ours = run({true, "jacobson", 0, 1, "1Mbps"});
   const auto longest = [](const Run& r) {
     Time out;
     for (const auto& [at, rto] : r.rto)
@@ -214,7 +213,7 @@ int main() {
   };
   check(longest(stock) > 8, "ns-3 times a SYN sent twice: RTO " + std::to_string(longest(stock)) + " s");
   check(longest(ours) > 0.2 && longest(ours) < 3.5,
- "this host does not: RTO " + std::to_string(longest(ours)) + " s");
+        "this host does not: RTO " + std::to_string(longest(ours)) + " s");
 
   for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
     const char* name = tl_estimator_at(i, TL_F64)->name;

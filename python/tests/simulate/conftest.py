@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +46,35 @@ def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{worker}" "{folder}" "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv("TCPLEARN_NS3", str(script))
-    remembered = (engine.identity, engine.earlier)  # what each remembers is of the program before
-    for function in remembered:
-        function.cache_clear()
+    _forget()
     yield folder
-    for function in remembered:
+    _forget()
+
+
+def _forget() -> None:
+    """What is remembered of the program before."""
+    for function in (engine.ns3_version, engine.identity, engine.earlier):
         function.cache_clear()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Takes ns-3 3.N for what is installed here."""
+
+    def install(minor: int) -> None:
+        header = tmp_path / "version-defines.h"
+        header.write_text(f"#define NS3_VERSION_MAJOR 3\n#define NS3_VERSION_MINOR {minor}\n")
+        monkeypatch.setattr(engine, "NS3_HEADER", header)
+        _forget()
+
+    yield install
+    _forget()
+
+
+@pytest.fixture
+def pages_ns3(installed: Callable[[int], None]) -> None:
+    """The version that the pages' runs are of, as all earlier ones are."""
+    installed(37)
 
 
 def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:

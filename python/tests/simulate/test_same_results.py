@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -46,14 +46,14 @@ def _same(name: str) -> int:
 def test_the_list_holds_what_today_gives() -> None:
     of = [scenario.runs(PAPER / file, "smoke")[-1] for file in ("scenario-3.toml", "scenario-5.toml")]
     assert _digest(of) == _of_today()["runs"], (
-        "runs give other results: empty `earlier` in ns3/same-results.toml, and write this digest of this ns-3"
+        "runs give other results: empty `earlier` in ns3/same-results.toml, and write this digest"
     )
 
 
 @pytest.mark.usefixtures("ns3")
 def test_so_it_does_of_web_connections() -> None:
     assert _digest(scenario.runs(WEB, "smoke")) == _of_today()["web"], (
-        "other results: give all `earlier` of ns3/same-results.toml `web = false`, and write this digest of this ns-3"
+        "other results: give all `earlier` of ns3/same-results.toml `web = false`, and write this digest"
     )
 
 
@@ -61,15 +61,17 @@ def test_so_it_does_of_web_connections() -> None:
 def test_so_it_does_under_the_learned_resend_policy() -> None:
     priced = [run for run in scenario.runs(THIN, "smoke") if run.labels["tcp.resend"] == "priced"]
     assert _digest(priced) == _of_today()["priced"], (
-        "other results: give all `earlier` of ns3/same-results.toml `priced = false`, and write this digest of this ns-3"
+        "other results: give all `earlier` of ns3/same-results.toml `priced = false`, and write this digest"
     )
 
 
+@pytest.mark.usefixtures("pages_ns3")
 def test_web_runs_of_other_results_are_not_taken() -> None:
     run = scenario.runs(WEB, "smoke")[0]
     assert len(run_job.job(run, 1.0).earlier) == sum(was.get("web", True) for was in LISTED["earlier"])
 
 
+@pytest.mark.usefixtures("pages_ns3")
 def test_an_earlier_result_is_found_and_read(tmp_path: Path) -> None:
     run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
     job = run_job.job(run, 1.0)
@@ -99,6 +101,7 @@ def test_an_earlier_result_is_found_and_read(tmp_path: Path) -> None:
     assert newer is not None and newer["flows"] == []
 
 
+@pytest.mark.usefixtures("pages_ns3")
 def test_the_key_of_an_earlier_identity_is_the_one_of_then(monkeypatch: pytest.MonkeyPatch) -> None:
     """As computed by the version before, for the first smoke run of scenario V."""
     monkeypatch.delenv("TCPLEARN_NS3", raising=False)
@@ -107,6 +110,7 @@ def test_the_key_of_an_earlier_identity_is_the_one_of_then(monkeypatch: pytest.M
     assert "7e493ba51586e5b310f67fb2" in run_job.job(run, 1.0).earlier
 
 
+@pytest.mark.usefixtures("pages_ns3")
 def test_a_run_of_a_changed_estimator_is_found_under_its_name_of_then() -> None:
     run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
 
@@ -119,6 +123,7 @@ def test_a_run_of_a_changed_estimator_is_found_under_its_name_of_then() -> None:
     assert set(keys("tracking/first")).isdisjoint(keys("conformal/first"))
 
 
+@pytest.mark.usefixtures("pages_ns3")
 def test_a_run_of_a_changed_classifier_is_not_taken() -> None:
     run = scenario.runs(ROOT / "papers" / "hwang2018" / "figure-7.toml", "smoke")[0]
     assert run.scenario.loss is not None
@@ -130,3 +135,14 @@ def test_a_run_of_a_changed_classifier_is_not_taken() -> None:
 
     assert len(keys("history")) == _same("history") < len(LISTED["earlier"])
     assert len(keys("history:threshold=0.45")) == len(keys("adaptive")) == len(LISTED["earlier"])
+
+
+def test_under_another_ns3_no_earlier_run_is_taken(installed: Callable[[int], None]) -> None:
+    run = scenario.runs(PAPER / "scenario-5.toml", "smoke")[0]
+    keys = set()
+    for minor in (37, 43):
+        installed(minor)
+        job = run_job.job(run, 1.0)
+        keys.add(job.key)
+        assert len(job.earlier) == (len(LISTED["earlier"]) if minor == 37 else 0)
+    assert len(keys) == 2
