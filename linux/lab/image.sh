@@ -26,7 +26,7 @@ modules=(veth sch_netem "$@")
 . "$here/packages.sh"
 # shellcheck source=linux/lab/later.sh
 . "$here/later.sh"
-debian_12
+machine_debian >/dev/null
 
 exec 9>"$dir/lock"
 flock 9
@@ -34,8 +34,9 @@ flock 9
 # A metapackage names the kernel of the day.
 kernel=${TCPLEARN_KERNEL:-}
 parts=()
+guest_apt "$dir" fresh
 if is_later "$kernel"; then
-	later_apt "$dir" fresh
+	release_apt "$dir" "$LATER_DEBIAN" fresh
 	release=$(later_release "$kernel")
 	[ -n "$release" ] || die "the next Debian has no kernel $kernel (any more)"
 	kernel=linux-image-$release parts=("linux-base-$release" "linux-binary-$release" "linux-modules-$release")
@@ -62,7 +63,7 @@ trap 'exit 130' INT TERM HUP
 
 root=$work/root
 unpack "$dir" "$root" "$work/versions" "$kernel" "${parts[@]}"
-unset APT_CONFIG
+guest_apt "$dir"
 unpack "$dir" "$root" "$work/versions-2" "${packages[@]}"
 cat "$work/versions-2" >>"$work/versions"
 # where the next Debian has them

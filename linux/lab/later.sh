@@ -1,33 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=bash
-# A kernel that this Debian does not offer, from the backports of the next one: its packages by lists of its own
-# (the machine's apt is left as it is), and its compiler unpacked beside it, run with that folder as its root. The
-# callers have die() and packages.sh.
+# A kernel that the guest's Debian does not offer, from the backports of the next one: its packages by lists of its
+# own, and its compiler unpacked beside it, run with that folder as its root. The callers have die() and packages.sh.
 
 # The lines of kernels that come from there.
 is_later() { [[ $1 == 7.* ]]; }
-
-# later_apt DIR [fresh]: from here on apt knows the packages of the next Debian, and no others
-later_apt() {
-	local apt=$1/apt suite
-	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-	for suite in trixie trixie-backports; do
-		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main"
-	done >"$apt/sources.list"
-	cat >"$apt/apt.conf" <<-END
-		Dir::Etc::SourceList "$apt/sources.list";
-		Dir::Etc::SourceParts "/dev/null";
-		Dir::State "$apt";
-		Dir::State::status "/dev/null";
-		Dir::Cache "$apt/cache";
-		APT::Sandbox::User "$(id -un)";
-	END
-	export APT_CONFIG=$apt/apt.conf
-	[ "${2:-}" = fresh ] || return 0
-	timeout 600 apt-get update >"$apt/update.log" 2>&1 || echo "E: no answer" >>"$apt/update.log"
-	! grep -q '^[EW]:' "$apt/update.log" ||
-		die "apt-get update for the next Debian failed: $(grep -m 1 '^[EW]:' "$apt/update.log") (log: $apt/update.log)"
-}
+LATER_DEBIAN=trixie
 
 # The newest release of a line, as its packages are named.
 later_release() {
@@ -41,7 +19,7 @@ later_build() {
 	shift 4
 	if [ ! -d "$root" ]; then
 		part=$(mktemp -d "$dir/unpack.XXXXXX")
-		later_apt "$dir"
+		release_apt "$dir" "$LATER_DEBIAN"
 		mkdir "$part/root"
 		unpack "$dir" "$part/root" "$part/versions" \
 			"linux-headers-$release=$version" "linux-headers-$common-common=$version" "linux-kbuild-$common=$version" \

@@ -7,7 +7,7 @@
 #
 # OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko, transfer, syns, and for tests
 # tcplearn_failing.ko, whose allocations fail on purpose. Needs gcc-12,
-# make and libelf1. The same sources give the same bytes wherever they lie.
+# make and libelf. The same sources give the same bytes wherever they lie.
 set -euo pipefail
 export LC_ALL=C
 umask 022
@@ -41,6 +41,7 @@ else
 fi
 if [ -n "$headers" ] && [ ! -d "$headers" ]; then
 	mkdir -p "$image/packages"
+	guest_apt "$image"
 	# one for each release since 6.12, before that one for each line
 	kbuild=linux-kbuild-${release%-cloud-amd64}
 	apt-cache show "$kbuild=$version" >/dev/null 2>&1 || kbuild=linux-kbuild-$(cut -d . -f 1-2 <<<"$release")

@@ -1,15 +1,70 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=bash
-# What image.sh and programs.sh share: Debian packages unpacked, programs taken
-# from them with the libraries they load, an archive of the same bytes for the
-# same packages. The callers have die().
+# What image.sh, programs.sh and module.sh share: where packages come from, Debian
+# packages unpacked, programs taken from them with the libraries they load, an
+# archive of the same bytes for the same packages. The callers have die().
 
-# The packages' names are those of Debian 12, and the guest is amd64.
-debian_12() {
+# The guest is of Debian 12's packages, on whichever Debian it is made, and amd64.
+GUEST_DEBIAN=bookworm
+
+# The machine's own release: bookworm or trixie.
+machine_debian() {
 	local system
 	# shellcheck source=/dev/null
 	system=$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-} $(dpkg --print-architecture)") || true
-	[ "$system" = "debian 12 amd64" ] || die "this needs Debian 12 on amd64, not ${system:-this}"
+	case $system in
+	"debian 12 amd64") echo bookworm ;;
+	"debian 13 amd64") echo trixie ;;
+	*) die "this needs Debian 12 or 13 on amd64, not ${system:-this}" ;;
+	esac
+}
+
+# archive_address LABEL: an address of Debian's among the machine's package sources, as apt reads them
+archive_address() {
+	# shellcheck disable=SC2016  # apt's own variables
+	env -u APT_CONFIG apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
+		awk -F '|' -v label="$1" '$1 == "Debian" && $2 == label && !found { found = 1; print $3 }'
+}
+
+# release_apt DIR RELEASE [fresh]: from here on apt knows the packages of that release and no others, by lists of
+# their own in DIR; the machine's apt is left as it is. A machine whose sources name no archive of security updates
+# has it beside the other.
+release_apt() {
+	local release=$2 apt=$1/apt-$2 signed="deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" main security
+	main=$(archive_address Debian)
+	[ -n "$main" ] || die "apt knows no archive of Debian: run apt-get update"
+	security=$(archive_address Debian-Security)
+	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+	{
+		echo "$signed $main $release main"
+		if [ "$release" = "$GUEST_DEBIAN" ]; then
+			echo "$signed $main $release-updates main"
+			echo "$signed ${security:-${main%/}-security} $release-security main"
+		else
+			echo "$signed $main $release-backports main"
+		fi
+	} >"$apt/sources.list"
+	cat >"$apt/apt.conf" <<-END
+		Dir::Etc::SourceList "$apt/sources.list";
+		Dir::Etc::SourceParts "/dev/null";
+		Dir::State "$apt";
+		Dir::State::status "/dev/null";
+		Dir::Cache "$apt/cache";
+		APT::Sandbox::User "$(id -un)";
+	END
+	export APT_CONFIG=$apt/apt.conf
+	[ "${3:-}" = fresh ] || return 0
+	timeout 600 apt-get update >"$apt/update.log" 2>&1 || echo "E: no answer" >>"$apt/update.log"
+	! grep -q '^[EW]:' "$apt/update.log" ||
+		die "apt-get update for $release failed: $(grep -m 1 '^[EW]:' "$apt/update.log") (log: $apt/update.log)"
+}
+
+# guest_apt DIR [fresh]: from here on apt knows the guest's packages; where the machine has them, by its own lists
+guest_apt() {
+	local here
+	here=$(machine_debian)
+	unset APT_CONFIG
+	[ "$here" = "$GUEST_DEBIAN" ] || release_apt "$1" "$GUEST_DEBIAN" "${2:-}"
 }
 
 # unpack DIR ROOT VERSIONS PACKAGE...: downloads are kept in DIR/packages

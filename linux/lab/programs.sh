@@ -19,7 +19,7 @@ image=$(cd "$1" && pwd) dir=$(cd "$2" && pwd) here=$(cd "$(dirname "$0")" && pwd
 [ -r "$image/busybox" ] || die "no guest in $image: run image.sh first"
 # shellcheck source=linux/lab/packages.sh
 . "$here/packages.sh"
-debian_12
+guest_apt "$image" fresh
 
 packages=(libc6 zlib1g
 	libpython3.11-minimal libpython3.11-stdlib python3.11-minimal libexpat1 libssl3 libffi8 libbz2-1.0 liblzma5 libuuid1
