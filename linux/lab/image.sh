@@ -82,7 +82,7 @@ chmod 755 "$guest/init"
 echo root:x:0:0:root:/:/bin/sh >"$guest/etc/passwd"  # tcpdump looks its user up
 echo root:x:0: >"$guest/etc/group"
 
-cp -L "$root/lib64/ld-linux-x86-64.so.2" "$guest/lib64/"
+cp -L "$root/$LOADER" "$guest/lib64/"
 for program in "${programs[@]}"; do
 	take "$root" "$guest" "$program"
 done

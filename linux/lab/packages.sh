@@ -85,10 +85,13 @@ unpack() {
 	[ "$(wc -l <"$versions")" = $# ] || die "apt-cache does not know every package"
 }
 
-# libraries ROOT FILE: what the guest's own loader finds in ROOT for it
+# The guest's own, in ROOT. In lib64 is a link to the machine's.
+LOADER=lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
+
+# libraries ROOT FILE: what that loader finds in ROOT for it, else on the machine, which may be one it cannot load
 libraries() {
-	"$1/lib64/ld-linux-x86-64.so.2" --library-path "$1/lib/x86_64-linux-gnu:$1/usr/lib/x86_64-linux-gnu" \
-		--list "$2" 2>/dev/null | awk '$2 == "=>" && $1 !~ /ld-linux/ { print $3 == "not" ? $1 : $3 }'
+	{ "$1/$LOADER" --library-path "$1/lib/x86_64-linux-gnu:$1/usr/lib/x86_64-linux-gnu" \
+		--list "$2" 2>/dev/null || echo "another => not"; } | awk '$2 == "=>" && $1 !~ /ld-linux/ { print $3 == "not" ? $1 : $3 }'
 }
 
 # take ROOT GUEST FILE: its libraries, all of which must be in ROOT
