@@ -7,6 +7,14 @@ from double_reference import bounded, clamp, e_to_minus
 COUNT = 12
 
 
+def added(values):
+    """The sum from the first to the last: since Python 3.12 sum() of floats makes up for what rounding takes."""
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
 class Double:
     least = 0.0
     us = staticmethod(float)
@@ -28,7 +36,7 @@ class Double:
 
     @staticmethod
     def mean(w, x):
-        return sum(v * y for v, y in zip(w, x, strict=True)) / sum(w)
+        return added(v * y for v, y in zip(w, x, strict=True)) / added(w)
 
     @staticmethod
     def shrink(a, k):
@@ -59,7 +67,7 @@ class Double:
 
     @staticmethod
     def share(w, alpha):
-        total = sum(w)
+        total = added(w)
         if total <= 1e-290:
             return None
         keep, part = (1 - alpha) / total, alpha / len(w)

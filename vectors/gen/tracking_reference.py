@@ -4,7 +4,7 @@ floats and integers is in tracking_numbers.py."""
 
 from defaults import LAST
 from double_reference import RTT_MAX_US, clamp
-from tracking_numbers import COUNT, Double, Fixed
+from tracking_numbers import COUNT, Double, Fixed, added
 
 
 def sign(a, dead):
@@ -223,7 +223,7 @@ class Tracking:
             return self.base
         self.correct()
         for m in self.memories:
-            part, rest = m.regret[-1], sum(w for w, _ in m.positive(x))
+            part, rest = m.regret[-1], added(w for w, _ in m.positive(x))
             if part > 0:
                 m.mixture = a.blend(m.mixture, self.corrected, part, rest)
         return self.middle()
