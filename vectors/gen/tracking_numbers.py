@@ -8,7 +8,7 @@ COUNT = 12
 
 
 def added(values):
-    """The sum from the first to the last: since Python 3.12 sum() of floats makes up for what rounding takes."""
+    """The sum from first to last, as in C: since Python 3.12 sum() of floats makes up for rounding."""
     total = 0
     for value in values:
         total += value
