@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import sys
 from collections.abc import Iterable
 
 
@@ -36,6 +38,12 @@ def printable(text: object) -> str:
     """One line, without the control characters that a trace or a file name may carry."""
     line = " ".join(str(text).split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+
+
+def say(message: str) -> None:
+    """A line on standard error, which may be closed."""
+    with contextlib.suppress(OSError):
+        print(f"tcplearn: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .documents import check_regular
 from .errors import UserError, printable
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ def read(path: Path, content: str) -> pl.DataFrame:
 
     where = printable(path)
     try:
+        check_regular(path)
         csv = path.suffix.lower() == ".csv"
         return pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
     except FileNotFoundError:
         raise UserError(f"{where}: no such file; check the path") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{where}: no table of {content}: {printable(error)[:200]}") from error

@@ -101,7 +101,8 @@ BAD_USAGE = {
     "both families": (["127.0.0.1", "-4", "-6"], "give one of them"),
     "rate": (["127.0.0.1", "--rate", "0"], "0.01"),
     "import and hosts": (["127.0.0.1", "--import", "x"], "give one of them"),
-    "import of nothing": (["--import", "lost.log"], "cannot read"),
+    "import of nothing": (["--import", "lost.log"], "lost.log: no such file"),
+    "import without end": (["--import", "/dev/zero"], "is a device or a pipe"),
 }
 
 
@@ -146,6 +147,7 @@ def test_what_hping3_and_tcptraceroute_printed(tmp_path: Path, capsys: pytest.Ca
     ("text", "message"),
     [
         ("hello\n", "no output of hping3"),
+        (f"Tracing the path to x (192.0.2.7) on TCP port {'9' * 5000}\n", "no output of hping3"),
         (HPING.replace("rtt=8.0", "rtt=99999999999"), "more than an hour"),
         (QUIET.replace("90.8/90.9", "95.0/90.9"), "min/avg/max are 95.0/90.9"),
     ],
@@ -215,11 +217,17 @@ def test_this_machine_by_connect_and_what_is_kept(
         (kept, "begun with other options"),
         ("{}\n", "not a journal"),
         ("x\n", "not a journal"),
+        ("[" * 100_000 + "\n", "not a journal"),
+        (kept.partition("\n")[0] + '\n{"host": ["a"]}\n', "begun with other options"),
     ):
         journal.write_text(content)
         assert main([*words, "--count", "4"]) == 2
         error = capsys.readouterr().err
         assert message in error and error.count("\n") == 1 and journal.read_text() == content
+    for wrong in ({"host": ["a"]}, {"port": "80"}, {"samples": True}, {"loss": 10**400}, {"hops": 10**400}):
+        journal.write_text(f"{json.dumps(head)}\n{json.dumps(row | wrong)}\n")
+        assert main(words) == 2
+        assert "not a journal" in capsys.readouterr().err
     assert main([*words, "--fresh"]) == 0 and not journal.exists()
 
 

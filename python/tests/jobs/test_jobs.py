@@ -78,6 +78,27 @@ def test_two_places_are_one_too_many(tmp_path: Path) -> None:
         Place(scheduler="x:1", slurm=2).pool(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        "1",
+        "[" * 100_000,
+        "9" * 5000,
+        '{"function": 1, "arguments": []}',
+        '{"function": "", "arguments": []}',
+        '{"function": "nowhere:x", "arguments": []}',
+        '{"function": "json:nothing", "arguments": []}',
+        '{"function": "json:loads", "arguments": 1}',
+    ],
+)
+def test_a_job_that_is_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(UserError, match="no job of tcplearn"):
+        jobs.repeated(tmp_path / "x.json")
+
+
 def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from tcplearn import jobs; import test_jobs as t\n"

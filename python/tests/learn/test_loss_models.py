@@ -95,7 +95,7 @@ def test_what_no_file_is(tmp_path: Path, text: str) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="No such file"):
+    with pytest.raises(UserError, match="no such file"):
         model.read(tmp_path / "none.json", losses.features())
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tcplearn.__main__ import main
-from tcplearn.simulate import engine
+from tcplearn.simulate import engine, results
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "papers" / "nunes2014"
@@ -93,6 +93,8 @@ def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Simulate:
         capsys.readouterr()
         assert main(words) == code
         rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+        for file in folder.glob("runs/*/*.json"):  # what the program writes is found again
+            results.check(json.loads(file.read_bytes()))
         return rows
 
     return run

@@ -61,10 +61,17 @@ def page(tmp_path: Path) -> str:
         rest = {"rtt_variance_ticks2": 0.25, "mean_cwnd_bytes": 3000.0, "mean_queue_bytes": 100.0}
         counts = {"timeouts": 4.0, "needless_timeouts": 1.0, "delivered_packets": 500.0}
         shares = {"retransmitted_share": 0.1 if run.algorithm == BASE else 0.05, "delivery_ratio": 0.9}
-        flows = [{"metrics": {"samples": 9.0, **measured}}, {"metrics": {"samples": 0.0}}]
+        flows = [
+            {"flow": 0, "metrics": {"samples": 9.0, **measured}},
+            {"flow": 1, "metrics": {"samples": 0.0}},
+        ]
         series = {"bin_s": 4, "bytes": [1000.0, None, 2000.0]}
         result: dict[str, Any] = {
-            "run": {"metrics": {**measured, **rest, **counts, **shares}, "cwnd_over_time": series},
+            "run": {
+                "metrics": {**measured, **rest, **counts, **shares},
+                "cwnd_over_time": series,
+                "cost": {"cpu_s": 1.0},
+            },
             "flows": flows,
         }
         store.put(jobs[key], result)

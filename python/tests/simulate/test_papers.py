@@ -62,9 +62,10 @@ def stored(folder: Path, store: RunStore, error: Callable[[Run], float | None]) 
         if value is not None:
             measured |= {"mean_abs_error_ticks": value, "mean_abs_error_ms": value * 500, "bias_ms": -50.0}
             measured |= {"mean_rtt_ms": 2000.0, "mean_cwnd_bytes": 3000.0, "rtt_variance_ticks2": 0.25}
-        flows = [{"metrics": {"samples": 10.0 if value is not None else 0.0}}]
+        flows = [{"flow": 0, "metrics": {"samples": 10.0 if value is not None else 0.0}}]
         series = {"bin_s": 20, "bytes": [1000.0, None, 2000.0]}
-        result: dict[str, Any] = {"run": {"metrics": measured, "cwnd_over_time": series}, "flows": flows}
+        of_run = {"metrics": measured, "cwnd_over_time": series, "cost": {"cpu_s": 1.0}}
+        result: dict[str, Any] = {"run": of_run, "flows": flows}
         store.put(jobs[key], result)
 
 

@@ -81,8 +81,11 @@ def test_an_earlier_result_is_found_and_read(tmp_path: Path) -> None:
         "key": job.earlier[0],
         "commit": "b5b6d7241b3f",
         "document": {},
-        "flows": [{"kind": "flow", "metrics": {"samples": 3.0, "first_error_ms": 7.0}}],
-        "run": {"metrics": {"mean_error_by_trial_ticks": 2.0, "queue_bytes": 1.0, "bias_ms": 0.5}},
+        "flows": [{"kind": "flow", "flow": 0, "metrics": {"samples": 3.0, "first_error_ms": 7.0}}],
+        "run": {
+            "metrics": {"mean_error_by_trial_ticks": 2.0, "queue_bytes": 1.0, "bias_ms": 0.5},
+            "cost": {"cpu_s": 1.0},
+        },
     }
     path = kept.path(job.earlier[0])
     path.parent.mkdir(parents=True)
@@ -96,7 +99,7 @@ def test_an_earlier_result_is_found_and_read(tmp_path: Path) -> None:
         "mean_queue_bytes": 1.0,
         "bias_ms": 0.5,
     }
-    kept.put(job, {"flows": [], "run": {"metrics": {}}})
+    kept.put(job, {"flows": [], "run": {"metrics": {}, "cost": {"cpu_s": 1.0}}})
     newer = kept.get(job)
     assert newer is not None and newer["flows"] == []
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import io
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,8 +12,9 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from tcplearn.cli import streams
 from tcplearn.cli.collect import collect
-from tcplearn.cli.common import flush, say
+from tcplearn.cli.common import CLOSED, flush, say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
@@ -72,18 +72,23 @@ def _root(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run, and answer the exit code: 0, 1 failed, 2 bad usage or bad input, 130 interrupted."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    streams.prepare()
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    finally:
+        streams.settle()
+
+
+def _run(arguments: list[str]) -> int:
     try:
         work = app(arguments or ["--help"], prog_name="tcplearn", standalone_mode=False)
-        if isinstance(work, int):  # --help and --version
-            return work
         if callable(work):
             with as_on_interrupt():
                 _clear()
                 # a file's name need not be text
                 work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         flush()
-        return 0
+        return work if isinstance(work, int) else 0  # of --help and --version
     except UserError as error:
         say(str(error))
         return error.exit_code
@@ -92,14 +97,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort) as error:
         say(str(error) or "stopped")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:  # head has seen enough; nothing may be left to flush at exit
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):  # head has seen enough; of its help typer says so by SystemExit
         return EXIT_PIPE
     except MemoryError:
         say("out of memory; choose fewer flows with --flow, or fewer estimators with -e")
         return EXIT_FAILED
     except OSError as error:
+        if isinstance(error, io.UnsupportedOperation) and not sys.stdout.writable():
+            say(CLOSED)
+            return EXIT_FAILED
         where = f"{error.filename}: " if error.filename else ""
         say(f"{where}{(error.strerror or str(error)).lower()}")
         missing = isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError))

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tcplearn import errors
 from tcplearn.cli.options import FormatName
-from tcplearn.errors import UserError, printable
+from tcplearn.errors import FailedError, UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tcplearn.replay.trace_jobs import Where
 
 _PAGES = (".html", ".htm")
+say = errors.say
+CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
 #: A command parses and hands back its work, which runs outside of typer: its own handling of
 #: broken pipes, interrupts and errors of the system must not come before ours.
@@ -86,6 +89,8 @@ class Outputs:
 
     def check(self, sources: Sequence[Path] = ()) -> None:
         """Refuse before the long work, not after it."""
+        if self.output is None and not sys.stdout.writable():
+            raise FailedError(CLOSED)
         if self.format is FormatName.parquet and _is_terminal(self.output):
             raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
         if self.report and str(self.report) == "-":
@@ -222,8 +227,3 @@ def where(jobs: int | None, scheduler: str, slurm: int, *, fresh: bool) -> Where
     from tcplearn.replay.trace_jobs import Where
 
     return Where(Place(jobs or 0, scheduler, slurm), fresh, say)
-
-
-def say(message: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"tcplearn: {printable(message)}", file=sys.stderr, flush=True)

@@ -142,7 +142,7 @@ def checked_sender(sender: str) -> str:
         address, _, port = sender.partition(":")
     try:
         ipaddress.ip_address(address)
-        if port.isdecimal() and 0 < int(port) < 65536:
+        if port.isdecimal() and 0 < int(port[:6]) < 65536:
             return sender
     except ValueError:
         pass

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
 #: A line longer than that is no host: names have at most 253 characters (RFC 1035).
 _LINE_MAX = 300
+_MOST_BYTES = 256 << 20
 _LABEL = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 
 
@@ -51,11 +53,9 @@ def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
     """A host a line, also as lists of the most popular sites have them: rank, comma, host."""
     where = printable(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: not text; give one host a line") from error
-    except OSError as error:
-        raise UserError(f"{where}: cannot read: {(error.strerror or str(error)).lower()}") from error
     yield from _of_lines(text.splitlines(), ports, where)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+from tcplearn import documents
 from tcplearn.collect.probe import Answer
 from tcplearn.errors import UserError, printable
 
@@ -21,6 +22,7 @@ STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.v
 NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
 #: Beyond what a round trip can be: an hour.
 _RTT_MAX_MS = 3.6e6
+_MOST_BYTES = 256 << 20
 
 #: hping3 writes this to standard error, from its first line feed on. What it had printed of its answers by
 #: then may end anywhere in a line.
@@ -74,12 +76,8 @@ class Printed:
 
     def __init__(self, path: Path) -> None:
         self._where = printable(path)
-        try:
-            self._text = path.read_text(encoding="utf-8", errors="replace")  # with \n for \r\n
-        except OSError as error:
-            raise UserError(
-                f"{self._where}: cannot read: {(error.strerror or str(error)).lower()}"
-            ) from error
+        text = documents.content(path, _MOST_BYTES).decode(errors="replace")
+        self._text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.statistics: list[Statistics] = []
         self._starts: list[int] = []  # of what is left, in `rest`
         self._offsets: list[int] = []  # and of the same in the text

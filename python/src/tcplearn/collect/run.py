@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tcplearn import documents
 from tcplearn.collect import raw, rows
 from tcplearn.collect.connect import TIMEOUT_MAX_S, ConnectProber
 from tcplearn.collect.host import Settings, measure
@@ -20,6 +21,7 @@ from tcplearn.collect.probe import Prober
 from tcplearn.collect.raw import RawProber
 from tcplearn.collect.rows import Row
 from tcplearn.errors import InterruptedWork, UserError, printable
+from tcplearn.jobs import shape
 from tcplearn.output.files import check_writable, mending
 
 Progress = Callable[[float, str], None]
@@ -158,17 +160,16 @@ class _Journal:
                 f"{printable(self.path)}: begun with other options; give the same, or --fresh to begin anew"
             )
         for line in lines[1:]:
-            row = rows.row_of(self._document(line, "host"))
+            row = rows.row_of(self._document(line, "host", Row))
             self.done[Target(row.host, row.port)] = row
         return whole
 
-    def _document(self, line: bytes, key: str) -> dict[str, Any]:
-        try:
-            document = json.loads(line)
-            if isinstance(document, dict) and key in document:
+    def _document(self, line: bytes, key: str, of: Any = dict) -> dict[str, Any]:
+        with contextlib.suppress(ValueError):
+            document: dict[str, Any] = documents.json_value(line)
+            shape.check(document, of)
+            if key in document:
                 return document
-        except ValueError:
-            pass
         raise UserError(f"{printable(self.path)}: not a journal of collect; give --fresh to begin anew")
 
     def _write(self, document: dict[str, Any]) -> None:

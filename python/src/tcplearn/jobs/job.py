@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcplearn import documents
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 from tcplearn.output.files import naming_full_disk
+
+#: What comes of reading a file as what it is not.
+NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError)
+_MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class Job:
     title: str = ""  # in the line of its failure
     cost: float = 1.0  # beside the others'
     earlier: tuple[str, ...] = ()  # keys under which an equal result may have been kept
+    check: Callable[[Any], object] | None = None  # of what was kept: raises ValueError where it is none
 
 
 class JobFailedError(FailedError):
@@ -88,11 +94,11 @@ def repeated(file: Path) -> Any:
     """The result of a job that `described` wrote. Raises UserError for a file that is none, FailedError."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
-        known = json.loads(file.read_text())
+        known = documents.json_value(documents.bounded(file, _MOST_BYTES))
         function, (document,) = known["function"], known["arguments"]
     except OSError as error:
         raise UserError(f"{printable(file)}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except NOT_AS_WRITTEN as error:
         raise UserError(f"{no_job}; give a file that it named after `again:`") from error
     if function not in REPEATABLE or not isinstance(document, dict):
         raise UserError(f"{no_job}: it names {function!r:.60}; give a file that it named after `again:`")

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import tcplearn
-from tcplearn import provenance
-from tcplearn.jobs.job import REPEATABLE, Job, described, name_of
+from tcplearn import documents, provenance
+from tcplearn.errors import say
+from tcplearn.jobs import shape
+from tcplearn.jobs.job import NOT_AS_WRITTEN, REPEATABLE, Job, described, name_of
+from tcplearn.jobs.shape import Maybe
 from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.search_path import SAFE
 
 Json = dict[str, Any]
+#: Of one result; those of losses are the largest.
+MOST_BYTES = 1 << 30
+_STAMP = {"commit": str, "version": Maybe(str)}
 
 
 class Kept(ABC):
@@ -26,6 +33,7 @@ class Kept(ABC):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._unfit: set[Path] = set()
         make_directory(folder)
 
     @abstractmethod
@@ -42,6 +50,18 @@ class Kept(ABC):
 
     @abstractmethod
     def put(self, job: Job, result: Any) -> Any: ...
+
+    @contextlib.contextmanager
+    def _reading(self, path: Path) -> Iterator[None]:
+        """What is at `path` is no result, as if there were none: that is said once."""
+        try:
+            yield
+        except FileNotFoundError:
+            pass
+        except (OSError, *NOT_AS_WRITTEN) as error:
+            if path not in self._unfit:
+                say(f"warning: {path}: not the result that was kept, and taken as absent: {error}")
+            self._unfit.add(path)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
         """The command that repeats it, and where its log is now."""
@@ -81,7 +101,8 @@ class Store(Kept):
         return self.folder / "runs" / key[:2] / f"{key}.json"
 
     def has(self, job: Job) -> bool:
-        return any(self.path(key).exists() for key in (job.key, *job.earlier))
+        paths = map(self.path, (job.key, *job.earlier))
+        return any(path.exists() and path not in self._unfit for path in paths)
 
     def get(self, job: Job) -> Json | None:
         return self._first(job, (job.key, *job.earlier))
@@ -98,20 +119,23 @@ class Store(Kept):
 
     def _first(self, job: Job, keys: Iterable[str]) -> Json | None:
         for key in keys:
-            found = self._read(key)
-            if found is not None:
+            with self._reading(self.path(key)):
+                found = self._read(key)
+                if job.check:
+                    job.check(found)
                 return {**found, "key": job.key}
         return None
 
-    def _read(self, key: str) -> Json | None:
-        try:
-            found: Json = json.loads(self.path(key).read_text())
-        except (OSError, ValueError):
-            return None
-        if found.get("key") != key:
-            return None
+    def _read(self, key: str) -> Json:
+        found: Json = documents.json_value(documents.bounded(self.path(key), MOST_BYTES))
+        if found["key"] != key:
+            raise ValueError("it has another key")
         made_in = found.get("format", 1)
-        return {"version": None, **(found if made_in == self._format else self._upgraded(found, made_in))}
+        if made_in > self._format:
+            raise ValueError("made by a later version")
+        out = {"version": None, **(found if made_in == self._format else self._upgraded(found, made_in))}
+        shape.check(out, _STAMP)
+        return out
 
     def put(self, job: Job, result: Json) -> Json:
         made = {"format": self._format, "version": tcplearn.__version__, "commit": provenance.commit()}
@@ -119,4 +143,5 @@ class Store(Kept):
         path = self.path(job.key)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(out) + "\n")
+        self._unfit.discard(path)
         return out

@@ -106,7 +106,8 @@ def _job(
         hashlib.sha256(repr((fingerprint, *parts)).encode()).hexdigest()[:20]
         for fingerprint in (ready.fingerprint, *earlier)
     )
-    return Job(key, boot, (document,), f"first RTO, {trial.name}", earlier=tuple(others))
+    title = f"first RTO, {trial.name}"
+    return Job(key, boot, (document,), title, earlier=tuple(others), check=handshake_waits.read)
 
 
 def boot(document: Json) -> bytes:

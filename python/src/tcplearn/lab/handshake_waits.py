@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError
+from tcplearn.jobs import shape
 
 CLIENT, SERVER = "client", "server"
 FILE = "handshakes.json"
@@ -42,6 +43,10 @@ class Packet:
 class Sending:
     sent_us: int
     arrived_us: int  # -1: it was lost
+
+
+_NUMBERS = dict.fromkeys(("host", "number", "connected_us", "answered_us"), int)
+_CONNECTION = {**_NUMBERS, "syns": [Sending], "answers": [Sending]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,9 @@ def reduce(folder: Path) -> None:
 
 
 def read(folder: Path) -> list[Connection]:
-    documents: list[dict[str, Any]] = json.loads((folder / FILE).read_text())
+    """What `reduce` left. Raises OSError, ValueError."""
+    documents: list[dict[str, Any]] = json.loads((folder / FILE).read_bytes())
+    shape.check(documents, [_CONNECTION])
     return [
         Connection(**(one | {name: _sent(one[name]) for name in ("syns", "answers")})) for one in documents
     ]

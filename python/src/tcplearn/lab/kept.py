@@ -53,8 +53,14 @@ class Folders(Kept):
 
     def get(self, job: Job) -> Path | None:
         """The first that is there of its own key and the earlier ones."""
-        paths = (self.path(job, key) for key in (job.key, *job.earlier))
-        return next((path for path in paths if (path / COMPLETE).exists()), None)
+        for key in (job.key, *job.earlier):
+            path = self.path(job, key)
+            with self._reading(path):
+                if (path / COMPLETE).exists():
+                    if job.check:
+                        job.check(path)
+                    return path
+        return None
 
     def put(self, job: Job, result: Any) -> Path:
         path = self.path(job)
@@ -70,5 +76,5 @@ class Folders(Kept):
 
 def made_by(folder: Path) -> tuple[str, str]:
     """Commit and version; earlier runs have no version."""
-    commit, version, *_ = [*(folder / COMPLETE).read_text().split("\n"), ""]
+    commit, version, *_ = [*(folder / COMPLETE).read_text(errors="replace").split("\n"), ""]
     return commit, version

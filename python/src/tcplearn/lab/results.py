@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError
+from tcplearn.jobs.job import NOT_AS_WRITTEN
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
@@ -52,14 +54,18 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
             version=version,
             commit=commit,
         )
+        folder = out / arm.folder
         try:
-            found += tidy(head, dict(_figures(scenario, arm, out / arm.folder)))
+            found += tidy(head, dict(_figures(scenario, arm, folder)))
             if scenario.transfer.places:
-                found += _ping_rows(head, out / arm.folder)
+                found += _ping_rows(head, folder)
             if scenario.transfer.pages:
-                found += _page_rows(head, pages.read(out / arm.folder))
-        except (OSError, ValueError, FailedError) as error:
-            raise FailedError(f"{out / arm.folder}: what the guest left cannot be read: {error}") from error
+                found += _page_rows(head, pages.read(folder))
+        except (OSError, EOFError, zlib.error, ArithmeticError, FailedError, *NOT_AS_WRITTEN) as error:
+            why = f"no {error}" if isinstance(error, LookupError) else str(error)
+            raise FailedError(
+                f"{folder}: what the guest left cannot be read: {why}; --fresh runs it again"
+            ) from error
     return found
 
 

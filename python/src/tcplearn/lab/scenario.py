@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from tcplearn.errors import UserError, did_you_mean
 from tcplearn.scenario import check, link_trace, tree
@@ -21,6 +21,7 @@ from .visits import Visits
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
+MOST_BYTES = 10**10
 NO_ESTIMATOR, STOCK = "none", "stock"
 #: Lines of kernels that the module is tested on, and what image.sh calls them.
 KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}
@@ -32,11 +33,11 @@ def _rate(value: object) -> object:
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", value.lower())
     if not found:
-        raise ValueError(f"{value!r} is no rate; write it as 512kbit, 10mbit or 1gbit")
-    rate = round(float(found[1]) * _UNITS[found[2]])
+        raise ValueError(f"{value[:40]!r} is no rate; write it as 512kbit, 10mbit or 1gbit")
+    rate = float(found[1]) * _UNITS[found[2]]  # infinite where it has hundreds of digits
     if not LOWEST_RATE <= rate <= HIGHEST_RATE:
-        raise ValueError(f"{value} is out of range; 8kbit to 10gbit can be emulated")
-    return rate
+        raise ValueError(f"{value[:40]} is out of range; 8kbit to 10gbit can be emulated")
+    return round(rate)
 
 
 def _bytes(value: object) -> object:
@@ -45,12 +46,15 @@ def _bytes(value: object) -> object:
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(|kb|mb|gb)", value.lower().replace(" ", ""))
     if not found:
-        raise ValueError(f"{value!r} is no size; write it as 500kB, 16MB or a number of bytes")
-    return round(float(found[1]) * _SIZES[found[2]])
+        raise ValueError(f"{value[:40]!r} is no size; write it as 500kB, 16MB or a number of bytes")
+    size = float(found[1]) * _SIZES[found[2]]
+    if not 1 <= size <= MOST_BYTES:
+        raise ValueError(f"{value[:40]} is out of range; 1 to 10GB can be transferred")
+    return round(size)
 
 
 Rate = Annotated[int, BeforeValidator(_rate), Field(ge=LOWEST_RATE, le=HIGHEST_RATE)]
-Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=10**10)]
+Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
@@ -80,7 +84,9 @@ class Direction(Table):
     reorder: bool = False
     loss_percent: Percent = 0
     bursts: Bursts | None = None
-    slot_ms: tuple[Milliseconds, Milliseconds] | None = None  # packets leave together, so far apart
+    slot_ms: Annotated[tuple[Milliseconds, Milliseconds], Strict(False)] | None = (
+        None  # packets leave together, so far apart
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tcplearn import losses, tabular
+from tcplearn import documents, losses, tabular
 from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
@@ -97,7 +96,7 @@ def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, 
     out = []
     for scenario in scenarios:
         try:
-            found = json.loads(first[scenario] or "{}")
+            found = documents.json_value(first[scenario] or "{}")
         except ValueError:
             found = {}
         out.append(found if isinstance(found, dict) else {})

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
 #: Of core/include/tcplearn/loss/mlp_fixed.h: what its sums have room for.
@@ -63,13 +64,21 @@ class Reader:
         return UserError(f"{self.where}: {what}")
 
     def number(self, what: str, value: object, most: float, bits: int = WEIGHT_BITS) -> float:
+        given = self.float_of(what, value)
+        if not math.isfinite(given):
+            raise self.error(f"{what} is not finite: {given}")
+        if abs(given) > most:
+            raise self.error(f"{what} is {given:g}, beyond {most:g}")
+        return rounded(given, bits)
+
+    def float_of(self, what: str, value: object) -> float:
+        """Infinite where it is an integer that no float comes near."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
-        if not math.isfinite(value):
-            raise self.error(f"{what} is not finite: {value}")
-        if abs(value) > most:
-            raise self.error(f"{what} is {value:g}, beyond {most:g}")
-        return rounded(float(value), bits)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
 
     def numbers(
         self, what: str, values: object, count: int, most: float, bits: int = WEIGHT_BITS
@@ -112,13 +121,7 @@ def from_document(document: object, where: str, features: Sequence[str]) -> Mode
 
 
 def read(path: Path, features: Sequence[str]) -> Model:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not JSON: {printable(error)}") from error
-    return from_document(document, str(path), features)
+    return from_document(documents.json_file(path), printable(path), features)
 
 
 def text(model: Model) -> str:

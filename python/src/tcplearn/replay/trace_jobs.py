@@ -112,8 +112,10 @@ def job(
     options: Json,
     specs: Sequence[str],
     cost: float = 1.0,
+    check: Callable[[Json], object] | None = None,
 ) -> Job:
-    """`options`: all that determines the result, but for the file's content and the estimators."""
+    """`options`: all that determines the result, but for the file's content and the estimators. `check`:
+    raises ValueError for what is no result."""
     room = function.__module__.split(".")[1]
     document = {
         "options": options,
@@ -123,7 +125,8 @@ def job(
     }
     known = json.dumps([function.__qualname__, room, file.sha256, document], sort_keys=True)
     key = hashlib.sha256(known.encode()).hexdigest()[:24]
-    return Job(key, function, ({**document, "room": room, "file": asdict(file)},), file.shown, cost)
+    argument = {**document, "room": room, "file": asdict(file)}
+    return Job(key, function, (argument,), file.shown, cost, check=check)
 
 
 def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
@@ -155,6 +158,7 @@ class Results(Store):
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False
+        self._unfit = set()
         with contextlib.suppress(UserError):  # no home that can be written to: the work is done all the same
             super().__init__(folder)
             self._is_open = True

@@ -11,12 +11,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tcplearn.errors import UserError, did_you_mean, printable
 
 M = TypeVar("M", bound=BaseModel)
+#: Characters of a wrong value.
+_SHOWN = 60
 
 
 class Table(BaseModel):
     """A table of a scenario file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # true is no number
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
@@ -42,7 +44,7 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{place}.kind: no {tag!r}; {did_you_mean(tag, known, 'there are ' + ' and '.join(known))}"
     message = message.replace("Input should be", "should be")
     got = first.get("input")
-    shown = f", not {got!r}" if first["type"] != "value_error" and _is_plain(got) else ""
+    shown = f", not {repr(got)[:_SHOWN]}" if first["type"] != "value_error" and _is_plain(got) else ""
     return f"{place}: {message[:1].lower()}{message[1:]}{shown}" if place else message
 
 

@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 import gzip
+import io
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+
+from tcplearn import documents
 
 PACKET_BYTES = 1500
 #: Eleven days, and far below what a 32-bit count of milliseconds holds.
 MOST_MS = 1_000_000_000
+#: An hour at 28 Mbit/s.
+MOST_BYTES = 64 << 20
 
 #: Of a token bucket that follows a trace: a packet with its Ethernet header. A change of rate fills it.
 BURST_BYTES = 1540
@@ -20,10 +26,14 @@ LOWEST_RATE = 8_000
 def unpacked(path: Path) -> bytes:
     """The trace as text, gunzipped where its name says so. Raises ValueError."""
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError) as error:
+        data = documents.bounded(path, MOST_BYTES)
+        if path.suffix == ".gz":
+            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
         raise ValueError((getattr(error, "strerror", None) or str(error)).lower()) from error
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"has more than {MOST_BYTES >> 20} MB once unpacked")
+    return data
 
 
 def times_ms(data: bytes) -> list[int]:

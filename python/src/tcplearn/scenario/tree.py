@@ -8,10 +8,11 @@ and `variants` (they list what is crossed).
 
 from __future__ import annotations
 
-import tomllib
+import os
 from pathlib import Path
 from typing import Any
 
+from tcplearn import documents
 from tcplearn.errors import UserError, did_you_mean, printable
 
 Tree = dict[str, Any]
@@ -19,6 +20,7 @@ Tree = dict[str, Any]
 #: The file as it stands: a profile that is there without being written.
 FULL = "full"
 _WHOLE = ("vary", "variants")
+_MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
@@ -56,27 +58,18 @@ def overlaid(base: Tree, over: Tree) -> Tree:
     return out
 
 
-def _extended(path: Path, seen: tuple[Path, ...]) -> Tree:
-    tree = _parsed(path)
+def _extended(path: Path, seen: tuple[str, ...]) -> Tree:
+    tree = documents.toml(path)
     _resolve_traces(tree, path.parent)
     base = tree.pop("extends", None)
     if base is None:
         return tree
-    if not isinstance(base, str) or path in seen:
+    real = os.path.realpath(path)
+    if not isinstance(base, str) or real in seen:
         raise UserError(f"{printable(path)}: extends: give another scenario file's path")
-    return overlaid(_extended(path.parent / base, (*seen, path)), tree)
-
-
-def _parsed(path: Path) -> Tree:
-    name = printable(path)
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{name}: no such file; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{name}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{name}: not TOML: {error}") from error
+    if len(seen) == _MOST_BELOW:
+        raise UserError(f"{printable(path)}: extends: more than {_MOST_BELOW} files over each other")
+    return overlaid(_extended(path.parent / base, (*seen, real)), tree)
 
 
 def _resolve_traces(value: Any, folder: Path) -> None:
@@ -87,6 +80,6 @@ def _resolve_traces(value: Any, folder: Path) -> None:
     elif isinstance(value, dict):
         for key, inner in value.items():
             if key.rpartition(".")[2] == "trace" and isinstance(inner, str) and inner:
-                value[key] = str((folder / inner).resolve())
+                value[key] = os.path.realpath(folder / inner)
             else:
                 _resolve_traces(inner, folder)

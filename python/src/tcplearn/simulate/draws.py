@@ -34,9 +34,10 @@ def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
 
 
 def _one_of(key: str, source: Any, draw: random.Random) -> Mapping[str, Any]:
-    if not isinstance(source, dict) or list(source) != ["any"] or not source["any"]:
+    tables = source.get("any") if isinstance(source, dict) and len(source) == 1 else None
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UserError(f"grid.draw.{key}: give {{ any = [tables of keys] }}")
-    chosen: Mapping[str, Any] = draw.choice(source["any"])
+    chosen: Mapping[str, Any] = draw.choice(tables)
     return chosen
 
 
@@ -56,6 +57,7 @@ def _value(key: str, source: Any, draw: random.Random) -> Any:
             case "log":
                 low, high = map(float, values)
                 return math.exp(draw.uniform(math.log(low), math.log(high)))
-    except (TypeError, ValueError, IndexError):
-        raise UserError(f"grid.draw.{key}: {how}: not what it is drawn from: {values!r}") from None
+    except (TypeError, ValueError, LookupError, OverflowError):
+        shown = repr(values)[:60]
+        raise UserError(f"grid.draw.{key}: {how}: not what it is drawn from: {shown}") from None
     raise UserError(f"grid.draw.{key}: no {how!r}; give one of even, log, of, any")

@@ -8,7 +8,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from tcplearn.jobs import Job, Store
+from tcplearn.jobs import Job, Store, shape
+from tcplearn.jobs.shape import Each, Maybe
 from tcplearn.output.files import cache_folder
 from tcplearn.simulate import engine
 
@@ -25,6 +26,29 @@ _NAMES_OF_1 = {
     "cwnd_bytes": "mean_cwnd_bytes",
     "queue_bytes": "mean_queue_bytes",
 }
+
+
+_METRICS = Each(Maybe(float))
+_SERIES = {"bin_s": float, "bytes": Maybe([Maybe(float)])}
+_RUN = {
+    "metrics": _METRICS,
+    "cost": {"cpu_s": float},
+    "cwnd_over_time": Maybe(_SERIES),
+    "seconds": Maybe(Each([float])),
+}
+_FLOW = {"flow": int, "metrics": _METRICS, "state": Maybe(str), "lost": Maybe(str)}
+_SHAPE = {"flows": [_FLOW], "run": _RUN, "losses": Maybe({"columns": Maybe([str]), "rows": Maybe([list])})}
+
+
+def check(found: Json) -> None:
+    """Raises ValueError where it is not what the program writes of a run."""
+    shape.check(found, _SHAPE)
+    shape.check(found["run"]["cost"], Each(Maybe(float)), "run.cost")
+    losses = found.get("losses") or {}
+    rows, width = losses.get("rows") or [], len(losses.get("columns") or [])
+    plain = (bool, int, float, str)
+    if any(len(row) != width or not all(isinstance(v, plain) for v in row) for row in rows):
+        raise ValueError("losses.rows are not of its columns")
 
 
 class RunStore(Store):

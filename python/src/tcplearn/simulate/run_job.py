@@ -20,7 +20,7 @@ from tcplearn.jobs import Job
 from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.search_path import SAFE
-from tcplearn.simulate import engine
+from tcplearn.simulate import engine, results
 from tcplearn.simulate.models import Requests, Scenario, Web
 from tcplearn.simulate.scenario import Run
 
@@ -65,7 +65,8 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
     key = _begun(known)
     key.update(_ended(engine.identity()))
     arguments = ({**shared.document, **own},)
-    return Job(key.hexdigest()[:24], engine.simulate, arguments, _title(run), cost, _earlier(run, known))
+    hashed, earlier = key.hexdigest()[:24], _earlier(run, known)
+    return Job(hashed, engine.simulate, arguments, _title(run), cost, earlier, results.check)
 
 
 def _kinds(run: Run) -> Iterator[str]:

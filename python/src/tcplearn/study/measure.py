@@ -8,12 +8,12 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from tcplearn import estimators
 from tcplearn.errors import printable
-from tcplearn.jobs import Job, Progress
+from tcplearn.jobs import Job, Progress, shape
 from tcplearn.output import temporary
 from tcplearn.replay import trace_jobs
 from tcplearn.replay.engine import Figures, Measure
@@ -27,6 +27,7 @@ PART = 15
 #: Of an estimator over one flow: scored, their error in us, of the first half and then of all; samples timed,
 #: misses, RTO and excess wait in us.
 Halves = tuple[int, float, int, float, int, int, float, float]
+_HALVES = (int, float, int, float, int, int, float, float)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
@@ -47,10 +48,18 @@ def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
 def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
     """`specs`: of the whole grid."""
     known = {**settings, "title": Path(file.shown).name}
+    parts = [specs[i : i + PART] for i in range(0, len(specs), PART)]
     return [
-        trace_jobs.job(part, file, known, specs[i : i + PART], cost=max(1, file.bytes))
-        for i in range(0, len(specs), PART)
+        trace_jobs.job(part, file, known, of, max(1, file.bytes), partial(_check, count=len(of)))
+        for of in parts
     ]
+
+
+def _check(plain: Json, count: int) -> None:
+    """Of so many estimators. Raises ValueError."""
+    shape.check(plain, {"skipped": int, "samples": [int], "warnings": [str], "scores": [[_HALVES]]})
+    if any(len(flows) != len(plain["samples"]) for flows in plain["scores"]) or len(plain["scores"]) != count:
+        raise ValueError("scores are not of each estimator and flow")
 
 
 def run(work: Mapping[str, Job], progress: Progress | None, where: Where) -> Json:

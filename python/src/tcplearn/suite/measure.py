@@ -7,11 +7,12 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tcplearn import estimators
 from tcplearn.errors import printable
-from tcplearn.jobs import Job, advance
+from tcplearn.jobs import Job, advance, shape
 from tcplearn.replay import trace_jobs
 from tcplearn.replay.copies import Copied
 from tcplearn.replay.engine import Figures, Measure, Timer
@@ -172,7 +173,25 @@ class Worker:
 def job(file: Seen, inside: str, options: Options, matching: bool) -> Job:
     specs = [s.text for s in estimators.compared(options.estimators, options.miss)]
     settings = {"inside": inside, "suite": asdict(options), "matching": matching}
-    return trace_jobs.job(measured_file, file, settings, specs, cost=max(1, file.bytes))
+    labels = (*specs, *BASELINES, *(REFERENCES if matching else ()))
+    return trace_jobs.job(
+        measured_file, file, settings, specs, max(1, file.bytes), partial(_check, labels=labels)
+    )
+
+
+def _check(plain: Json, labels: Sequence[str]) -> None:
+    """Raises ValueError where `from_plain` or who reads its figures would find something else."""
+    series = {
+        "name": str,
+        "samples": int,
+        "judged": bool,
+        "figures": dict.fromkeys(labels, Figures),
+        "needless": dict.fromkeys(labels, int),
+        "matched": [(str, str, str, Timer)],
+        "curves": [(str, float, Figures)],
+        "restarts": [(int, dict.fromkeys(labels, float))],
+    }
+    shape.check(plain, {"warnings": [str], "tiny": int, "series": [series]})
 
 
 def measured_file(document: Json) -> Json:

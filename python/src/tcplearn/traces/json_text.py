@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from tcplearn.documents import json_value
 
 #: What the values of one text may take in memory.
 MOST_BYTES = 1 << 31
@@ -21,7 +22,4 @@ def loads(text: bytes) -> Any:
     size = _OBJECT * text.count(b"{") + _ARRAY * text.count(b"[") + _VALUE * text.count(b",") + len(text)
     if size > MOST_BYTES:
         raise TooLargeError("it holds more values than fit into 2 GB of memory")
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    return json_value(text)

@@ -6,13 +6,13 @@ Weights have 16 fractional bits and times are whole microseconds, in the file as
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcplearn.errors import UserError, printable
+from tcplearn import documents
+from tcplearn.errors import printable
 from tcplearn.learn.model import Reader, rounded
 
 WEIGHT_BITS = 16
@@ -54,11 +54,10 @@ def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
 
 class _Reader(Reader):
     def within(self, what: str, value: object, least: float, most: float) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"{what} is not a number: {printable(value)[:40]}")
-        if not (math.isfinite(value) and least <= value <= most):
-            raise self.error(f"{what} is {value:g}; it has to be {least:g} to {most:g}")
-        return float(value)
+        given = self.float_of(what, value)
+        if not least <= given <= most:  # NaN is not either
+            raise self.error(f"{what} is {given:g}; it has to be {least:g} to {most:g}")
+        return given
 
     def step(self, name: str) -> dict[str, float] | None:
         value = self.document["steps"][name]
@@ -96,14 +95,7 @@ def from_document(document: object, where: str) -> Model:
 
 
 def read(path: Path) -> Model:
-    where = printable(path)
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: not JSON: {printable(error)[:100]}") from error
-    return from_document(document, where)
+    return from_document(documents.json_file(path), printable(path))
 
 
 def text(model: Model) -> str:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""TOML and JSON that anybody may have written: read within bounds, or refused in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import UserError, printable
+
+#: In bytes, of a file that people write, and of one that a program wrote; the largest shipped have 10 and
+#: 35 kB.
+MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
+#: Tables and lists within each other, and names of a dotted key, over which tomllib takes quadratic time.
+MOST_DEPTH, MOST_NAMES = 64, 16
+#: TOML 1.0.0, "Integer".
+_INTEGERS = range(-(1 << 63), 1 << 63)
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_NAME = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{MOST_NAMES}}}")
+
+
+def check_regular(path: Path) -> None:
+    """Raises OSError, ValueError."""
+    mode = path.stat().st_mode  # a ValueError where there is a NUL in the path
+    if not stat.S_ISREG(mode):
+        what = "a directory" if stat.S_ISDIR(mode) else "a device or a pipe, which may have no end"
+        raise ValueError(f"is {what}; name a file")
+
+
+def bounded(path: Path, most_bytes: int) -> bytes:
+    """A regular file's content: a device or a pipe need not end. Raises OSError, or ValueError without the
+    file's name."""
+    check_regular(path)
+    with path.open("rb") as file:
+        found = file.read(most_bytes + 1)
+    if len(found) > most_bytes:
+        raise ValueError(f"has more than {most_bytes >> 20} MB; is it the file that was meant?")
+    return found
+
+
+def content(path: Path, most_bytes: int) -> bytes:
+    """The same. Raises UserError, one line."""
+    name = printable(path)
+    try:
+        return bounded(path, most_bytes)
+    except FileNotFoundError as error:
+        raise UserError(f"{name}: no such file; check the path") from error
+    except OSError as error:
+        raise UserError(f"{name}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:
+        raise UserError(f"{name}: {error}") from error
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """Raises UserError, one line."""
+    name = printable(path)
+    try:
+        text = content(path, MOST_TOML).decode("utf-8-sig")
+        if found := _LONG_KEY.search(text):
+            line = text.count("\n", 0, found.start()) + 1
+            raise ValueError(f"a key of more than {MOST_NAMES} names (at line {line})")
+        tree = tomllib.loads(text)
+    except RecursionError:
+        raise UserError(f"{name}: not TOML: nested too deeply") from None
+    except ValueError as error:
+        raise UserError(f"{name}: not TOML: {_shown(error)}") from error
+    _check_values(tree, name)
+    return tree
+
+
+def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
+    """Raises UserError, one line."""
+    try:
+        value = json_value(content(path, most_bytes).decode("utf-8-sig"))
+    except ValueError as error:
+        raise UserError(f"{printable(path)}: not JSON: {_shown(error)}") from error
+    _check_values(value, printable(path))
+    return value
+
+
+def json_value(text: bytes | str) -> Any:
+    """Raises ValueError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _check_values(tree: Any, name: str) -> None:
+    """A path has no NUL, a number of the core at most 64 bits; tables are copied and shown by functions that
+    call themselves, so that these go not deep. Raises UserError."""
+    for way, value in _values(tree):
+        if len(way) > MOST_DEPTH:
+            raise UserError(f"{name}: nested too deeply")
+        if isinstance(value, str) and _NO_TEXT.search(value):
+            raise UserError(f"{name}: {_dotted(way)}: a text with a NUL, or half a character")
+        if isinstance(value, int) and value not in _INTEGERS:
+            raise UserError(f"{name}: {_dotted(way)}: an integer of more than 64 bits")
+
+
+def _values(tree: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
+    """Every key and value with the way to it, tables and lists too."""
+    todo: list[tuple[tuple[object, ...], Any]] = [((), tree)]
+    while todo:
+        way, value = todo.pop()
+        yield way, value
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield way, key
+                todo.append(((*way, key), inner))
+        elif isinstance(value, list):
+            todo += [((*way, k), inner) for k, inner in enumerate(value)]
+
+
+def _dotted(way: tuple[object, ...]) -> str:
+    return printable(".".join(map(str, way)))[:100] or "a key"
+
+
+def _shown(error: ValueError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not UTF-8"
+    text = printable(error)
+    # int() would name a setting of Python
+    return "a number of too many digits" if "integer string conversion" in text else text[:200]

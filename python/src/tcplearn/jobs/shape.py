@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a kept result has to look like, so that whoever reads it need not ask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_type_hints
+
+#: bool, int, str; float: any finite number; a dataclass: an object of exactly its fields; [shape]: a list of
+#: these; (shape, ...): a list of exactly these; {"key": shape}: an object that has at least these keys.
+Shape = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """An object whose keys may be any."""
+
+    value: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """Null, or a key that is not there."""
+
+    value: Shape
+
+
+def check(found: object, shape: Shape, where: str = "") -> None:
+    """Raises ValueError, which names the place."""
+    match shape:
+        case Maybe():
+            if found is not None:
+                check(found, shape.value, where)
+        case type() if is_dataclass(shape):
+            known = _fields(shape)
+            _need(isinstance(found, dict) and found.keys() == known.keys(), where, "an object of its fields")
+            check(found, known, where)
+        case type():
+            _need(_is(found, shape), where, f"a {shape.__name__}")
+        case list() | tuple():
+            _need(isinstance(found, list), where, "a list")
+            _check_list(found, shape, where)
+        case Each() | dict():
+            _need(isinstance(found, dict), where, "an object")
+            _check_object(found, shape, where)
+
+
+def _check_list(found: Any, shape: Sequence[Shape], where: str) -> None:
+    if isinstance(shape, tuple):
+        _need(len(found) == len(shape), where, f"{len(shape)} values")
+    for k, value in enumerate(found):
+        check(value, shape[k if isinstance(shape, tuple) else 0], f"{where}[{k}]")
+
+
+def _check_object(found: Any, shape: Each | dict[str, Shape], where: str) -> None:
+    if isinstance(shape, Each):
+        for key, value in found.items():
+            check(value, shape.value, f"{where}.{key}")
+        return
+    for key, inner in shape.items():
+        _need(key in found or isinstance(inner, Maybe), f"{where}.{key}", "there")
+        check(found.get(key), inner, f"{where}.{key}")
+
+
+@cache
+def _fields(of: Any) -> dict[str, Shape]:
+    types = get_type_hints(of)
+    return {field.name: _shape_of(types[field.name]) for field in fields(of)}
+
+
+def _shape_of(annotation: Any) -> Shape:
+    """Of a type, or of one that may be None."""
+    if not isinstance(annotation, UnionType):
+        return annotation
+    (kind,) = (of for of in get_args(annotation) if of is not NoneType)
+    return Maybe(kind)
+
+
+def _is(found: object, kind: type) -> bool:
+    if kind is float:
+        return isinstance(found, (int, float)) and not isinstance(found, bool) and _is_finite(found)
+    if kind is int:
+        return isinstance(found, int) and not isinstance(found, bool) and abs(found) < 1 << 63
+    return isinstance(found, kind)
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def _need(holds: bool, where: str, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{where.lstrip('.') or 'it'} is not {what}")
