@@ -37,8 +37,8 @@ def hostile(tmp_path: Path) -> Hostile:
 def traces(tmp_path: Path) -> Path:
     folder = tmp_path / "traces"
     folder.mkdir()
-    for name in "ab":
-        lines = (f"{k / 10},{50 + k % 7}\n" for k in range(600))
+    for number, name in enumerate("ab"):
+        lines = (f"{k / 10},{50 + number + k % 7}\n" for k in range(600))
         (folder / f"{name}.csv").write_text("time_s,rtt_ms\n" + "".join(lines))
     return folder
 

@@ -57,8 +57,10 @@ def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
 
 def _check(plain: Json, count: int) -> None:
     """Of so many estimators. Raises ValueError."""
-    shape.check(plain, {"skipped": int, "samples": [int], "warnings": [str], "scores": [[_HALVES]]})
-    if any(len(flows) != len(plain["samples"]) for flows in plain["scores"]) or len(plain["scores"]) != count:
+    flows = {"samples": [int], "names": [str], "copies_keys": [str]}
+    shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_HALVES]]})
+    of_each = [*(plain[key] for key in flows), *plain["scores"]]
+    if len({len(one) for one in of_each}) != 1 or len(plain["scores"]) != count:
         raise ValueError("scores are not of each estimator and flow")
 
 
