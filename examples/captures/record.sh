@@ -8,7 +8,7 @@
 # The capture and its provenance (access-link.txt) go to DIR, this directory
 # unless told. KEY=VALUE changes a knob at the top of record/access-link/run,
 # as in BULK=5000000. It takes about 40 s, one core and 1 GB; needs
-# Debian 12 (amd64) with QEMU, but neither root nor KVM:
+# Debian 12 or 13 (amd64) with QEMU, but neither root nor KVM:
 #
 #   apt-get install --no-install-recommends qemu-system-x86
 #
