@@ -24,9 +24,6 @@ struct RecordHeader {
   std::uint32_t seconds, fraction, captured, wire;
 };
 
-// What libpcap may take for a negative number is for it to judge.
-constexpr std::uint32_t kLargestSecond = 0x7fffffff;
-
 }  // namespace
 
 PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name) : source_(std::move(source)) {
@@ -89,7 +86,7 @@ bool PcapFile::next_direct(Frame& out) {
   std::memcpy(&header, source_->seen(0), sizeof header);
   const std::uint32_t second = nanoseconds_ ? 1'000'000'000 : 1'000'000;
   if (header.captured > most_captured_ || header.captured > bytes - sizeof header) return false;
-  if (header.seconds > kLargestSecond || header.fraction >= second) return false;
+  if (header.fraction >= second) return false;
   out.time_us = std::int64_t{header.seconds} * 1'000'000 +
                 (nanoseconds_ ? (std::int64_t{header.fraction} + 500) / 1000 : header.fraction);
   out.data = source_->seen(0) + sizeof header;

@@ -25,7 +25,9 @@ inline void check_link_type(int link_type, const std::string& name) {
 // microseconds.
 inline bool frame_of(const pcap_pkthdr& header, const u_char* data, bool nanoseconds, Frame& out) {
   constexpr std::int64_t kLargestSecond = 1'000'000'000'000;
-  const std::int64_t seconds = header.ts.tv_sec, fraction = header.ts.tv_usec;
+  const std::int64_t taken = header.ts.tv_sec, fraction = header.ts.tv_usec;
+  // the format's 32 bits, which libpcap before 1.10.5 takes for a number with a sign
+  const std::int64_t seconds = taken < 0 && taken >= INT32_MIN ? taken + (std::int64_t{1} << 32) : taken;
   const std::int64_t ns = nanoseconds ? fraction : fraction * 1000;
   if (seconds < 0 || seconds > kLargestSecond || ns < 0 || ns > 1'000'000'000) return false;
   out.time_us = seconds * 1'000'000 + (ns + 500) / 1000;
