@@ -326,7 +326,15 @@ static void check_run(const struct tl_estimator *e)
 			e->update(loop.state, &in);
 		}
 	}
-	CHECK(memcmp(s.state, loop.state, s.bytes) == 0, "%s: states differ", e->name);
+	/* by what they answer from there on: a copy need not have what is between members */
+	for (k = 0; k < ROWS; k++) {
+		struct tl_sample in = wan_sample(&seed, ROWS + k);
+		struct tl_prediction one = subject_query(&s), other = subject_query(&loop);
+		CHECK(one.rtt_us == other.rtt_us && one.rto_us == other.rto_us,
+		      "%s: states differ after row %d", e->name, (int)k);
+		e->update(s.state, &in);
+		e->update(loop.state, &in);
+	}
 	e->run(s.state, 0, &c, NULL, NULL);
 	e->run(s.state, ROWS, &c, NULL, NULL);
 	subject_stop(&s);
