@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,11 @@ import pytest
 from dask_cluster import Cluster
 from samples import ROOT
 from tcplearn import estimators
+
+
+def pytest_configure() -> None:
+    """Lets threads of scikit-learn sleep while they wait. Beside other tests they would spin, for minutes."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

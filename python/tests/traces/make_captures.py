@@ -309,9 +309,7 @@ def few_samples() -> bytes:
 
 
 GIVEN["fragments.pcap"] = lambda: wire.pcap(fragments())
-GIVEN["year-2100.pcap"] = lambda: wire.pcap(
-    [(t + 74 * 31_557_600_000_000, d, n) for t, d, n in ETHERNET]
-)
+GIVEN["year-2100.pcap"] = lambda: wire.pcap([(t + 74 * 31_557_600_000_000, d, n) for t, d, n in ETHERNET])
 
 #: Those with other samples than the shipped capture in whatever clothes.
 OTHERS: dict[str, Callable[[], bytes]] = {
