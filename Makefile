@@ -87,8 +87,8 @@ dev: install $(VENV)/.dev
 
 dev-python: $(BIN)/tcplearn $(VENV)/.lab $(VENV)/.dev man
 
-$(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages | $(BIN)/tcplearn
-	tools/system-packages $(TEST_PACKAGES)
+$(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tcplearn
+	tools/system-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
@@ -105,7 +105,8 @@ $(addprefix timed-,$(BUILDS) $(CHECKS)): timed-%:
 
 test:
 	@rm -rf build/times
-	@tools/timed packages tools/system-packages $(BUILD_PACKAGES) $(NS3_PACKAGES) $(LAB_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES)
+	@tools/timed packages tools/system-packages $(BUILD_PACKAGES) $(NS3_PACKAGES) $(LAB_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES) \
+	  $(BENCH_PACKAGES)
 	@$(TOGETHER) $(addprefix timed-,$(BUILDS))
 	@$(TOGETHER) $(addprefix timed-,$(CHECKS))
 	@code=0; tools/timed pytest $(BIN)/pytest -n $(JOBS) -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
@@ -195,8 +196,7 @@ $(TEXT_FUZZERS): text-fuzz-%: dev
 	  build/text-fuzz/corpus/$* build/text-fuzz/seeds/$*
 
 bench: dev
-	tools/system-packages $(BENCH_PACKAGES)
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(BENCH)
 
 lint: dev
 	$(BIN)/ruff check .

@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""make bench: our cost beside our peers', in one run, as ratios. Prints tables, writes out/bench.json."""
+"""make bench: our cost beside our peers', in one run, as ratios. Prints tables, writes out/bench.json.
+
+python bench/run.py             a quarter of an hour, alone on the machine
+python bench/run.py --small     every part of it in seconds: its figures mean nothing; out/bench-small.json
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-import os
 import platform
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measured import best, run
 
 from tcplearn import _native, provenance
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
-PACKETS = 1_000_000
 
 #: With the one thread that the command line gives to NumPy's linear algebra, which nothing here uses.
 EXTRACT = """
@@ -33,57 +36,38 @@ print(sum(int((b["rtt_us"] >= 0).sum()) for b in trace.batches()))
 
 
 @dataclass(frozen=True)
-class Measured:
-    wall_s: float
-    cpu_s: float
-    peak_mb: float
-    output: str
+class Sizes:
+    packets: int = 1_000_000
+    flows: tuple[int, int] = (20_000, 200_000)
+    times: int = 3
+    core_s: float = 0.2  # of each update in C, by so many repetitions
+    numpy_s: float = 1.0
 
 
-def run(command: list[str]) -> Measured:
-    """The command's time and peak memory, as the kernel accounts them."""
-    with tempfile.TemporaryFile() as out:
-        start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        wall_s = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise SystemExit(f"bench: {' '.join(command[:3])} ... failed")
-        out.seek(0)
-        text = out.read().decode()
-    return Measured(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
-
-
-def best(command: list[str], times: int = 3) -> Measured:
-    return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)
+SMALL = Sizes(packets=5_000, flows=(50, 100), times=1, core_s=1e-6, numpy_s=0.01)
 
 
 #: At most so many times the time of `tcpdump -r FILE -w /dev/null`, and so much memory.
 MOST = {"extraction": (2.5, None), "whole default replay": (10.0, 80.0)}
 
 
-def captures() -> dict[str, object]:
-    """A capture of a million packets: extraction and whole replay beside those who read captures too."""
-    path = BUILD / "million.pcap"
-    if not path.exists():
-        subprocess.run(
-            [sys.executable, str(ROOT / "bench/make_capture.py"), str(path), "--packets", str(PACKETS)],
-            check=True,
-        )
+def captures(sizes: Sizes) -> dict[str, object]:
+    """One capture: extraction and whole replay beside those who read captures too."""
+    packets = sizes.packets
+    path = made("make_capture", f"bulk-{packets}.pcap", "--packets", packets)
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
     replay = [sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"]
     measured = {
-        "tcpdump -r FILE -w /dev/null": best(["tcpdump", "-r", str(path), "-w", "/dev/null"]),
-        "tcptrace": best(["tcptrace", str(path)]),
-        "extraction": best([sys.executable, "-c", EXTRACT, str(path)]),
-        "whole default replay": best(replay),
-        "tshark -T fields": best(["tshark", "-r", str(path), "-T", "fields", *fields], times=1),
+        "tcpdump -r FILE -w /dev/null": best(["tcpdump", "-r", str(path), "-w", "/dev/null"], sizes.times),
+        "tcptrace": best(["tcptrace", str(path)], sizes.times),
+        "extraction": best([sys.executable, "-c", EXTRACT, str(path)], sizes.times),
+        "whole default replay": best(replay, sizes.times),
+        "tshark -T fields": run(["tshark", "-r", str(path), "-T", "fields", *fields]),
     }
     theirs = sum(1 for line in measured["tshark -T fields"].output.splitlines() if not line.endswith("\t"))
     samples = int(measured["extraction"].output)
     size_mb = path.stat().st_size / 1e6
-    print(f"\n{PACKETS:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {samples:,}")
+    print(f"\n{packets:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {samples:,}")
     print(f"{'':32}{'wall s':>8}{'cpu s':>8}{'MB':>8}{'of tcpdump':>14}{'of tcptrace':>14}  bar")
     tcpdump, tcptrace = measured["tcpdump -r FILE -w /dev/null"], measured["tcptrace"]
     rows = {}
@@ -97,32 +81,41 @@ def captures() -> dict[str, object]:
             f"{of['tcptrace']:12.1f} x  {bar}"
         )
         rows[name] = {"wall_s": m.wall_s, "cpu_s": m.cpu_s, "peak_mb": m.peak_mb, "over": of}
-    return {"packets": PACKETS, "samples_tshark": theirs, "samples": samples, "runs": rows}
+    return {"packets": packets, "samples_tshark": theirs, "samples": samples, "runs": rows}
 
 
-def short_flows() -> dict[str, object]:
+def short_flows(sizes: Sizes) -> dict[str, object]:
     """The memory of a replay does not follow the number of flows."""
     peaks: dict[str, dict[int, float]] = {}
-    print(f"\n{'short flows':32}{'20,000 MB':>12}{'200,000 MB':>12}{'wall s':>16}")
+    heads = (f"{flows:,} MB" for flows in sizes.flows)
+    print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")
     for output in ("table", "json", "report"):
-        out = BUILD / f"short.{output}"
+        out = BUILD / ("short.html" if output == "report" else f"short.{output}")
         more = ["--report", str(out)] if output == "report" else ["--format", output, "-o", str(out)]
-        wall = []
-        for flows in (20_000, 200_000):
-            path = BUILD / f"short-{flows}.pcap"
-            if not path.exists():
-                script = str(ROOT / "bench/make_short_flows.py")
-                subprocess.run([sys.executable, script, str(path), "--flows", str(flows)], check=True)
+        wall_s = []
+        for flows in sizes.flows:
+            path = made("make_short_flows", f"short-{flows}.pcap", "--flows", flows)
             m = run([sys.executable, "-m", "tcplearn", "replay", str(path), "--quiet", *more])
             out.unlink()
             peaks.setdefault(output, {})[flows] = m.peak_mb
-            wall.append(m.wall_s)
+            wall_s.append(m.wall_s)
         few, many = peaks[output].values()
-        print(f"{output:32}{few:12.0f}{many:12.0f}{wall[0]:8.1f}{wall[1]:8.1f}  {many / few:.2f} x")
+        print(f"{output:32}{few:12.0f}{many:12.0f}{wall_s[0]:8.1f}{wall_s[1]:8.1f}  {many / few:.2f} x")
     return {"peak_mb": peaks}
 
 
-def numpy_update_ns(seconds: float = 1.0) -> float:
+def made(script: str, name: str, option: str, size: int) -> Path:
+    """A capture of this size, made the first time."""
+    path = BUILD / name
+    if not path.exists():
+        partial = path.with_suffix(".partial")
+        maker = [sys.executable, str(ROOT / "bench" / f"{script}.py"), str(partial), option, str(size)]
+        subprocess.run(maker, check=True, stdout=subprocess.DEVNULL)
+        partial.replace(path)
+    return path
+
+
+def numpy_update_ns(seconds: float) -> float:
     """Algorithm 1 of nunes2014 as one writes it in NumPy, N = 100."""
     n, eta, alpha = 100, 2.0, 0.08
     x = 1 + 128 * 2 ** ((np.arange(1, n + 1) - n) / 4)
@@ -142,7 +135,7 @@ def numpy_update_ns(seconds: float = 1.0) -> float:
     return spent / updates * 1e9
 
 
-def core() -> dict[str, object]:
+def core(sizes: Sizes) -> dict[str, object]:
     """Each estimator's update, beside NumPy and a bare loop of exponentials compiled alike."""
     cmake = [
         "cmake",
@@ -156,13 +149,14 @@ def core() -> dict[str, object]:
     ]
     subprocess.run(cmake, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
-    flags = ["--benchmark_format=json", "--benchmark_min_time=0.2", "--benchmark_repetitions=3"]
+    flags = ["--benchmark_format=json", f"--benchmark_min_time={sizes.core_s:f}"]
+    flags.append(f"--benchmark_repetitions={sizes.times}")
     done = subprocess.run([str(BUILD / "core_bench"), *flags], check=True, capture_output=True, text=True)
     times: dict[str, float] = {}
     for b in json.loads(done.stdout)["benchmarks"]:
         if b["run_type"] == "iteration":
             times[b["run_name"]] = min(times.get(b["run_name"], math.inf), b["cpu_time"])
-    times["numpy loop"] = numpy_update_ns()
+    times["numpy loop"] = numpy_update_ns(sizes.numpy_s)
     base = times["double/experts"]
     print(f"\n{'update of':40}{'ns':>8}{'of double/experts':>20}")
     for name, ns in times.items():
@@ -175,19 +169,26 @@ def state_bytes() -> dict[str, int]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--small", action="store_true")
+    small = parser.parse_args().small
+    sizes = SMALL if small else Sizes()
     BUILD.mkdir(parents=True, exist_ok=True)
     result = {
         **provenance.made_by(machine=platform.machine(), python=platform.python_version()),
-        "core": core(),
-        "capture": captures(),
-        "short_flows": short_flows(),
+        "core": core(sizes),
+        "capture": captures(sizes),
+        "short_flows": short_flows(sizes),
         "state_bytes_fixed": state_bytes(),
     }
-    out = ROOT / "out" / "bench.json"
+    out = ROOT / "out" / ("bench-small.json" if small else "bench.json")
     out.parent.mkdir(exist_ok=True)
     out.write_text(json.dumps(result, indent=1) + "\n")
     print(f"\nwritten: {out}")
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     main()

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Time and peak memory of a command, as the kernel accounts them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Starts the command from a process of a few MB: Linux counts the memory of the process that calls execve
+#: towards the peak of the program that takes its place.
+_LAUNCHER = """
+import os, sys, time
+start = time.perf_counter()
+pid = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+wall_s = time.perf_counter() - start
+with open(sys.argv[1], "w") as out:
+    print(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, file=out)
+sys.exit(os.waitstatus_to_exitcode(status) != 0)
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+    output: str
+
+
+def run(command: Sequence[str]) -> Measured:
+    """Run the command. Ends the program with the command's own last line where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures, output, errors = (Path(folder) / name for name in ("figures", "output", "errors"))
+        with output.open("wb") as out, errors.open("wb") as err:
+            launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, str(figures), *command]
+            done = subprocess.run(launcher, stdout=out, stderr=err, check=False)
+        if done.returncode:
+            said = errors.read_text(errors="replace").strip().rpartition("\n")[2]
+            raise SystemExit(f"bench: {' '.join(command)}: {said or 'failed'}")
+        wall_s, cpu_s, peak_mb = map(float, figures.read_text().split())
+        return Measured(wall_s, cpu_s, peak_mb, output.read_text(errors="replace"))
+
+
+def best(command: Sequence[str], times: int) -> Measured:
+    """The quickest of so many runs."""
+    return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)
