@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""make bench: our cost beside our peers', in one run, as ratios. Prints tables, writes out/bench.json.
+"""Our cost beside our peers', in one run, as ratios (`make bench`). Prints tables, writes out/bench.json.
 
 python bench/run.py             a quarter of an hour, alone on the machine
 python bench/run.py --small     every part of it in seconds: its figures mean nothing; out/bench-small.json
