@@ -50,14 +50,14 @@ def _settings(path: Path) -> None:
 
 
 def _scenarios(path: Path) -> None:
-    """ns-3's requests on two paths and an overloaded queue, of two seeds."""
+    """ns-3's requests on three paths and an overloaded queue, of two seeds."""
     folder = path / "ns3" / "scenarios"
     folder.mkdir(parents=True)
     (path / "docs" / "images").mkdir(parents=True)
     page = (ROOT / "docs" / "latency-simulated.md").read_text()
     (path / "docs" / "latency-simulated.md").write_text(page)
     for name, less in (
-        ("thin", 'variants = ["wired", "fades"]\n[grid.set]\n"load.count" = 400\n'),
+        ("thin", 'variants = ["wired", "fades", "data-centre"]\n[grid.set]\n"load.count" = 400\n'),
         ("overload", 'variants = ["50-short"]\n[grid.set]\n"load.flows" = 5\n'),
     ):
         (folder / f"{name}.toml").write_text(

@@ -175,9 +175,10 @@ TRAINING = (
         "of a cgroup without processes",
         (),
         (
-            "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)) && "
-            "{ tcplearn first-rto load core/models/rtt_emulated.json --cgroup $g && "
-            "tcplearn first-rto status && tcplearn first-rto unload; }; code=$?; rmdir $g; exit $code",
+            "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
+            "unshare -m sh -ec 'mount -t bpf bpf /sys/fs/bpf; "
+            'tcplearn first-rto load core/models/rtt_emulated.json --cgroup "$0"; '
+            "tcplearn first-rto status; tcplearn first-rto unload' $g; code=$?; rmdir $g; exit $code",
         ),
     ),
     Form(
@@ -205,21 +206,16 @@ BENCH = (
     ),
     Form(
         r"python bench/guard_price\.py(?: --out DIR)?",
-        "of two seeds and paths",
+        "of two seeds and few paths",
         ("python bench/guard_price.py --help",),
         (
-            "tcplearn simulate scenarios/ns3/scenarios/thin.toml --profile full --out TMP/runs -q && "
-            + _smaller(
-                "guard_price",
-                "--out TMP/runs",
-                SCENARIO="Path('scenarios/ns3/scenarios/thin.toml')",
-                PROFILE="'full'",
-            ),
+            "tcplearn simulate scenarios/ns3/scenarios/thin.toml --profile no-guard --out TMP/runs -q && "
+            + _smaller("guard_price", "--out TMP/runs", SCENARIO="Path('scenarios/ns3/scenarios/thin.toml')"),
         ),
     ),
     Form(
         r"python bench/latency_simulated\.py(?: --out DIR)?((?: --write)?)",
-        "of two seeds and paths",
+        "of two seeds and few paths",
         ("python bench/latency_simulated.py --help",),
         (
             "tcplearn simulate scenarios/ns3/scenarios/{thin,overload}.toml --profile full --out TMP/runs -q "
