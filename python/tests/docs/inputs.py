@@ -83,7 +83,7 @@ MADE: dict[str, Callable[[Path], object]] = {
     "losses.parquet": lambda path: _of("losses_made_up").table(scenarios=4).write_parquet(path),
     "traffic.py": lambda path: path.write_text(_of("test_live").TRAFFIC),
     **{
-        f"{name}.parquet": lambda path: _of("rtts_made_up").table().write_parquet(path)
+        f"{name}.parquet": lambda path: _of("rtts_made_up").table(hosts=12).write_parquet(path)
         for name in ("hosts", "monday", "tuesday")
     },
 }

@@ -158,8 +158,8 @@ TRAINING = (
     ),
     Form(
         r"tcplearn train rtt (.*) -o \S+(.*)",
-        "made-up hosts where none are shipped; beside the shipped models, not over them",
-        (r"tcplearn train rtt \1 -o TMP/models\2",),
+        "few made-up hosts where none are shipped, two folds; beside the shipped models, not over them",
+        (r"tcplearn train rtt \1 -o TMP/models\2 --folds 2",),
     ),
     Form(
         r"tcplearn collect hosts\.txt .* -o \S+",
