@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Small forms of benchmarks, generators, builds and other programs."""
+
+from __future__ import annotations
+
+from form import SMOKE, Form, with_traffic
+
+_CORE = "cmake -S core -B build/core -G Ninja >/dev/null && ctest --test-dir build/core -N"
+_NS3 = "cmake -S ns3 -B build/ns3 -G Ninja >/dev/null"
+
+
+def _smaller(script: str, arguments: str = "", **constants: str) -> str:
+    """A script of bench/ with other constants than its own."""
+    code = f"import sys; sys.path.insert(0, 'bench'); sys.argv = '{script} {arguments}'.split(); "
+    code += f"from pathlib import Path; import {script} as m; "
+    code += "; ".join(f"m.{name} = {value}" for name, value in constants.items())
+    return f'python -c "{code}; m.main({"sys.argv[1:]" if script == "resend_beginnings" else ""})"'
+
+
+BENCH = (
+    Form(
+        r"python bench/ablation\.py \S+",
+        "the tables of a short list",
+        ("python bench/ablation.py rtts.csv",),
+    ),
+    Form(
+        r"python bench/ablation\.py",
+        "fewer and shorter series, and not into the tree",
+        (),
+        (
+            "mkdir -p TMP/docs && "
+            + _smaller("ablation", ROOT="Path('TMP')", SEEDS="range(1)", FLIGHT_ROWS="2000", STEPS="2"),
+        ),
+    ),
+    Form(
+        r"python bench/guard_price\.py(?: --out DIR)?",
+        "of two seeds and few paths",
+        ("python bench/guard_price.py --help",),
+        (
+            "tcplearn simulate scenarios/ns3/scenarios/thin.toml --profile no-guard --out TMP/runs -q && "
+            + _smaller("guard_price", "--out TMP/runs", SCENARIO="Path('scenarios/ns3/scenarios/thin.toml')"),
+        ),
+    ),
+    Form(
+        r"python bench/latency_simulated\.py(?: --out DIR)?((?: --write)?)",
+        "of two seeds and few paths",
+        ("python bench/latency_simulated.py --help",),
+        (
+            "tcplearn simulate scenarios/ns3/scenarios/{thin,overload}.toml --profile full --out TMP/runs -q "
+            "&& "
+            + _smaller(
+                "latency_simulated",
+                r"--out TMP/runs\1",
+                ROOT="Path('scenarios')",
+                PAGE="Path('scenarios/docs/latency-simulated.md')",
+            ),
+        ),
+    ),
+    Form(
+        r"python bench/interval_coverage\.py",
+        "few short series",
+        (
+            _smaller(
+                "interval_coverage", LENGTHS="(30, 100)", SERIES="2", SERIES_LONG="2", TRUTH_SAMPLES="1000"
+            ),
+        ),
+    ),
+    Form(
+        r"python bench/resend_beginnings\.py RTT\.csv\S*",
+        "one connection, one process of losses",
+        (_smaller("resend_beginnings", "rtts.csv", CONNECTIONS="1", PROCESSES="('iid1',)"),),
+    ),
+    Form(
+        r"python bench/profile_time\.py \S+ (?:--profile \S+ )?--runs \d+",
+        "of a profile of seconds",
+        (f"python3 bench/profile_time.py {SMOKE} --runs 2",),
+    ),
+    Form(
+        r"python bench/latency\.py((?: --write)?)",
+        "a minute; into a copy",
+        (),
+        (r"cp -rL bench docs linux papers TMP && python TMP/bench/latency.py\1",),
+    ),
+    Form(
+        r"python bench/latency_runs\.py(?: --jobs N --first N)?",
+        "the first run of a path and two profiles: it is kept",
+        ("python bench/latency_runs.py thin-wired/full thin-wired/bulk --jobs 1 --first 1",),
+    ),
+    Form(
+        r"python bench/run\.py(?: --small)?",
+        "a quarter of an hour; test_bench.py runs it small",
+        ("make -n bench 'BENCH= --small'",),
+    ),
+    Form(
+        r"build/bench/core_bench (--benchmark_filter=\w+)",
+        "`make bench` builds it and runs it whole; one repetition",
+        (),
+        (r"python bench/run.py --small && build/bench/core_bench \1 --benchmark_min_time=0.000001",),
+    ),
+)
+
+VECTORS = (
+    Form(
+        r"python3 vectors/gen/generate\.py(?: median)?((?: --check)?)",
+        "one estimator that there is, in a copy",
+        (r"cp -rL vectors core TMP && python3 TMP/vectors/gen/generate.py\1 last",),
+        (r"cp -rL vectors core TMP && python3 TMP/vectors/gen/generate.py\1",),
+    ),
+    Form(
+        r"python3 vectors/gen/(generate_(?:loss|resend|startup)\.py)",
+        "in a copy",
+        (),
+        (r"cp -rL vectors core TMP && python3 TMP/vectors/gen/\1",),
+    ),
+    Form(r"python -m (tcplearn\.learn\.export) --write", "compared, not written", (r"python -m \1 --check",)),
+    Form(r"python -m (tcplearn\.metrics_page) --write", "printed, not written", (r"python -m \1",)),
+)
+
+BUILDS = (
+    Form(
+        r"make (test|test-full|dev|install|lint|fmt|man|ns3|ns3-test|bench|demo|\.venv/bin/tcplearn)",
+        "it is what runs this test or stands before it, or changes the tree: what it would do",
+        (r"make -n \1",),
+    ),
+    Form(
+        r"make (docs/images/timers\.svg)",
+        "its recipe, with a folder of its own",
+        (
+            r"make -n \1 >/dev/null",
+            "tcplearn replay examples/captures/access-link.pcap.gz -q --pictures TMP/pictures",
+        ),
+    ),
+    Form(
+        r"make install-core PREFIX=(?:DIR|\$HOME/\.local)|make install-core",
+        "elsewhere",
+        ("make -n install-core PREFIX=TMP",),
+    ),
+    Form(
+        r"export PKG_CONFIG_PATH=.*|cc examples/embed\.c .*",
+        "with what make install-core leaves, elsewhere",
+        (),
+        (
+            "make install-core PREFIX=TMP >/dev/null && "
+            "export PKG_CONFIG_PATH=TMP/lib/pkgconfig LD_LIBRARY_PATH=TMP/lib && "
+            "cc examples/embed.c $(pkg-config --cflags --libs tcplearn) -o TMP/embed && "
+            "TMP/embed -d </dev/null",
+        ),
+    ),
+    Form(r"make try E=\w+", "an estimator that there is", ("make -n try E=last",), ("make try E=last",)),
+    Form(r"cmake -S core -B build/san (.*)", "elsewhere", (r"cmake -S core -B TMP/san \1",)),
+    Form(
+        r"cmake --build build/san|ctest --test-dir build/san",
+        "elsewhere, the quick ones",
+        (),
+        (
+            "cmake -S core -B TMP/san -DTCPLEARN_SANITIZE=ON -DTCPLEARN_CHECK_RANGES=ON && "
+            "cmake --build TMP/san && ctest --test-dir TMP/san -L fast",
+        ),
+    ),
+    Form(
+        r"ctest --test-dir build/core|ctest (-R \w+)",
+        "run by make core-test: listed",
+        (rf"{_CORE} \1 | grep '#'",),
+    ),
+    Form(
+        r"ninja -C build/ns3 (\w+)",
+        "what it would do; make ns3-test does it",
+        (rf"{_NS3} && ninja -C build/ns3 -n \1",),
+    ),
+    Form(
+        r"ctest --test-dir build/ns3 (-R \w+)",
+        "run by make ns3-test: listed",
+        (rf"{_NS3} && ctest --test-dir build/ns3 -N \1 | grep '#'",),
+    ),
+    Form(
+        r"build/ns3/test_ns3_web \. --write",
+        "make ns3-test runs it without --write, which would write what is there",
+        (),
+        (f"{_NS3} && ninja -C build/ns3 test_ns3_web && build/ns3/test_ns3_web .",),
+    ),
+    Form(
+        r"core/tests/run_fuzz\.sh 60",
+        "as make core-fuzz runs it, for a second",
+        ("make -n core-fuzz FUZZ_SECONDS=60",),
+        ("core/tests/run_fuzz.sh 1 TMP/fuzz",),
+    ),
+    Form(r"make -C linux/module dkms-tree", "elsewhere", ("make -C linux/module dkms-tree DESTDIR=TMP",)),
+    Form(
+        r"pytest(?: -[qs])?(.*)",
+        "one finds what the other runs",
+        (r"pytest --collect-only -q\1",),
+    ),
+    Form(
+        r"pip install \./examples/my_estimator",
+        "beside the others, and then replayed; pip fetches what builds it",
+        (),
+        (
+            "cp -rL examples/my_estimator TMP && "
+            "pip install -q --no-deps --target TMP/site TMP/my_estimator && "
+            "PYTHONPATH=TMP/site tcplearn replay rtts.csv -e running-median",
+        ),
+    ),
+    Form(
+        r"pip install '\.\[(\w+)\]'",
+        "the extra exists",
+        (
+            "python3 -c 'from importlib.metadata import metadata; "
+            'assert "\\1" in metadata("tcplearn").get_all("Provides-Extra")\'',
+        ),
+    ),
+    Form(
+        r"man (tcplearn-\w+)",
+        "of pages made for it",
+        (r"python -m tcplearn.cli.man TMP/man1 && man -M TMP \1 | cat",),
+    ),
+)
+
+OTHERS = (
+    Form(
+        r"record/describe\.sh (\S+)",
+        "in the page's folder",
+        (r"cd examples/captures && record/describe.sh \1",),
+    ),
+    Form(
+        r"\./record\.sh(?:(.*) -o \S+(.*))?",
+        "elsewhere",
+        (),
+        (r"cd examples/captures && ./record.sh -o TMP/recorded\1\2",),
+    ),
+    Form(
+        r"(tcpdump .* -i )eth0 tcp",
+        "an interface of its own, with traffic; both ends of the pipe",
+        (with_traffic(r"\1lo -Z root -c 600 tcp | tcplearn replay - --sender both"),),
+    ),
+    Form(r"(tshark -Y \S+)", "of a capture", (r"\1 -r examples/captures/access-link.pcap.gz",)),
+    Form(r"\. \.venv/bin/activate", "and its programs", (". .venv/bin/activate && command -v tcplearn",)),
+    Form(
+        r"grep instructions_per",
+        "of a file that the lab leaves",
+        (r"grep -rq instructions_per linux python/src",),
+    ),
+)

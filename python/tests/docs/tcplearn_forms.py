@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Small forms of what tcplearn does, and of what its own programs do to the kernel."""
+
+from __future__ import annotations
+
+from form import NAME, SMOKE, Form, with_traffic
+
+LIVE = "papers/nunes2014/live-1.toml"
+
+REPLAY = (
+    Form(r"tcplearn replay -", "what tcpdump would write", ("tcplearn replay - < capture.pcap",)),
+    Form(
+        r"tcplearn replay --live eth0((?: --for 5m)?)((?: --report \S+)?)",
+        "an interface of its own, with traffic, for seconds; Ctrl-C would end it",
+        (with_traffic(r"tcplearn replay --live lo --for 3s --sender both\2"),),
+    ),
+    Form(r"tcplearn replay -e median", NAME, ("tcplearn replay rtts.csv -e last",)),
+    Form(r"tcplearn replay CAPTURE (.*)", NAME, (r"tcplearn replay capture.pcap \1",)),
+    Form(r"tcplearn replay FILE (.*) -e", f"{NAME}; one more -e follows", (r"tcplearn replay rtts.csv \1",)),
+    Form(
+        r"tcplearn replay --resend (?:\S*\.csv|FILE|my\.pcap)(.*)",
+        "fewer requests",
+        (r"tcplearn replay --resend rtts.csv --requests 1000\1",),
+        ("tcplearn replay --resend capture.pcap --requests 1000",),
+    ),
+    Form(
+        r"tcplearn replay --suite \S+(.*)",
+        "a folder of two short lists of RTTs",
+        (r"tcplearn replay --suite lists/ --jobs 1 --min-samples 300\1",),
+    ),
+    Form(
+        r"tcplearn study experts \S+ (--preset .*)",
+        "one triple, not all",
+        (r"tcplearn study experts rtts.csv --n 10 --eta 2 --alpha 0.08 --jobs 1 \1",),
+    ),
+    Form(
+        r"tcplearn study experts \S+ --n 50,100 --eta 1,2,4 (.*)",
+        "fewer triples of fewer experts",
+        (r"tcplearn study experts rtts.csv --n 5,10 --eta 1,2 --jobs 1 \1",),
+    ),
+)
+
+SIMULATIONS = (
+    Form(
+        r"tcplearn simulate SCENARIO (.*) -o \S+",
+        NAME,
+        (rf"tcplearn simulate {SMOKE} -j 1 \1 -o TMP/rows",),
+    ),
+    Form(
+        r"tcplearn simulate (\S+ --profile \S+) --losses \S+",
+        "files and profile are read; one small network's losses are written",
+        (
+            r"python python/tests/docs/read_scenarios.py \1",
+            "tcplearn simulate papers/hwang2018/wide.toml --profile smoke --out TMP/runs -j 1 "
+            "--losses TMP/losses.parquet",
+        ),
+    ),
+    Form(
+        r"tcplearn simulate (\S+) --profile smoke",
+        "read; a smoke run of one scenario stands for all, but in full",
+        (
+            r"python python/tests/docs/read_scenarios.py \1 --profile smoke",
+            f"tcplearn simulate {SMOKE} -j 1",
+        ),
+        (r"tcplearn simulate \1 --profile smoke --out TMP/runs",),
+    ),
+    Form(
+        r"tcplearn simulate ((?!-)\S+(?: (?!-)\S+)*)((?: --profile \S+)?)(?: --out DIR)?((?: .*)?)",
+        "files and profile are read; a smoke run has the other options",
+        (r"python python/tests/docs/read_scenarios.py \1\2", rf"tcplearn simulate {SMOKE} -j 1\3"),
+    ),
+    Form(
+        r"tcplearn papers baddam2018((?: --profile kept)?)(?: --only \S+)?(?: -o \S+)?",
+        "the page without runs; in full those of the simulation too, small",
+        (r"tcplearn papers baddam2018 --only regression\1 -o TMP/page",),
+        ("tcplearn simulate papers/baddam2018/simulated.toml --profile smoke --out TMP/runs",),
+    ),
+    Form(
+        r"tcplearn papers (?:PAPER|(?!baddam)\w+)(?: --only (?:simulated|rounded))?(?: -o \S+)?",
+        "of a paper with a profile that runs in seconds, its simulated page",
+        (),
+        (
+            "tcplearn simulate papers/tambuwal2018/{levels,mixes}.toml --profile smoke --out TMP/runs && "
+            "tcplearn papers tambuwal2018 --only simulated --profile smoke --out TMP/runs -o TMP/page",
+        ),
+    ),
+)
+
+LAB = (
+    Form(
+        r"tcplearn lab run (\S+) --profile smoke",
+        "the guest's commands are made; in full the machine runs them",
+        (r"tcplearn lab script \1 --profile smoke",),
+        (r"tcplearn lab run \1 --profile smoke --out TMP/runs",),
+    ),
+    Form(
+        r"tcplearn lab run (\S+?)((?: --profile \S+)?)((?: --pcap| --format \S+)*)(?: --out \S+)?",
+        "the guest's commands are made; in full a smoke run has the other options",
+        (r"tcplearn lab script \1\2",),
+        (rf"tcplearn lab run {LIVE} --profile smoke --out TMP/runs\3",),
+    ),
+    Form(r"tcplearn lab script FILE", NAME, (f"tcplearn lab script {LIVE}",)),
+    Form(r"tcplearn lab check NAME (--kernel \S+)", NAME, (), (r"tcplearn lab check vectors \1",)),
+    Form(
+        r"tcplearn lab check smp --kernel NAME --seconds 1800",
+        f"{NAME}; ten seconds",
+        (),
+        ("tcplearn lab check smp --kernel 6.1 --seconds 10",),
+    ),
+    Form(r"(tcplearn lab check \w+)", "half a minute and more", (), (r"\1",)),
+    Form(
+        r"sysctl net\.tcplearn\.(\w+)=\S+(?: .*)?",
+        "with every other of these in a scenario, whose guest sets them",
+        (r"tcplearn lab script settings-\1.toml",),
+        (r"tcplearn lab run settings-\1.toml --out TMP/runs",),
+    ),
+)
+
+TRAINING = (
+    Form(
+        r"tcplearn train loss \S+ -o \S+(.*)",
+        "made-up losses of few scenarios, the least network",
+        ("tcplearn train loss losses.parquet -o TMP/model --hidden 2 --epochs 1 --folds 2 --most 20",),
+        (r"tcplearn train loss losses.parquet -o TMP/model\1 --hidden 2 --epochs 1 --folds 2 --times 2",),
+    ),
+    Form(
+        r"tcplearn train rtt (.*) -o \S+(.*)",
+        "few made-up hosts where none are shipped, two folds; beside the shipped models, not over them",
+        (r"tcplearn train rtt \1 -o TMP/models\2 --folds 2",),
+    ),
+    Form(
+        r"tcplearn collect hosts\.txt .* -o \S+",
+        "this machine, which refuses at once",
+        (
+            "tcplearn collect hosts.txt '[::1]:9' -o TMP/hosts.parquet --interval 0.02 --timeout 0.1 "
+            "--count 2",
+        ),
+    ),
+    Form(r"(tcplearn collect --import .*) -o (\S+)", "not into the tree", (r"\1 -o TMP/\2",)),
+    Form(
+        r"tcplearn first-rto (?:load \S+|unload)",
+        "of a cgroup without processes",
+        (),
+        (
+            "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
+            "unshare -m sh -ec 'mount -t bpf bpf /sys/fs/bpf; "
+            'tcplearn first-rto load core/models/rtt_emulated.json --cgroup "$0"; '
+            "tcplearn first-rto status; tcplearn first-rto unload' $g; code=$?; rmdir $g; exit $code",
+        ),
+    ),
+    Form(
+        r"PYTHONPATH=python/tests python python/tests/collect/first_rto_trial\.py",
+        "some minutes",
+        (),
+        ("PYTHONPATH=python/tests python python/tests/collect/first_rto_trial.py",),
+    ),
+)
