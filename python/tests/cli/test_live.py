@@ -136,8 +136,8 @@ def test_an_interface_gives_what_its_capture_gives(alone: list[str], tmp_path: P
     assert len(live) == len(filed) and max(row["samples"] for row in live) > 200
     for one, other in zip(live, filed, strict=True):
         assert one["flow"] == other["flow"] and one["samples"] == other["samples"]
-        if one["judged"]:  # the file's clock has microseconds
-            assert one["mean_abs_error_ms"] == pytest.approx(other["mean_abs_error_ms"], abs=0.001)
+        if one["judged"]:  # the file's clock has microseconds: so much of each RTT, and of its prediction
+            assert one["mean_abs_error_ms"] == pytest.approx(other["mean_abs_error_ms"], abs=0.002)
 
 
 def test_an_interface_on_a_terminal_refreshes_until_ctrl_c(
