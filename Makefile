@@ -2,7 +2,7 @@
 # demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: the checks, in at most
 # thirteen minutes from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full try core-build core-test core-sanitize reference \
+.PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint fmt clean
 
 # each name is in Debian 12 and in Debian 13
@@ -115,6 +115,10 @@ test:
 test-full: test
 	$(TOGETHER) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=60 FUZZ_SEED=0
 	$(BIN)/pytest -n $(JOBS) -m full --durations=30
+
+# whole pages of experiments
+pages-test: dev
+	$(BIN)/pytest -n $(JOBS) -m pages
 
 core-build:
 	@cmake -S core -B build/core -G Ninja >/dev/null
