@@ -12,8 +12,8 @@
 
 namespace tcplearn {
 
-// The order of ns-3 (3.37, 3.43): CongestionStateSet(CA_RECOVERY), the trace CongState (where the socket decides),
-// GetSsThresh, which cwnd is set to until the end of the recovery, CongestionStateSet(CA_OPEN),
+// The order of ns-3 (3.37, 3.43): CongestionStateSet(CA_RECOVERY), the trace CongState (where the socket
+// decides), GetSsThresh, which cwnd is set to until the end of the recovery, CongestionStateSet(CA_OPEN),
 // IncreaseWindow. On a timeout GetSsThresh comes first, whatever the state.
 template <typename Base>
 class KeepWindow : public Base {

@@ -39,29 +39,20 @@ def key(machine: Machine, script: str, seed: int, files: Sequence[Path], boot: B
 def keeping(run: Run, folder: Path = FOLDER) -> Run:
     """Returns `machine.run` with what it left kept, for guests in virtual time that ended well."""
 
-    def kept_or_run(
-        machine: Machine,
-        script: str,
-        out: Path,
-        *,
-        seed: int,
-        limit_s: int,
-        files: Sequence[Path] = (),
-        boot: Boot = ORDINARY,
-    ) -> None:
-        options: dict[str, Any] = {"seed": seed, "limit_s": limit_s, "files": files, "boot": boot}
+    def kept_or_run(machine: Machine, script: str, out: Path, **options: Any) -> None:
+        boot: Boot = options.get("boot", ORDINARY)
         if boot.processors:
             run(machine, script, out, **options)
             return
-        kept = folder / key(machine, script, seed, files, boot)
-        if not kept.exists():
-            run(machine, script, out, **options)
-            part = kept.with_name(f".{kept.name}.{os.getpid()}")
-            shutil.copytree(out, part)
-            with contextlib.suppress(OSError):  # another process kept the same run just now
-                part.rename(kept)
-            shutil.rmtree(part, ignore_errors=True)
-        else:
+        kept = folder / key(machine, script, options["seed"], options.get("files", ()), boot)
+        if kept.exists():
             shutil.copytree(kept, out, dirs_exist_ok=True)
+            return
+        run(machine, script, out, **options)
+        part = kept.with_name(f".{kept.name}.{os.getpid()}")
+        shutil.copytree(out, part)
+        with contextlib.suppress(OSError):  # another process kept the same run just now
+            part.rename(kept)
+        shutil.rmtree(part, ignore_errors=True)
 
     return kept_or_run
