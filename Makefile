@@ -109,12 +109,12 @@ test:
 	  $(BENCH_PACKAGES)
 	@$(TOGETHER) $(addprefix timed-,$(BUILDS))
 	@$(TOGETHER) $(addprefix timed-,$(CHECKS))
-	@code=0; tools/timed pytest $(BIN)/pytest -n $(JOBS) -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
+	@code=0; tools/timed pytest $(BIN)/pytest -n $(JOBS) -rs -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
 	  tools/test-times; exit $$code
 
 test-full: test
 	$(TOGETHER) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=60 FUZZ_SEED=0
-	$(BIN)/pytest -n $(JOBS) -m full --durations=30
+	$(BIN)/pytest -n $(JOBS) -rs -m full --durations=30
 
 # whole pages of experiments
 pages-test: dev

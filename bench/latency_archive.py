@@ -4,6 +4,7 @@ made of; the guest's log of segments is left out, and of requests, where it has 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import itertools
@@ -82,7 +83,8 @@ def _unpack(archived: Path, folder: Path) -> None:
     try:
         kept.unpack(archived.read_bytes(), partial)
         partial.chmod(0o755)
-        partial.rename(folder)
+        with contextlib.suppress(OSError):  # another process has put it there meanwhile
+            partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

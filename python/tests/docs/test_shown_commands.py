@@ -23,7 +23,9 @@ SHOWN = pages.shown()
 def is_name(one: pages.Shown) -> bool:
     """Of a command of tcplearn, within a sentence: verbs, and nothing else."""
     return (
-        one.is_in_prose and re.fullmatch(r"tcplearn [a-z-]+( (run|loss|rtt|check))?", one.command) is not None
+        one.is_in_prose
+        and re.fullmatch(r"tcplearn [a-z-]+( (run|loss|rtt|check))?|python -P -m tcplearn", one.command)
+        is not None
     )
 
 

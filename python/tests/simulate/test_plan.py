@@ -61,9 +61,10 @@ def test_runs_of_today_and_of_an_earlier_version_are_found(tmp_path: Path, done:
     for key in (first.key, second.earlier[-1]):
         path = kept.path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"key": key, "format": 2, "run": {"cost": {"cpu_s": 1}}}))
+        run = {"metrics": {}, "cost": {"cpu_s": 1}}
+        path.write_text(json.dumps({"key": key, "format": 2, "commit": "x", "flows": [], "run": run}))
     results = sweep.stored([FILE], "quick", kept).done.results
-    assert results == {job.key: kept.get(job) for job in (first, second)}
+    assert results == {job.key: kept.get(job) for job in (first, second)} and all(results.values())
 
 
 @pytest.mark.parametrize("fresh", [False, True])
