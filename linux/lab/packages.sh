@@ -19,10 +19,12 @@ machine_debian() {
 	esac
 }
 
+machine_apt() { env -u APT_CONFIG apt-get "$@"; }
+
 # archive_address LABEL: an address of Debian's among the machine's package sources, as apt reads them
 archive_address() {
 	# shellcheck disable=SC2016  # apt's own variables
-	env -u APT_CONFIG apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
+	machine_apt indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
 		awk -F '|' -v label="$1" '$1 == "Debian" && $2 == label && !found { found = 1; print $3 }'
 }
 
