@@ -59,8 +59,10 @@ build/ns3/.packages: Makefile
 ns3-build: ns3
 	@ninja -C build/ns3 --quiet
 
-ns3-test: ns3-build
+ns3-test: build/passed/ns3-test
+build/passed/ns3-test: $(shell find core/include core/src ns3 vectors -type f) | ns3-build
 	ctest --test-dir build/ns3 --output-on-failure --no-tests=error -j $(JOBS) $(call JUNIT,ns3)
+	@mkdir -p $(@D) && touch $@
 
 $(VENV)/.packages: python/requirements.txt
 	tools/system-packages $(BUILD_PACKAGES)
@@ -92,27 +94,35 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
-# All packages in one go, then what is built, then what is checked: two at a time, each timed (tools/test-times).
-# What one check builds no other builds: they run beside each other.
+# What needs no package but the compilers is built while the other packages are installed; then what is left is built,
+# then it is checked: two at a time, each timed (tools/test-times). What one check builds no other builds: they run
+# beside each other.
 JOBS := $(shell nproc)
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
-BUILDS := dev-python ns3-build core-build capture-build
+BUILDS := packages python-build core-build ns3-build dev-python capture-build
 CHECKS := lab-guests reference lint core-sanitize core-test ns3-test capture-replay
-.PHONY: $(addprefix timed-,$(BUILDS) $(CHECKS))
+.PHONY: packages python-build $(addprefix timed-,$(BUILDS) $(CHECKS))
 $(addprefix timed-,$(BUILDS) $(CHECKS)): timed-%:
 	@tools/timed $* $(MAKE) --no-print-directory $*
+timed-ns3-build timed-capture-build: timed-packages
+timed-dev-python: timed-packages timed-python-build
+
+packages:
+	@tools/system-packages $(BUILD_PACKAGES) $(NS3_PACKAGES) $(LAB_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES) $(BENCH_PACKAGES)
+
+python-build: $(BIN)/tcplearn
 
 test:
 	@rm -rf build/times
-	@tools/timed packages tools/system-packages $(BUILD_PACKAGES) $(NS3_PACKAGES) $(LAB_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES) \
-	  $(BENCH_PACKAGES)
+	@tools/timed build-packages tools/system-packages $(BUILD_PACKAGES)
 	@$(TOGETHER) $(addprefix timed-,$(BUILDS))
 	@$(TOGETHER) $(addprefix timed-,$(CHECKS))
 	@code=0; tools/timed pytest $(BIN)/pytest -n $(JOBS) -rs -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
 	  tools/test-times; exit $$code
 
 test-full: test
+	ctest --test-dir build/core --output-on-failure --no-tests=error -L reference -j $(JOBS)
 	$(TOGETHER) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=60 FUZZ_SEED=0
 	$(BIN)/pytest -n $(JOBS) -rs -m full --durations=30
 
@@ -126,18 +136,27 @@ core-build:
 	@cmake --build build/core >/dev/null
 	@cmake --build build/core-sanitize >/dev/null
 
-core-test: core-build
+# A check that has passed is run again when what it was made of has changed: its stamp is in build/passed.
+CORE_FILES := $(shell find core vectors examples docs/algorithms -type f)
+core-test: build/passed/core-test
+build/passed/core-test: $(CORE_FILES) | core-build
 	ctest --test-dir build/core --output-on-failure --no-tests=error -LE reference -j $(JOBS) $(call JUNIT,core)
+	@mkdir -p $(@D) && touch $@
 
-core-sanitize: core-build
+core-sanitize: build/passed/core-sanitize
+build/passed/core-sanitize: $(CORE_FILES) | core-build
 	ctest --test-dir build/core-sanitize --output-on-failure --no-tests=error -L fast -j $(JOBS) $(call JUNIT,core-sanitize)
+	@mkdir -p $(@D) && touch $@
 
-# The vectors are what the independent reference answers: a matter of these files alone.
-REFERENCE := $(shell find vectors -type f) core/tools/exp_tables.py $(shell find core/include -name '*_table*.h')
-reference: build/.reference
-build/.reference: $(REFERENCE) | core-build
-	ctest --test-dir build/core --output-on-failure --no-tests=error -L reference -j $(JOBS) $(call JUNIT,reference)
-	@touch $@
+# The vectors are what the independent reference answers: a matter of these files alone, so that it runs where they are
+# not those that it passed with (make test-full: always).
+REFERENCE := $(sort $(shell find vectors -type f -not -name reference.sha256) core/tools/exp_tables.py \
+  $(shell find core/include -name '*_table*.h'))
+reference: core-build
+	@now=$$(sha256sum $(REFERENCE) | sha256sum | cut -d ' ' -f 1); \
+	if [ "$$now" = "$$(cat vectors/reference.sha256)" ]; then echo "reference: passed with these files"; exit; fi; \
+	ctest --test-dir build/core --output-on-failure --no-tests=error -L reference -j $(JOBS) $(call JUNIT,reference) && \
+	  echo "$$now" >vectors/reference.sha256
 
 # the guests of the lab and their modules, which its tests would otherwise wait for
 lab-guests: dev-python
@@ -164,7 +183,7 @@ core-fuzz: dev
 
 CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
 build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h
-	@tools/system-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	@tools/system-packages $(BUILD_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES)
 	@mkdir -p $(@D)
 	clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@
@@ -172,11 +191,13 @@ build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native
 capture-build: build/capture-fuzz/fuzz_capture
 
 # The corpus and a few seconds of a fixed seed: each packet reader under the sanitizers.
-capture-replay: build/capture-fuzz/fuzz_capture
+capture-replay: build/passed/capture-replay
+build/passed/capture-replay: build/capture-fuzz/fuzz_capture $(shell find python/tests -name "make_*.py" -o -name "wire*.py")
 	@rm -rf build/capture-fuzz/replayed && mkdir -p build/capture-fuzz/replayed build/capture-fuzz/seeds
 	$(BIN)/python python/tests/traces/make_corpus.py build/capture-fuzz/seeds
 	$< -runs=20000 -seed=1 -max_len=8192 -timeout=10 -verbosity=0 -artifact_prefix=build/capture-fuzz/ \
 	  build/capture-fuzz/replayed build/capture-fuzz/seeds
+	@mkdir -p $(@D) && touch $@
 
 capture-fuzz: build/capture-fuzz/fuzz_capture
 	@mkdir -p build/capture-fuzz/seeds build/capture-fuzz/corpus
