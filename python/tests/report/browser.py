@@ -64,7 +64,8 @@ def launched() -> Iterator[playwright.Browser]:
     if not found:
         pytest.fail("no chromium: make dev installs it")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found)
+        # a process that draws for a graphics card which is not there would take time
+        browser = driver.chromium.launch(executable_path=found, args=["--disable-gpu"])
         try:
             yield browser
         finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 import browser
 import pytest
 
+import drawing
 import short_flows
 from samples import ROOT
 from tcplearn.cli import main
@@ -25,6 +26,17 @@ CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 def chromium() -> Iterator[browser.playwright.Browser]:
     with browser.launched() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return drawing.made(tmp_path_factory.mktemp("script"))
+
+
+@pytest.fixture
+def cache(script: Path, own_cache: Path) -> None:
+    """Nothing in it but the script that draws."""
+    drawing.keep(script, own_cache)
 
 
 def ping(folder: Path) -> Path:
@@ -67,7 +79,7 @@ def test_a_report_at_each_width(
     kind: str,
     chromium: browser.playwright.Browser,
     tmp_path: Path,
-    own_cache: Path,
+    cache: None,
     request: pytest.FixtureRequest,
 ) -> None:
     report = tmp_path / "report.html"
