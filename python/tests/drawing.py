@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The script that draws reports, made once for several tests with caches of their own: making it takes seconds."""
+"""The script that draws reports, made once for several tests: making it takes seconds."""
 
 from __future__ import annotations
 
