@@ -20,8 +20,8 @@ import pytest
 
 ROUTERS = 8
 PORT = 443
-#: Linux may take a second to see that a link is up, and drops packets until then.
-SETTLING_S = 2
+#: Linux may take seconds to see that a link is up, and drops packets until then.
+SETTLED_AFTER_S = 60
 _NUMBERS = itertools.count()
 HERE = Path(__file__).parent
 
@@ -115,6 +115,25 @@ class Network:
             lines += [f"addr add fd99:{k}::1/128 dev eth0 nodad", "route add default dev eth0"]
             self._ip([*lines, "route add ::/0 dev eth0"], "-n", host)
 
+    def _settled(self, machine: str) -> None:
+        """Waits until each link to the next machine is up and no address is being checked for a twin."""
+        end = time.monotonic() + SETTLED_AFTER_S
+        while self._unsettled(machine):
+            assert time.monotonic() < end, machine
+            time.sleep(0.02)
+
+    def _unsettled(self, machine: str) -> bool:
+        shown = subprocess.run(
+            ["ip", "-n", machine, "-o", "-batch", "-"],
+            input="link show type veth\naddr show tentative",
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        links = [line for line in shown.splitlines() if " mtu " in line]
+        assert links
+        return len(links) < len(shown.splitlines()) or any(" state UP " not in line for line in links)
+
     def __enter__(self) -> Network:
         try:
             self._make()
@@ -135,7 +154,8 @@ class Network:
         assert self._relay.stdout.readline() == "ready\n"
         self._wire()
         self._configure()
-        time.sleep(SETTLING_S)
+        for machine in [self.client, *self._routers]:
+            self._settled(machine)
 
     def syns(self) -> list[tuple[float, str]]:
         """Ends the paths; (when, to whom) of each SYN."""
@@ -153,8 +173,11 @@ class Network:
         if self._relay:
             self._relay.kill()
             self._relay.wait()
-        for name in (self.client, *self._routers, *self._hosts):
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+        names = (self.client, *self._routers, *self._hosts)
+        lines = "\n".join(f"netns del {name}" for name in names)
+        subprocess.run(
+            ["ip", "-force", "-batch", "-"], input=lines.encode(), check=False, capture_output=True
+        )
 
     def command(self, *words: object) -> list[str]:
         """Words that run tcplearn on the measuring machine."""

@@ -52,6 +52,8 @@ def route_packets(namespace: str) -> None:
     enter(namespace)
     for name in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
         Path(f"/proc/sys/net/{name}").write_text("1")
+    for devices in ("all", "default"):  # addresses are nobody else's here, and to make sure takes seconds
+        Path(f"/proc/sys/net/ipv6/conf/{devices}/accept_dad").write_text("0")
     answer_each()
 
 

@@ -68,13 +68,24 @@ def trial(name: str, model: Model | None, chosen: Sequence[Place], count: int) -
 
 def connected(network: Network, group: Group | None, count: int, longest_s: float) -> list[Any]:
     """(address, number, port, milliseconds) of so many connections with each place."""
+    return rows_of(connecting(network, group, network.places, count, longest_s))
+
+
+def connecting(
+    network: Network, group: Group | None, places: Sequence[Place], count: int, longest_s: float
+) -> subprocess.Popen[str]:
+    """The process that makes so many connections with each of the places."""
     words = [sys.executable, str(HERE / "connections.py"), str(count), str(longest_s)]
-    running = subprocess.Popen(
-        ["ip", "netns", "exec", network.client, *words, *map(network.address, network.places)],
+    return subprocess.Popen(
+        ["ip", "netns", "exec", network.client, *words, *map(network.address, places)],
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=group.join if group else None,
     )
+
+
+def rows_of(running: subprocess.Popen[str]) -> list[Any]:
+    """What it printed."""
     output = running.communicate()[0]
     assert running.returncode == 0
     found: list[Any] = json.loads(output)

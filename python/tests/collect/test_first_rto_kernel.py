@@ -3,54 +3,68 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sock_ops
 from emulated_network import Place, network
-from first_rto_trial import SHIPPED, connected
+from first_rto_trial import SHIPPED, connecting, rows_of
 
 from tcplearn.learn.rtt.model import Model
 
 pytestmark = pytest.mark.skipif(bool(sock_ops.missing()), reason=sock_ops.missing())
+NO_STEPS = dict.fromkeys(SHIPPED.steps)
+CONSTANT = replace(SHIPPED, steps={**SHIPPED.steps, "nothing": {"constant_us": 300_000.0}})
+WRONG = replace(SHIPPED, steps=NO_STEPS | {"nothing": {"constant_us": 20_000.0}})
 #: Its first handshake is answered, and no other.
 PLACE = Place(hops=2, rtt_ms=60, handshake_loss=1.0, clean_syns=1)
+#: The model, a place of its own, how many connections.
+CASES: dict[str, tuple[Model | None, Place, int]] = {
+    "stock": (None, PLACE, 2),
+    "known": (SHIPPED, replace(PLACE, hops=3), 2),
+    "never seen": (CONSTANT, replace(PLACE, clean_syns=0), 1),
+    "wrong": (WRONG, replace(PLACE, hops=4), 2),
+}
 
 
-def gaps_ms(folder: Path, model: Model | None, place: Place, count: int) -> list[float]:
-    """Between the SYNs of the last connection with a place."""
-    with network([place], folder) as made:
-        if model is None:
-            rows = connected(made, None, count, 2.5)
-        else:
-            with sock_ops.Group(folder, model) as group:
-                rows = connected(made, group, count, 2.5)
-        port = rows[-1][2]
-        times_s = [when for when, _, other in made.handshakes()["seen"] if other == port]
-    return [1000 * (later - earlier) for earlier, later in itertools.pairwise(times_s)]
+@pytest.fixture(scope="module")
+def gaps_ms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
+    """By the case: between the SYNs of the last connection with its place. All wait side by side."""
+    with contextlib.ExitStack() as stack:
+        folder = tmp_path_factory.mktemp("network")
+        made = stack.enter_context(network([place for _, place, _ in CASES.values()], folder))
+        running = {}
+        for name, (model, place, count) in CASES.items():
+            own = tmp_path_factory.mktemp("group")
+            group = stack.enter_context(sock_ops.Group(own, model)) if model else None
+            running[name] = connecting(made, group, [place], count, 2.5)
+        ports = {name: rows_of(process)[-1][2] for name, process in running.items()}
+        seen = made.handshakes()["seen"]
+        times_s = {
+            name: [when for when, to, port in seen if (to, port) == (made.address(place), ports[name])]
+            for name, (_, place, _) in CASES.items()
+        }
+    return {
+        name: [1000 * (later - earlier) for earlier, later in itertools.pairwise(times)]
+        for name, times in times_s.items()
+    }
 
 
-def test_stock_waits_a_second(tmp_path: Path) -> None:
-    assert 940 <= gaps_ms(tmp_path, None, PLACE, 2)[0] < 1500  # a busy machine answers late
+def test_stock_waits_a_second(gaps_ms: dict[str, list[float]]) -> None:
+    assert 940 <= gaps_ms["stock"][0] < 1500  # a busy machine answers late
 
 
-def test_a_known_place_is_sent_to_again_soon(tmp_path: Path) -> None:
+def test_a_known_place_is_sent_to_again_soon(gaps_ms: dict[str, list[float]]) -> None:
     """1.43 times the 60 ms of the handshake before, in ticks of 4 ms and by a timer that may be late."""
-    first_ms = gaps_ms(tmp_path, SHIPPED, PLACE, 2)[0]
-    assert 80 <= first_ms < 500  # stock has 1,000; a busy machine answers late
+    assert 80 <= gaps_ms["known"][0] < 500  # stock has 1,000; a busy machine answers late
 
 
-def test_a_place_never_seen_has_the_constant(tmp_path: Path) -> None:
-    steps = {**SHIPPED.steps, "nothing": {"constant_us": 300_000.0}}
-    first_ms = gaps_ms(tmp_path, replace(SHIPPED, steps=steps), replace(PLACE, clean_syns=0), 1)[0]
-    assert 296 <= first_ms < 800
+def test_a_place_never_seen_has_the_constant(gaps_ms: dict[str, list[float]]) -> None:
+    assert 296 <= gaps_ms["never seen"][0] < 800
 
 
-def test_a_wrong_model_gets_longer_where_its_syns_were_for_nothing(tmp_path: Path) -> None:
+def test_a_wrong_model_gets_longer_where_its_syns_were_for_nothing(gaps_ms: dict[str, list[float]]) -> None:
     """20 ms for a path of 60: the first connection resends for nothing, and the place is in doubt."""
-    steps = dict.fromkeys(SHIPPED.steps) | {"nothing": {"constant_us": 20_000.0}}
-    wrong = replace(SHIPPED, steps=steps)
-    first_ms = gaps_ms(tmp_path, wrong, PLACE, 2)[0]
-    assert 76 <= first_ms < 500
+    assert 76 <= gaps_ms["wrong"][0] < 500
