@@ -41,9 +41,10 @@ def errors(run: Run) -> dict[str, float]:
     return dict.fromkeys(SCORED.values(), EXPERTS[run.timing])
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> str:
-    """The page of made-up runs; one flow of two has no sample."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the page of made-up runs; one flow of two has no sample."""
+    tmp_path = tmp_path_factory.mktemp("clock")
     folder, store = tmp_path / "nunes2014", RunStore(tmp_path / "runs")
     folder.mkdir()
     for name in ("published.csv", "published-live.csv"):
@@ -77,7 +78,12 @@ def page(tmp_path: Path) -> str:
         store.put(jobs[key], result)
     words = ["papers", "nunes2014", "--only", "simulated", "--profile", "t", "--scenarios", str(folder)]
     assert main([*words, "--out", str(store.folder), "-o", str(tmp_path / "page")]) == 0
-    return (tmp_path / "page" / "simulated.md").read_text()
+    return tmp_path / "page"
+
+
+@pytest.fixture
+def page(made: Path) -> str:
+    return (made / "simulated.md").read_text()
 
 
 def test_each_reading_is_in_every_table(page: str) -> None:
@@ -108,9 +114,9 @@ def test_the_papers_own_figures_disagree(page: str) -> None:
     assert "| live-2 | 9% less (67.64 against 74.11) | 32% less (250.8 against 367.7) |" in page
 
 
-def test_its_figures_are_the_papers(page: str, tmp_path: Path) -> None:
+def test_its_figures_are_the_papers(page: str, made: Path) -> None:
     for figure in FIGURES:
-        picture = tmp_path / "page" / "figures" / figure.file
+        picture = made / "figures" / figure.file
         if figure.label[0].isdigit():
             words = " ".join(ElementTree.parse(picture).getroot().itertext())
             assert figure.title in words and f"(figures/{figure.file})" in page

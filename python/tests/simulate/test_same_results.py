@@ -32,6 +32,14 @@ def _digest(runs: Iterable[scenario.Run]) -> str:
     return total.hexdigest()
 
 
+def _ten_seconds(file: Path) -> scenario.Run:
+    """The last smoke run of a scenario, as long as the list's: the profile itself may change."""
+    run = scenario.runs(file, "smoke")[-1]
+    load = run.scenario.load.model_copy(update={"start_s": [0.0, 2.0]})
+    longer = run.scenario.model_copy(update={"duration_s": 10.0, "load": load})
+    return dataclasses.replace(run, scenario=longer)
+
+
 def _of_today() -> dict[str, str]:
     digests: dict[str, str] = LISTED["digests"][engine.ns3_version()]
     return digests
@@ -44,7 +52,7 @@ def _same(name: str) -> int:
 
 @pytest.mark.usefixtures("ns3")
 def test_the_list_holds_what_today_gives() -> None:
-    of = [scenario.runs(PAPER / file, "smoke")[-1] for file in ("scenario-3.toml", "scenario-5.toml")]
+    of = [_ten_seconds(PAPER / file) for file in ("scenario-3.toml", "scenario-5.toml")]
     assert _digest(of) == _of_today()["runs"], (
         "runs give other results: empty `earlier` in ns3/same-results.toml, and write this digest"
     )

@@ -32,7 +32,7 @@ def test_smoke_of_every_scenario(file: Path, simulate: Simulate) -> None:
         assert by[run, "flows_died"] == 0
         assert by[run, "flows"] >= 3
         assert by[run, "needless_timeouts"] >= by[run, "spurious_timeouts"] >= 0
-    # a sparse network may carry nothing in ten seconds; the others must
+    # a sparse network may carry nothing in five seconds; the others must
     if file.stem != "scenario-2":
         assert all(by[run, "delivered_packets"] > 0 and by[run, "mean_abs_error_ticks"] >= 0 for run in runs)
 

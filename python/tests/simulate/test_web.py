@@ -18,10 +18,16 @@ PAPER = ROOT / "papers" / "tambuwal2018"
 FILES = ("levels.toml", "mixes.toml")
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tests keep the runs of these profiles: the first that asks for one simulates it."""
+    return tmp_path_factory.mktemp("runs")
+
+
 @pytest.mark.usefixtures("ns3")
 @pytest.mark.parametrize("name", FILES)
-def test_smoke(name: str, simulate: Simulate) -> None:
-    rows = simulate(PAPER / name, "--profile", "smoke", "--flows")
+def test_smoke(name: str, simulate: Simulate, runs: Path) -> None:
+    rows = simulate(PAPER / name, "--profile", "smoke", "--flows", out=runs)
     assert rows and all(tuple(row) == tuple(TIDY) for row in rows)
     assert all(metrics.known(row["metric"], metrics.NS3) for row in rows)
     for run in {r["run"] for r in rows}:
@@ -34,8 +40,8 @@ def test_smoke(name: str, simulate: Simulate) -> None:
 
 
 @pytest.mark.usefixtures("ns3")
-def test_the_same_connections_whatever_the_startup(simulate: Simulate) -> None:
-    rows = simulate(PAPER / "levels.toml", "--profile", "smoke", "--flows")
+def test_the_same_connections_whatever_the_startup(simulate: Simulate, runs: Path) -> None:
+    rows = simulate(PAPER / "levels.toml", "--profile", "smoke", "--flows", out=runs)
     sizes: dict[str, dict[str, float]] = {}
     for r in rows:
         if r["metric"] == "response_bytes":
@@ -49,8 +55,8 @@ def test_the_same_connections_whatever_the_startup(simulate: Simulate) -> None:
 
 
 @pytest.mark.usefixtures("ns3")
-def test_the_page(simulate: Simulate, tmp_path: Path) -> None:
-    runs, out = tmp_path / "runs", tmp_path / "page"
+def test_the_page(simulate: Simulate, runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page"
     simulate(*(PAPER / name for name in FILES), "--profile", "smoke", out=runs)
     words = ["papers", "tambuwal2018", "--profile", "smoke", "--out", str(runs), "-o", str(out)]
     words += ["--only", "simulated"]
