@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pytest
 import short_flows
 from samples import ROOT
 from tcplearn import estimators
+from tcplearn.cli import main
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import replay, sentences, verdict
 from tcplearn.replay.results import Row
@@ -178,8 +181,11 @@ def test_no_timer_suits() -> None:
 
 
 def run(*words: str | Path) -> str:
-    command = [sys.executable, "-m", "tcplearn", "replay", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    """What `tcplearn replay` writes into a pipe."""
+    raw = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding="utf-8")):
+        assert main(["replay", *map(str, words)]) == 0
+        return raw.getvalue().decode()
 
 
 def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None:
