@@ -8,10 +8,6 @@ import io
 import json
 import math
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +16,7 @@ import polars as pl
 import pytest
 import suite_traces
 
+import drawing
 import twin
 from tcplearn import estimators, metrics
 from tcplearn.cli import main
@@ -36,12 +33,23 @@ LONG = ["a.csv", "b.csv", "deep/er/c.csv.gz"]
 NAMES = {info.name for info in estimators.available()}
 
 
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return drawing.made(tmp_path_factory.mktemp("script"))
+
+
+@pytest.fixture
+def drawn(script: Path, own_cache: Path) -> None:
+    """The tests that make reports share the script that draws them."""
+    drawing.keep(script, own_cache)
+
+
 def words(names: tuple[str, ...] = SOME) -> list[str]:
     return [w for name in names for w in ("-e", name)]
 
 
 def rows_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    assert main(["replay", "--suite", *arguments, "--format", "json", "-q"]) == 0
+    assert main(["replay", "--suite", *arguments, "--format", "json", "-q", "--jobs", "1"]) == 0
     rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
     return rows
 
@@ -160,10 +168,11 @@ def test_conformal_keeps_its_rate(traces: Path, capsys: pytest.CaptureFixture[st
     assert row["match_jacobson_before_misses_ratio"] == pytest.approx(1, abs=0.25)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer: str) -> None:
     """Rows and page, with a user's estimator that the workers must find too."""
     written = []
-    for jobs in ("1", "3"):
+    for jobs in ("1", "2"):
         out, page = tmp_path / f"{jobs}.json", tmp_path / "page.html"
         arguments = [
             "--fresh",
@@ -202,14 +211,15 @@ def test_what_cannot_be_read_is_told_and_no_obstacle(
 
 def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of(capsys, str(traces), *words(), "--all")
-    assert main(["replay", "--suite", str(traces), *words(), "--all"]) == 0
+    assert main(["replay", "--suite", str(traces), *words(), "--all", "--jobs", "1"]) == 0
     out = capsys.readouterr().out
     for row in rows:
         assert fine_ratio(row["error_ratio"]) in out
     assert "Prediction, 3 series of 500 samples or more" in out
     assert "Shorter series: 1 of fewer than 500 samples" in out
     assert "make the intervals rough" in out
-    assert main(["replay", "--suite", str(traces), *words(), "--min-samples", "150", "-q", "--all"]) == 0
+    more = ["--min-samples", "150", "-q", "--all", "--jobs", "1"]
+    assert main(["replay", "--suite", str(traces), *words(), *more]) == 0
     assert "4 series of 150 samples or more" in capsys.readouterr().out
 
 
@@ -251,12 +261,14 @@ def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert set(worst["text"]) <= {*LONG, "deep/short.csv"}
 
 
+@pytest.mark.usefixtures("drawn")
 def test_report_and_pictures(
     traces: Path, plain_timer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (traces / "a.csv").rename(traces / "<b>&.csv")
     page, folder = tmp_path / "suite.html", tmp_path / "pictures"
     arguments = ["--report", str(page), "--pictures", str(folder), "--restart", "50", "--restart", "100"]
+    arguments += ["--jobs", "1"]
     names = ("last", "jacobson", "experts", f"{plain_timer}:miss=0.1")
     assert main(["replay", "--suite", str(traces), *words(names), *arguments, "-q"]) == 0
     text = page.read_text()
@@ -272,10 +284,11 @@ def test_report_and_pictures(
     assert "K=8" in (folder / "timers.svg").read_text()
 
 
+@pytest.mark.usefixtures("drawn")
 def test_one_series_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "flat.csv").write_text("rtt_ms\n" + "20\n" * 600)
     (tmp_path / "b.csv").write_text(suite_traces.csv(1, 600))
-    report = ["--report", str(tmp_path / "out" / "page.html"), "--format", "json", "-q"]
+    report = ["--report", str(tmp_path / "out" / "page.html"), "--format", "json", "-q", "--jobs", "1"]
     (tmp_path / "out").mkdir()
     assert main(["replay", "--suite", str(tmp_path), *report]) == 0
     row = json.loads(capsys.readouterr().out)[0]
@@ -338,30 +351,6 @@ def test_a_users_estimator_that_fails(
 
     monkeypatch.setattr(my_estimator.RunningMedian, "predict_one", lambda self, x: math.nan)
     assert "answered NaN" in refused(capsys, "--suite", str(traces), "-e", installed_example, "--jobs", "1")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
-    for seed in range(2):
-        (tmp_path / f"{seed}.csv").write_text(suite_traces.csv(seed, 20_000))
-    out = tmp_path / "rows.json"
-    slow = words(tuple(f"experts:n=1000,eta={k}" for k in range(1, 25)))
-    more = ["--jobs", "2", "-o", str(out), "--format", "json", "--restart", "1000"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tcplearn", "replay", "--suite", str(tmp_path), *slow, *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    time.sleep(4)
-    process.send_signal(signal.SIGINT)  # to the parent alone
-    out_text, said = process.communicate(
-        timeout=20
-    )  # ends only when the workers, which hold the pipes, have ended
-    assert (out_text, process.returncode) == ("", 130)
-    assert said == "tcplearn: stopped: none of 2 files kept yet\n"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["0.csv", "1.csv"]
 
 
 def test_real_traces(capsys: pytest.CaptureFixture[str]) -> None:

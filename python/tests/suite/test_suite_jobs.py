@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,14 @@ from tcplearn.suite import measure
 FILES = 24
 #: Long enough for a kill in the middle.
 SLOW = [w for k in range(1, 9) for w in ("-e", f"experts:n=500,eta={k}")]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Of all tests here: the last of them takes a worker from it."""
+    pytest.importorskip("distributed")
+    with contextlib.ExitStack() as stack:
+        yield Cluster(tmp_path_factory.mktemp("cluster"), stack)
 
 
 @pytest.fixture
@@ -66,6 +75,17 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "tcplearn", *words, "--format", "json", "-q"]
 
 
+def test_a_study_on_dask(
+    cluster: Cluster, many: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["study", "experts", str(many / "0.csv"), str(many / "1.csv"), "--n", "20,100"]
+    there = rows_of(capsys, *words, "--scheduler", cluster.address)
+    before = kept(own_cache, "study")
+    assert len(before) == 2 * -(-(2 * 9 * 10 + 2) // 15)
+    assert rows_of(capsys, *words) == there and kept(own_cache, "study") == before
+    assert rows_of(capsys, *words, "--fresh", "--jobs", "1") == there
+
+
 def test_a_suite_on_dask_loses_a_worker_and_its_client(
     cluster: Cluster, many: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,18 +111,7 @@ def test_a_suite_on_dask_loses_a_worker_and_its_client(
     after = kept(own_cache)
     assert len(after) == FILES  # and not notes.txt
     assert {path: after[path] for path in before} == before  # none was done again
-    assert rows_of(capsys, *words, "--fresh") == resumed
-
-
-def test_a_study_on_dask(
-    cluster: Cluster, many: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["study", "experts", str(many / "0.csv"), str(many / "1.csv"), "--n", "20,100"]
-    there = rows_of(capsys, *words, "--scheduler", cluster.address)
-    before = kept(own_cache, "study")
-    assert len(before) == 2 * -(-(2 * 9 * 10 + 2) // 15)
-    assert rows_of(capsys, *words) == there and kept(own_cache, "study") == before
-    assert rows_of(capsys, *words, "--fresh") == there
+    assert rows_of(capsys, *words, "--fresh", "--jobs", "1") == resumed
 
 
 def test_a_suite_goes_on_after_an_interrupt(
@@ -117,16 +126,52 @@ def test_a_suite_goes_on_after_an_interrupt(
     assert (out, process.returncode) == (b"", 130)
     assert f"stopped: {len(before)} of {FILES + 1} files kept in ".encode() in said and said.count(b"\n") == 1
     assert len(before) < FILES
-    resumed = rows_of(capsys, *words)
+    resumed = rows_of(capsys, *words, "--jobs", "1")
     after = kept(own_cache)
     assert len(after) == FILES and {path: after[path] for path in before} == before
     assert rows_of(capsys, *words) == resumed and kept(own_cache) == after
 
 
+def until_two_work(process: subprocess.Popen[str]) -> None:
+    """Two of its children have what replays."""
+    deadline, two = time.monotonic() + 60, 0
+    while two < 2:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+        two = 0
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            with contextlib.suppress(OSError):
+                two += "_native" in Path(f"/proc/{child}/maps").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
+    for seed in range(2):
+        (tmp_path / f"{seed}.csv").write_text(suite_traces.csv(seed, 20_000))
+    out = tmp_path / "rows.json"
+    slow = [w for k in range(1, 25) for w in ("-e", f"experts:n=1000,eta={k}")]
+    more = ["--jobs", "2", "-o", str(out), "--format", "json", "--restart", "1000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tcplearn", "replay", "--suite", str(tmp_path), *slow, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until_two_work(process)
+    process.send_signal(signal.SIGINT)  # to the parent alone
+    out_text, said = process.communicate(
+        timeout=20
+    )  # ends only when the workers, which hold the pipes, have ended
+    assert (out_text, process.returncode) == ("", 130)
+    assert said == "tcplearn: stopped: none of 2 files kept yet\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0.csv", "1.csv"]
+
+
 def test_what_determines_a_files_figures_determines_its_key(
     traces: Path, own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["replay", "--suite", str(traces), "-e", "last", "-e", "jacobson"]
+    words = ["replay", "--suite", str(traces), "-e", "last", "-e", "jacobson", "--jobs", "1"]
     rows_of(capsys, *words)
     first = kept(own_cache)
     files = len(first)
@@ -192,7 +237,7 @@ def test_a_cache_that_cannot_be_written(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    words = ["replay", "--suite", str(traces), "-e", "last"]
+    words = ["replay", "--suite", str(traces), "-e", "last", "--jobs", "1"]
     wanted = rows_of(capsys, *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert rows_of(capsys, *words) == wanted
