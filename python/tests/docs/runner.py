@@ -17,6 +17,7 @@ from pathlib import Path
 import inputs
 
 from samples import ROOT
+from tcplearn.report import page
 
 _FORKED = re.compile(r"(tcplearn|python) ([^|<>$;{]*)(?: < (\S+))?", re.DOTALL)
 _BUILDS = re.compile(r"make |cmake |ctest |ninja |core/|build/|pytest |\. |python bench/run.py")
@@ -77,7 +78,9 @@ class Runner:
         self.own.mkdir()
         command = small.replace("TMP", str(self.own))
         inputs.prepare(tree, command)
-        env = {"COLUMNS": "150"} | ({} if _has_a_machine(command) else _cache(self.folder))
+        env = {"COLUMNS": "150"} | (
+            {} if _has_a_machine(command) else _cache(self.folder, "--report" in command)
+        )
         steps = command.split(" && ")
         if not all(_FORKED.fullmatch(step) for step in steps):
             return _in_shell(command, tree, env, seconds)
@@ -94,8 +97,11 @@ def _has_a_machine(command: str) -> bool:
     return "tcplearn lab" in command or "latency" in command
 
 
-def _cache(folder: Path) -> dict[str, str]:
-    """A cache without results, with the user's scripts of reports: making these takes seconds."""
+def _cache(folder: Path, draws: bool) -> dict[str, str]:
+    """A cache without results, with the user's script of reports: making it takes seconds, and a machine that
+    has none makes it once and not in each folder."""
+    if draws:
+        page._bundle()
     cache = folder / "cache" / "tcplearn"
     cache.mkdir(parents=True)
     users = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn"
