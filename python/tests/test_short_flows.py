@@ -2,11 +2,13 @@
 """Many flows too short to be judged: their rows go to the file as they end, and are not held."""
 
 import copy
+import functools
 import json
 import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,18 @@ REPLAY = [sys.executable, "-m", "tcplearn", "replay", "-q"]
 MOST_RATIO, MOST_MB = 1.3, 300
 
 
-def capture(folder: Path, flows: int) -> Path:
-    path = folder / f"{flows}.pcap"
-    subprocess.run([sys.executable, MAKE, path, "--flows", str(flows)], check=True)
-    return path
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """A capture of so many flows, made once."""
+    folder = tmp_path_factory.mktemp("captures")
+
+    @functools.cache
+    def made(flows: int) -> Path:
+        path = folder / f"{flows}.pcap"
+        subprocess.run([sys.executable, MAKE, path, "--flows", str(flows)], check=True)
+        return path
+
+    return made
 
 
 #: What a process takes counts from its fork on: from one that is small.
@@ -43,20 +53,22 @@ def peak_mb(trace: Path, output: list[str]) -> float:
 @pytest.mark.parametrize(
     ("few", "many"), [(2_000, 20_000), pytest.param(20_000, 200_000, marks=pytest.mark.full)]
 )
-def test_memory_does_not_grow_with_the_flows(tmp_path: Path, few: int, many: int) -> None:
-    traces = [capture(tmp_path, flows) for flows in (few, many)]
+def test_memory_does_not_grow_with_the_flows(
+    capture: Callable[[int], Path], tmp_path: Path, few: int, many: int
+) -> None:
+    traces = [capture(flows) for flows in (few, many)]
     for output in ([], ["--format", "json"], ["--report", str(tmp_path / "report.html")]):
         less, more = (peak_mb(trace, output) for trace in traces)
         assert more < MOST_MB and more / less < MOST_RATIO
 
 
-def test_memory_of_parquet_does_not_grow_either(tmp_path: Path) -> None:
-    less, more = (peak_mb(capture(tmp_path, flows), ["--format", "parquet"]) for flows in (500, 2_000))
+def test_memory_of_parquet_does_not_grow_either(capture: Callable[[int], Path]) -> None:
+    less, more = (peak_mb(capture(flows), ["--format", "parquet"]) for flows in (500, 2_000))
     assert more / less < MOST_RATIO
 
 
-def test_what_is_streamed_is_what_would_be_kept(tmp_path: Path) -> None:
-    trace = capture(tmp_path, 200)
+def test_what_is_streamed_is_what_would_be_kept(capture: Callable[[int], Path]) -> None:
+    trace = capture(200)
     streamed: list[list[Row]] = []
     lean = replay.run([trace], sink=streamed.append, all_rows=False)
     whole = replay.run([trace])
@@ -79,18 +91,20 @@ def test_names_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
         assert copy.copy(names).times("a", name) == names.times("a", name) == twin[name]
 
 
-def test_the_file_has_every_flow(tmp_path: Path) -> None:
-    trace, out = capture(tmp_path, 50), tmp_path / "rows.json"
+def test_the_file_has_every_flow(capture: Callable[[int], Path], tmp_path: Path) -> None:
+    trace, out = capture(50), tmp_path / "rows.json"
     subprocess.run([*REPLAY, trace, "--format", "json", "-o", out], check=True)
     rows = json.loads(out.read_text())
     assert len({row["flow"] for row in rows}) == 50 + 1  # all together, as none is judged alone
     assert list(tmp_path.iterdir()) != [] and not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
 
-def test_a_replay_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
-    trace, out = capture(tmp_path, 50), tmp_path / "rows.json"
+def test_a_replay_that_fails_leaves_nothing_behind(capture: Callable[[int], Path], tmp_path: Path) -> None:
+    trace, out = capture(50), tmp_path / "rows.json"
+    beside = set(trace.parent.iterdir())
     run = subprocess.run([*REPLAY, trace, tmp_path / "none.pcap", "--format", "json", "-o", out])
-    assert run.returncode == 2 and list(tmp_path.iterdir()) == [trace]
+    assert run.returncode == 2 and list(tmp_path.iterdir()) == []
+    assert set(trace.parent.iterdir()) == beside
     (tmp_path / "bad.pcap").write_bytes(trace.read_bytes()[:24])
     run = subprocess.run([*REPLAY, trace, tmp_path / "bad.pcap", "--format", "json", "-o", out])
     assert run.returncode == 2 and not out.exists()
