@@ -82,9 +82,14 @@ def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
     return Head(host=host, run=run, parameters={**options, **own}, **made, **fields)
 
 
+_PLAIN = frozenset({int, str, bool, type(None)})
+
+
 def plain(value: Any) -> Any:
     """A value of Python itself: NumPy's scalars unwrapped, and None for what is not a number."""
-    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+    if type(value) in _PLAIN:  # most are
+        return value
+    if type(value) is not float and hasattr(value, "item") and not isinstance(value, (str, bytes)):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
