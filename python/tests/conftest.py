@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from _pytest.nodeid import NodeId
 
 from dask_cluster import Cluster
 from samples import ROOT
@@ -84,12 +83,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Puts the folders that take longest first, so that no process is left with them at the end, and keeps
-    tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`). The name of a
-    group stands at the end of an id: pytest-xdist 3.8 writes it where pytest 9.2 no longer looks for it."""
+    tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`)."""
     budgets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["tcplearn"]["test_budgets_s"]
     items.sort(key=lambda item: -budgets.get(item.path.parent.name, 0))
     for item in items:
         shared = getattr(item, "_fixtureinfo", None)
         defined = [one for many in shared.name2fixturedefs.values() for one in many] if shared else []
-        if hasattr(config, "workerinput") and any(one.scope == "module" for one in defined):
-            item._id = NodeId.parse(f"{item.nodeid}@{item.path.name}")
+        if any(one.scope == "module" for one in defined) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
