@@ -23,6 +23,9 @@ SERVER, PORT, SEGMENTS = "10.0.1.2", 5301, 30
 STARTUP_RECORD = 5
 ETH_P_ALL = 3
 TH_SYN = 0x02
+#: FEW=1: each case of these policies, and of the others one, by turns another.
+FEW = os.environ.get("FEW")
+WHOLE = ("stock", "standard", "linux", "tsl/3-16", "tsl-feedback")
 
 
 def info(s):
@@ -195,7 +198,8 @@ def main():
     sh(f"insmod {MODULE} log_kb=1024")
     enter("c1")
     policies = Path("/proc/sys/net/tcplearn/available_startups").read_text().split()
-    cases = [(p, s, x) for p in policies for s in ("active", "passive") for x in ("", "syn", "syn-ack")]
+    every = [(p, s, x) for p in policies for s in ("active", "passive") for x in ("", "syn", "syn-ack")]
+    cases = [case for k, case in enumerate(every) if not FEW or case[0] in WHOLE or (k // 6 + k) % 6 == 0]
     with Path("/out/connections").open("w") as out:
 
         def add(*what, **more):
