@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from samples import ROOT
+from tcplearn.__main__ import main
 
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
@@ -19,6 +21,20 @@ CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 def tcplearn(*words: str | Path, **more: object) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "tcplearn", *map(str, words)]
     return subprocess.run(command, capture_output=True, check=False, timeout=120, **more)  # type: ignore[call-overload, no-any-return]
+
+
+Here = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str]) -> Here:
+    """The same without a process of its own: the exit status, and what is written to each stream."""
+
+    def run(*words: str | Path) -> tuple[int, str, str]:
+        status = main([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    return run
 
 
 def test_rows_of_the_shipped_capture(tmp_path: Path) -> None:
@@ -54,18 +70,18 @@ def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
     assert "A miss rate of 2 % was requested of conformal:miss=0.02" in page.read_text()
 
 
-def test_miss_rates_and_seeds_that_cannot_be() -> None:
+def test_miss_rates_and_seeds_that_cannot_be(here: Here) -> None:
     for words, problem in (
         ((CAPTURE, "-e", "last", "--miss", "0.1"), "--miss: none of the estimators compared"),
         (("--suite", CAPTURE.parent, "--miss", "0.9"), "--miss 0.9: give a share of the samples"),
         (("--suite", CAPTURE.parent, "--seed", "1"), "--seed: a suite's intervals"),
     ):
-        done = tcplearn("replay", *words)
-        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-        assert problem in done.stderr.decode()
+        status, out, error = here("replay", *words)
+        assert (status, out, error.count("\n")) == (2, "", 1)
+        assert problem in error
 
 
-def test_a_preset_about_a_rate_of_its_own_keeps_it() -> None:
+def test_a_preset_about_a_rate_of_its_own_keeps_it(here: Here) -> None:
     words = (
         "-e",
         "conformal",
@@ -78,7 +94,7 @@ def test_a_preset_about_a_rate_of_its_own_keeps_it() -> None:
         "--format",
         "json",
     )
-    rows = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
+    rows = json.loads(here("replay", CAPTURE, *words)[1])
     assert {r["estimator"]: r["rto_miss_rate_requested"] for r in rows} == {
         "conformal:miss=0.05": 0.05,
         "conformal/thousandth": 0.001,
@@ -86,50 +102,51 @@ def test_a_preset_about_a_rate_of_its_own_keeps_it() -> None:
     }
 
 
-def test_input_problems_name_what_was_given(tmp_path: Path) -> None:
+def test_input_problems_name_what_was_given(tmp_path: Path, here: Here) -> None:
     done = tcplearn("replay", "-", input=b"")
     assert (done.returncode, done.stderr) == (2, b"tcplearn: stdin: the file is empty\n")
     table = tmp_path / "rtts.csv"
     table.write_text("t_s,rtt_ms,flight_segments\n1,40,3\n2,41,-3\n")
-    done = tcplearn("replay", table)
-    assert done.returncode == 2 and b"line 3: flight_segments: -3 is below zero" in done.stderr
-    done = tcplearn("replay", CAPTURE, "-e", "experts:share=5")
-    assert done.returncode == 2 and b"share=5: it takes one of fixed, variable, past" in done.stderr
-    done = tcplearn("replay", CAPTURE, "--report", "-")
-    assert done.returncode == 2 and b"--report -" in done.stderr
+    for words, problem in (
+        ((table,), "line 3: flight_segments: -3 is below zero"),
+        ((CAPTURE, "-e", "experts:share=5"), "share=5: it takes one of fixed, variable, past"),
+        ((CAPTURE, "--report", "-"), "--report -"),
+    ):
+        status, _, error = here("replay", *words)
+        assert status == 2 and problem in error
 
 
-def test_a_pipe_is_as_good_as_a_file() -> None:
+def test_a_pipe_is_as_good_as_a_file(here: Here) -> None:
     words = ("--format", "json", "-e", "jacobson", "-e", "eifel")
-    by_name = json.loads(tcplearn("replay", CAPTURE, *words).stdout)
+    by_name = json.loads(here("replay", CAPTURE, *words)[1])
     by_pipe = json.loads(tcplearn("replay", "-", *words, input=CAPTURE.read_bytes()).stdout)
     assert [{**r, "source": ""} for r in by_name] == [{**r, "source": ""} for r in by_pipe]
 
 
-def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
+def test_what_is_read_is_not_written_over(tmp_path: Path, here: Here) -> None:
     copy = tmp_path / "copy.pcap.gz"
     copy.write_bytes(CAPTURE.read_bytes())
     os.link(copy, tmp_path / "other-name.html")
     for words in (("--report", copy), ("-o", copy), ("--report", tmp_path / "other-name.html")):
-        done = tcplearn("replay", copy, *words)
-        assert (done.returncode, b"is what is read" in done.stderr) == (2, True)
-    done = tcplearn("replay", copy, "-o", tmp_path / "out", "--report", tmp_path / "out")
-    assert done.returncode == 2 and b"give two files" in done.stderr
+        status, _, error = here("replay", copy, *words)
+        assert (status, "is what is read" in error) == (2, True)
+    status, _, error = here("replay", copy, "-o", tmp_path / "out", "--report", tmp_path / "out")
+    assert status == 2 and "give two files" in error
     assert copy.read_bytes() == CAPTURE.read_bytes()
     assert not (tmp_path / "out").exists()
 
 
-def test_one_file_twice_counts_once() -> None:
-    run = tcplearn("replay", CAPTURE, CAPTURE, "--format", "json", "-e", "last")
-    once = tcplearn("replay", CAPTURE, "--format", "json", "-e", "last")
-    assert json.loads(run.stdout) == json.loads(once.stdout)
-    assert b"named twice; it counts once" in run.stderr
-    assert b" 2 flows left out" in run.stderr and b" 1 flow left out" in run.stderr  # two are judged alone
+def test_one_file_twice_counts_once(here: Here) -> None:
+    _, twice, said = here("replay", CAPTURE, CAPTURE, "--format", "json", "-e", "last")
+    _, once, _ = here("replay", CAPTURE, "--format", "json", "-e", "last")
+    assert json.loads(twice) == json.loads(once)
+    assert "named twice; it counts once" in said
+    assert " 2 flows left out" in said and " 1 flow left out" in said  # two are judged alone
 
 
-def test_both_arithmetics_agree() -> None:
+def test_both_arithmetics_agree(here: Here) -> None:
     rows, others = (
-        json.loads(tcplearn("replay", CAPTURE, "--format", "json", "--arithmetic", arithmetic).stdout)
+        json.loads(here("replay", CAPTURE, "--format", "json", "--arithmetic", arithmetic)[1])
         for arithmetic in ("double", "fixed")
     )
     for one, two in zip(rows, others, strict=True):

@@ -363,6 +363,7 @@ def _ending(key: str) -> tuple[str, str]:
     return next(((end, unit) for end, unit in UNITS if key.endswith(end)), ("", NO_UNIT))
 
 
+@cache
 def unit_of(key: str) -> str:
     """The unit that a key ends in (of what is passed on also begins with); "1" for shares and counts."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]

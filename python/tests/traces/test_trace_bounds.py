@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 import zlib
@@ -50,11 +51,17 @@ def read_apart(path: Path) -> tuple[int, int, str]:
 
 
 def packed(path: Path, parts: Iterable[bytes]) -> Path:
-    pack = zlib.compressobj(1, wbits=31)
+    """A gzip of the parts; one that comes again, as the same object, is packed once."""
+    pack, check, size = zlib.compressobj(1, wbits=-15), 0, 0
+    last, squeezed = b"", b""
     with path.open("wb") as file:
+        file.write(b"\x1f\x8b\x08" + bytes(6) + b"\xff")
         for part in parts:
-            file.write(pack.compress(part))
-        file.write(pack.flush())
+            if part is not last:  # what follows a full flush does not refer to what was before it
+                last, squeezed = part, pack.compress(part) + pack.flush(zlib.Z_FULL_FLUSH)
+            file.write(squeezed)
+            check, size = zlib.crc32(part, check), size + len(part)
+        file.write(pack.flush() + struct.pack("<II", check, size & 0xFFFFFFFF))
     return path
 
 

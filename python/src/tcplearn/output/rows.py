@@ -87,9 +87,11 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 def plain(value: Any) -> Any:
     """A value of Python itself: NumPy's scalars unwrapped, and None for what is not a number."""
-    if type(value) in _PLAIN:  # most are
+    if type(value) is float:  # most are
+        return value if math.isfinite(value) else None
+    if type(value) in _PLAIN:
         return value
-    if type(value) is not float and hasattr(value, "item") and not isinstance(value, (str, bytes)):
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -98,18 +100,17 @@ def plain(value: Any) -> Any:
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
     """A row for each metric of `measured`; one whose value is a word has it in `text`."""
-    common = {name: getattr(head, name) for name in TIDY if hasattr(head, name)}
+    common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
         value = plain(given)
         words = isinstance(value, str)
-        row = common | {
+        yield common | {  # in the order of `common`
             "metric": metric,
             "value": None if words or value is None else float(value),
             "text": value if words else None,
             "unit": "" if words else metrics.unit_of(metric),
         }
-        yield {name: row[name] for name in TIDY}
 
 
 def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Record]:
@@ -127,6 +128,9 @@ class Writer(Protocol):
         """After the last."""
 
 
+_json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 class JsonWriter:
     """An array of objects, one on a line, so that it is readable and can be compared by line."""
 
@@ -136,7 +140,7 @@ class JsonWriter:
     def add(self, records: Iterable[Record]) -> None:
         for record in records:
             values = {key: plain(value) for key, value in record.items()}
-            self._write(self._before + json.dumps(values, ensure_ascii=False, allow_nan=False))
+            self._write(self._before + _json_of(values))
             self._before = ",\n"
 
     def end(self) -> None:

@@ -56,9 +56,13 @@ class Row:
     def changed(self, values: Mapping[str, float | None]) -> Row:
         return replace(self, values={**self.values, **values})
 
+    def measured(self) -> Record:
+        """Every metric."""
+        return {key: plain(self.values.get(key)) for key in KEYS}
+
     def record(self) -> Record:
         """All of it, wide."""
-        return {name: plain(getattr(self, name)) for name in IDENTITY} | {key: self[key] for key in KEYS}
+        return {name: plain(getattr(self, name)) for name in IDENTITY} | self.measured()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,4 +129,4 @@ def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = ""
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source
         head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
-        yield from tidy(head, {"samples": row.samples, "judged": row.judged} | {k: row[k] for k in KEYS})
+        yield from tidy(head, {"samples": row.samples, "judged": row.judged} | row.measured())

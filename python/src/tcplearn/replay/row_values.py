@@ -22,20 +22,25 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
-#: Each metric with the engine's name of it, were it in microseconds there.
-_IN_US = tuple((metric, f"{metrics.without_unit(metric.key)}_us") for metric in metrics.METRICS)
+#: Each metric: its key, the counters that it is the ratio of, and the engine's name of it in microseconds.
+_SOURCES = tuple(
+    (m.key, m.share_of, f"{metrics.without_unit(m.key)}_us" if m.unit == "ms" else None)
+    for m in metrics.METRICS
+)
+#: Keys of the metrics that have a ratio, and of the ratios.
+_RATIOS = tuple((m.key, m.ratio_key) for m in metrics.with_ratio())
 
 
 def values_of(measured: Mapping[str, Any]) -> dict[str, float | None]:
     """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
     out: dict[str, float | None] = {}
-    for metric, us in _IN_US:
-        if metric.share_of:
-            out[metric.key] = _rate(*(measured[counter] for counter in metric.share_of))
-        elif us in measured and metric.unit == "ms":
-            out[metric.key] = None if measured[us] is None else measured[us] / 1000
-        elif metric.key in measured:
-            out[metric.key] = measured[metric.key]
+    for key, counters, us in _SOURCES:
+        if counters:
+            out[key] = _rate(*(measured[counter] for counter in counters))
+        elif us in measured:
+            out[key] = None if measured[us] is None else measured[us] / 1000
+        elif key in measured:
+            out[key] = measured[key]
     return out
 
 
@@ -67,7 +72,7 @@ def with_ratios(rows: list[Row]) -> list[Row]:
     base, linux = (next((r for r in rows if r.estimator == n), None) for n in (BASELINE, verdict.LINUX))
     out = []
     for r in rows:
-        ratios = {m.ratio_key: _ratio(r[m.key], base[m.key]) for m in metrics.with_ratio()} if base else {}
+        ratios = {ratio: _ratio(r[key], base[key]) for key, ratio in _RATIOS} if base else {}
         if linux:
             ratios[verdict.LINUX_RATIO] = _ratio(r["mean_rto_ms"], linux["mean_rto_ms"])
         out.append(r.changed(ratios))
