@@ -19,8 +19,7 @@ from tcplearn.replay.results import Row
 
 MAKE = Path(__file__).parents[2] / "bench" / "make_short_flows.py"
 REPLAY = [sys.executable, "-m", "tcplearn", "replay", "-q"]
-#: Of the peak memory, many flows to few. The fewer they are, the closer it is, so that a kilobyte that is kept of
-#: each flow shows.
+#: Of the peak memory, many flows to few; the closer the fewer they are: a kilobyte kept of each shows.
 MOST_RATIO, MOST_RATIO_OF_FEW, MOST_RATIO_OF_PARQUET, MOST_MB = 1.3, 1.13, 1.2, 300
 
 
@@ -68,9 +67,8 @@ def test_memory_does_not_grow_with_the_flows(
 
 
 def test_memory_of_parquet_does_not_grow_either(capture: Callable[[int], Path]) -> None:
-    less, more = (
-        peak_mb(capture(flows), ["--format", "parquet"]) for flows in (450, 1_500)
-    )  # more rows than are held
+    few, many = 450, 1_500  # each has more rows than are held
+    less, more = (peak_mb(capture(flows), ["--format", "parquet"]) for flows in (few, many))
     assert more / less < MOST_RATIO_OF_PARQUET
 
 

@@ -22,9 +22,10 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
-#: Each metric: its key, the counters that it is the ratio of, and the engine's name of it in microseconds.
+#: Each metric: its key, the counters that it is the ratio of, and the engine's name of it, were it in
+#: microseconds there.
 _SOURCES = tuple(
-    (m.key, m.share_of, f"{metrics.without_unit(m.key)}_us" if m.unit == "ms" else None)
+    (m.key, m.share_of, f"{metrics.without_unit(m.key)}_us" if m.unit == "ms" else "")
     for m in metrics.METRICS
 )
 #: Keys of the metrics that have a ratio, and of the ratios.
