@@ -91,4 +91,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         defined = [one for many in shared.name2fixturedefs.values() for one in many] if shared else []
         if any(one.scope == "module" for one in defined) and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.path.name))
-
