@@ -358,7 +358,6 @@ if len(BY_KEY) != len(METRICS):
     raise AssertionError("a metric is listed twice")
 
 
-@cache
 def _ending(key: str) -> tuple[str, str]:
     return next(((end, unit) for end, unit in UNITS if key.endswith(end)), ("", NO_UNIT))
 
