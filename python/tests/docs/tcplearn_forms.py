@@ -12,7 +12,7 @@ REPLAY = (
     Form(
         r"tcplearn replay --live eth0((?: --for 5m)?)((?: --report \S+)?)",
         "an interface of its own, with traffic, for seconds; Ctrl-C would end it",
-        (with_traffic(r"tcplearn replay --live lo --for 3s --sender both\2"),),
+        (with_traffic(r"tcplearn replay --live lo --for 2s --sender both\2"),),
     ),
     Form(r"tcplearn replay -e median", NAME, ("tcplearn replay rtts.csv -e last",)),
     Form(r"tcplearn replay CAPTURE (.*)", NAME, (r"tcplearn replay capture.pcap \1",)),
