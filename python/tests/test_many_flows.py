@@ -27,7 +27,7 @@ SOME = ("linux", "tracking")
 FEW, MANY = 1_000, 8_000
 #: What a flow of three rows may take, with its part of a chunk of text; a state of every estimator takes 10.
 MOST_FLOW_KB = 3
-#: Processor time after an interrupt, of that before it: to free the states of every estimator took more than half.
+#: Processor time after an interrupt, of that before it: to free every estimator's states took above half.
 MOST_TO_END = 0.4
 
 
