@@ -81,6 +81,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Puts the folders that take longest first, so that no process is left with them at the end, and keeps
     tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`)."""
