@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ MORE_SYNS = 7
 LATE_S = 0.6
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def namespace() -> Iterator[str]:
     """With a host that has an address and never answers."""
     if why := forbidden():
@@ -66,38 +67,14 @@ def found(running: subprocess.Popen[str]) -> Any:
 CASES = {"4:0:1": 3, "4:1:1": 3, "4:2:1": 7, "6:0:1": 3, "6:1:1": 3, "4:0:2": 3, "4:1:2": 3}
 
 
-#: TCP_SYNCNT before listen() or 0, what it is afterwards or 0, whether it is Fast Open; the time that stock
-#: takes, SYN-ACKs, and whether the first RTO is ours. By itself Fast Open has one retry more than the sysctl.
-LISTENERS = {
-    "0:0:0": (3, 3, True),
-    "1:0:0": (3, 3, True),
-    "2:0:0": (7, 4, True),
-    "0:1:0": (3, 2, False),
-    "0:0:1": (7, 3, False),
-    "1:0:1": (3, 3, True),
-}
-
-
-@pytest.fixture(scope="module")
-def waited(namespace: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the cases took of stock, of our connections and of our listeners: all wait side by side."""
-    sysctl(namespace, "tcp_syn_retries=5")
-    sysctl(namespace, "tcp_synack_retries=1")
-    sysctl(namespace, "tcp_fastopen=0x602")  # of all listeners, without cookies
-    with sock_ops.Group(tmp_path_factory.mktemp("group"), WRONG) as group:
-        sysctl(namespace, "tcp_syn_retries=1")  # set while it is loaded
-        running = {
-            "stock": begun(namespace, "dead_host.py", ["far", *CASES], None),
-            "ours": begun(namespace, "dead_host.py", ["far", *CASES], group.join),
-            "listeners": begun(namespace, "dead_client.py", list(LISTENERS), group.join),
-        }
-        return {name: found(process) for name, process in running.items()}
-
-
-def test_connect_to_a_dead_host_takes_stocks_time_to_twice_that(waited: dict[str, Any]) -> None:
+def test_connect_to_a_dead_host_takes_stocks_time_to_twice_that(namespace: str, tmp_path: Path) -> None:
     """The sysctl and the application's own TCP_SYNCNT, and a second connect() of the same socket; what the
     application reads is what it set."""
-    stock, ours = waited["stock"], waited["ours"]
+    sysctl(namespace, "tcp_syn_retries=5")
+    with sock_ops.Group(tmp_path, WRONG) as group:
+        sysctl(namespace, "tcp_syn_retries=1")  # set while it is loaded
+        both = [begun(namespace, "dead_host.py", ["far", *CASES], join) for join in (None, group.join)]
+        stock, ours = map(found, both)
     for case, stock_s, plain, learned in zip(CASES, CASES.values(), stock, ours, strict=True):
         assert len(learned) == int(case[-1])
         for of, beside in zip(learned, plain, strict=True):
@@ -111,9 +88,25 @@ def test_connect_to_a_dead_host_takes_stocks_time_to_twice_that(waited: dict[str
             assert of["after"] == beside["after"]
 
 
-def test_a_listener_holds_a_request_for_stocks_time_to_twice_that(waited: dict[str, Any]) -> None:
+#: TCP_SYNCNT before listen() or 0, what it is afterwards or 0, whether it is Fast Open; the time that stock
+#: takes, SYN-ACKs, and whether the first RTO is ours. By itself Fast Open has one retry more than the sysctl.
+LISTENERS = {
+    "0:0:0": (3, 3, True),
+    "1:0:0": (3, 3, True),
+    "2:0:0": (7, 4, True),
+    "0:1:0": (3, 2, False),
+    "0:0:1": (7, 3, False),
+    "1:0:1": (3, 3, True),
+}
+
+
+def test_a_listener_holds_a_request_for_stocks_time_to_twice_that(namespace: str, tmp_path: Path) -> None:
     """With one SYN-ACK more. What the application sets later is in force, with stock's first RTO."""
-    for (case, (stock_s, syn_acks, shorter)), of in zip(LISTENERS.items(), waited["listeners"], strict=True):
+    sysctl(namespace, "tcp_synack_retries=1")
+    sysctl(namespace, "tcp_fastopen=0x602")  # of all listeners, without cookies
+    with sock_ops.Group(tmp_path, WRONG) as group:
+        ours = found(begun(namespace, "dead_client.py", list(LISTENERS), group.join))
+    for (case, (stock_s, syn_acks, shorter)), of in zip(LISTENERS.items(), ours, strict=True):
         assert stock_s <= of["s"] < 2 * stock_s + LATE_S, f"{case}: given up after {of['s']:.1f} s"
         assert len(of["syn_acks"]) == syn_acks, case
         assert (of["syn_acks"][1] < 0.9) == shorter, case
