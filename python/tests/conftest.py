@@ -56,6 +56,26 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     return folder / "tcplearn"
 
 
+@pytest.fixture(scope="session")
+def drawing_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The script that draws reports, as this version makes it and not as the user's cache has it."""
+    from tcplearn.report import page
+
+    folder = tmp_path_factory.mktemp("script")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        page._bundle()
+    (script,) = folder.glob("tcplearn/vega-*.js")
+    return script
+
+
+@pytest.fixture
+def cache_with_script(drawing_script: Path, own_cache: Path) -> None:
+    """The user's cache, with nothing in it but the script that draws reports."""
+    own_cache.mkdir(parents=True, exist_ok=True)
+    (own_cache / drawing_script.name).symlink_to(drawing_script)
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     pytest.importorskip("distributed")

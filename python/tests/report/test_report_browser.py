@@ -11,7 +11,6 @@ from pathlib import Path
 import browser
 import pytest
 
-import drawing
 import short_flows
 from samples import ROOT
 from tcplearn.cli import main
@@ -26,17 +25,6 @@ CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 def chromium() -> Iterator[browser.playwright.Browser]:
     with browser.launched() as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return drawing.made(tmp_path_factory.mktemp("script"))
-
-
-@pytest.fixture
-def cache(script: Path, own_cache: Path) -> None:
-    """Nothing in it but the script that draws."""
-    drawing.keep(script, own_cache)
 
 
 def ping(folder: Path) -> Path:
@@ -74,12 +62,12 @@ PAGES: dict[str, Callable[[Path], list[str]]] = {
 }
 
 
+@pytest.mark.usefixtures("cache_with_script")
 @pytest.mark.parametrize("kind", PAGES)
 def test_a_report_at_each_width(
     kind: str,
     chromium: browser.playwright.Browser,
     tmp_path: Path,
-    cache: None,
     request: pytest.FixtureRequest,
 ) -> None:
     report = tmp_path / "report.html"

@@ -16,7 +16,6 @@ import polars as pl
 import pytest
 import suite_traces
 
-import drawing
 import twin
 from tcplearn import estimators, metrics
 from tcplearn.cli import main
@@ -31,17 +30,6 @@ from tcplearn.traces import TraceOptions
 SOME = ("last", "jacobson", "linux", "eifel", "experts/fitted", "linreg")
 LONG = ["a.csv", "b.csv", "deep/er/c.csv.gz"]
 NAMES = {info.name for info in estimators.available()}
-
-
-@pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return drawing.made(tmp_path_factory.mktemp("script"))
-
-
-@pytest.fixture
-def drawn(script: Path, own_cache: Path) -> None:
-    """The tests that make reports share the script that draws them."""
-    drawing.keep(script, own_cache)
 
 
 def words(names: tuple[str, ...] = SOME) -> list[str]:
@@ -168,7 +156,7 @@ def test_conformal_keeps_its_rate(traces: Path, capsys: pytest.CaptureFixture[st
     assert row["match_jacobson_before_misses_ratio"] == pytest.approx(1, abs=0.25)
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("cache_with_script")
 def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer: str) -> None:
     """Rows and page, with a user's estimator that the workers must find too."""
     written = []
@@ -261,7 +249,7 @@ def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert set(worst["text"]) <= {*LONG, "deep/short.csv"}
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("cache_with_script")
 def test_report_and_pictures(
     traces: Path, plain_timer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,7 +272,7 @@ def test_report_and_pictures(
     assert "K=8" in (folder / "timers.svg").read_text()
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("cache_with_script")
 def test_one_series_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "flat.csv").write_text("rtt_ms\n" + "20\n" * 600)
     (tmp_path / "b.csv").write_text(suite_traces.csv(1, 600))

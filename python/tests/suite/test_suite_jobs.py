@@ -133,7 +133,7 @@ def test_a_suite_goes_on_after_an_interrupt(
 
 
 def until_two_work(process: subprocess.Popen[str]) -> None:
-    """Two of its children have what replays."""
+    """Waits until two children of the process have loaded the native part, which replays."""
     deadline, two = time.monotonic() + 60, 0
     while two < 2:
         assert process.poll() is None and time.monotonic() < deadline
