@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: the checks, in at most
-# thirteen minutes from a bare machine. test-full: the long ones too.
+# demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
+# of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
 .PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint fmt clean
@@ -139,7 +139,7 @@ core-build:
 # A check that has passed is run again when what it was made of has changed: its stamp is in build/passed.
 CORE_FILES := $(shell find core vectors examples docs/algorithms -type f)
 core-test: build/passed/core-test
-build/passed/core-test: $(CORE_FILES) | core-build
+build/passed/core-test: $(CORE_FILES) Makefile | core-build
 	ctest --test-dir build/core --output-on-failure --no-tests=error -LE reference -j $(JOBS) $(call JUNIT,core)
 	@mkdir -p $(@D) && touch $@
 

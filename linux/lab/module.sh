@@ -70,11 +70,10 @@ build() { # without BTF, which would need pahole
 	fi
 }
 mkdir "$work/built"
-both() { # the one for tests where the other was: only what allocates is compiled again
-	build "$work/module" && mv "$work/module"/*.ko "$work/built/" &&
-		build "$work/module" FAIL_ALLOC=y && mv "$work/module/tcplearn.ko" "$work/built/tcplearn_failing.ko"
-}
-both >"$out/build.log" 2>&1 ||
+# the one for tests where the other was: only what allocates is compiled again
+{ build "$work/module" && mv "$work/module"/*.ko "$work/built/" &&
+	build "$work/module" FAIL_ALLOC=y && mv "$work/module/tcplearn.ko" "$work/built/tcplearn_failing.ko"; } \
+	>"$out/build.log" 2>&1 ||
 	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
 strip -g -R .note.gnu.build-id "$work/built"/*.ko
 program() { # NAME SOURCE...

@@ -136,7 +136,7 @@ def check_module(machine: Machine, every_allocation: int = 1) -> list[str]:
     """A line for each promise that was kept, then the bytes of a connection under each estimator. Of the
     allocations that must be able to fail, tries every `every_allocation`-th. Raise FailedError for promises
     that were not kept."""
-    ordinary = replace(ORDINARY, settings=(f"EVERY_ALLOCATION={every_allocation}",))
+    ordinary = Boot(settings=(f"EVERY_ALLOCATION={every_allocation}",))
     # idle it takes some 5 minutes; beside other guests it has taken over 15
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
@@ -152,7 +152,7 @@ def check_packets(machine: Machine) -> list[str]:
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
     """A line for each connection whose windows are the core's answer; `few`: one under most presets. Raise
     FailedError for others."""
-    boot = replace(ORDINARY, settings=("FEW=1",)) if few else ORDINARY
+    boot = Boot(settings=("FEW=1",)) if few else ORDINARY
     left = run_check(machine, "startup", limit_s=1800, boot=boot)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])
