@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Puts the folders that take longest first, so that no process is left with them at the end, and keeps
     tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`)."""
     budgets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["tcplearn"]["test_budgets_s"]
-    items.sort(key=lambda item: -budgets.get(item.path.parent.name, 0))
+    items.sort(key=lambda item: -budgets.get(item.path.parent.name, budgets["other"]))
     for item in items:
         shared = getattr(item, "_fixtureinfo", None)
         defined = [one for many in shared.name2fixturedefs.values() for one in many] if shared else []

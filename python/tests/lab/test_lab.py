@@ -87,28 +87,26 @@ def test_smoke_of_a_live_experiment(
     assert figure_26.draw(values).startswith("<svg")
 
 
-def test_twice_gives_identical_rows(ready: machine.Machine, tmp_path: Path) -> None:
-    """The second time on a busy machine: the host's load must not be in the guest's clock."""
+def test_twice_gives_identical_rows(
+    ready: machine.Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second time on a busy machine: the host's load must not be in the guest's clock. The first time may
+    have been another day (kept_guests.py); the second, in a process of its own, is now."""
     text = SMALL.replace('["last", "experts/fitted", "eifel", "none"]', '["experts/fitted"]')
     (tmp_path / "s.toml").write_text(text.replace(', "vegas"', "").replace('"300kB"', '"100kB"'))
-    options = ["--fresh", "--format", "json", "--out", str(tmp_path)]
-    outputs = []
-    for load in (0, 1 + len(os.sched_getaffinity(0))):
-        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "tcplearn", "lab", "run", str(tmp_path / "s.toml"), *options],
-                capture_output=True,
-                text=True,
-                timeout=600,
-            )
-        finally:
-            for process in busy:
-                process.kill()
-                process.wait()
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert len(json.loads(outputs[0])) > 20 and outputs[0] == outputs[1]
+    words = ["lab", "run", str(tmp_path / "s.toml"), "--fresh", "--format", "json", "--out", str(tmp_path)]
+    assert main(words) == 0
+    first = capsys.readouterr().out
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
+    try:
+        again = [sys.executable, "-m", "tcplearn", *words]
+        done = subprocess.run(again, capture_output=True, text=True, timeout=600)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(first)) > 20 and first == done.stdout
 
 
 @pytest.mark.xdist_group("small-scenario")
