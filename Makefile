@@ -19,6 +19,8 @@ TEST_PACKAGES := iproute2 chromium libclang-rt-dev llvm pkg-config tshark shellc
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# what is imported is compiled then: a small part of it all
+PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-compile
 NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
 # an editable installation knows the modules that there were: others, and it is done again
 MODULES := build/.modules-$(firstword $(shell find python/src/tcplearn -name '*.py' | LC_ALL=C sort | cksum))
@@ -68,7 +70,7 @@ $(VENV)/.packages: python/requirements.txt
 	tools/system-packages $(BUILD_PACKAGES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Python packages and the native part: a few minutes the first time"
-	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements.txt
+	$(PIP_INSTALL) -r python/requirements.txt
 	@touch $@
 
 $(VENV)/.lab: $(VENV)/.packages Makefile
@@ -76,7 +78,7 @@ $(VENV)/.lab: $(VENV)/.packages Makefile
 	@touch $@
 
 $(BIN)/tcplearn: $(VENV)/.packages pyproject.toml python/CMakeLists.txt core/CMakeLists.txt $(NATIVE) $(MODULES)
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
+	$(PIP_INSTALL) --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.TCPLEARN_WERROR=ON -e .
 	@touch $@
 
@@ -91,12 +93,12 @@ dev-python: $(BIN)/tcplearn $(VENV)/.lab $(VENV)/.dev man
 
 $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tcplearn
 	tools/system-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)
-	$(BIN)/pip install -q --disable-pip-version-check -r python/requirements-dev.txt
+	$(PIP_INSTALL) -r python/requirements-dev.txt
 	@touch $@
 
 # What needs no package but the compilers is built while the other packages are installed; then what is left is built,
 # then it is checked: two at a time, each timed (tools/test-times). What one check builds no other builds: they run
-# beside each other. Tests wait for networks and timers too: pytest has one process more than there are processors.
+# beside each other. Some tests wait: pytest has a process more.
 JOBS := $(shell nproc)
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml

@@ -12,8 +12,10 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadGroupScheduling
 
 from dask_cluster import Cluster
 from samples import ROOT
@@ -99,6 +101,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+class FromBothEnds(LoadGroupScheduling):
+    """Gives the longest tests first. One process more than there are processors begins with the last ones,
+    which wait more than they compute, beside the guests of the lab."""
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if len(self.nodes) > len(os.sched_getaffinity(0)) and node is self.nodes[-1]:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FromBothEnds | None:
+    return FromBothEnds(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
