@@ -98,8 +98,9 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 
 # What needs no package but the compilers is built while the other packages are installed; then what is left is built,
 # then it is checked: two at a time, each timed (tools/test-times). What one check builds no other builds: they run
-# beside each other. Some tests wait: pytest has a process more.
+# beside each other. Where the lab's guests are kept (build/guests), many tests wait, and pytest has a process more.
 JOBS := $(shell nproc)
+PYTESTS = $$(($(JOBS) + $$(ls build/guests 2>/dev/null | head -1 | wc -l)))
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
 BUILDS := packages python-build core-build ns3-build dev-python capture-build
@@ -120,7 +121,7 @@ test:
 	@tools/timed build-packages tools/system-packages $(BUILD_PACKAGES)
 	@$(TOGETHER) $(addprefix timed-,$(BUILDS))
 	@$(TOGETHER) $(addprefix timed-,$(CHECKS))
-	@code=0; tools/timed pytest $(BIN)/pytest -n $$(($(JOBS) + 1)) -rs -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
+	@code=0; tools/timed pytest $(BIN)/pytest -n $(PYTESTS) -rs -m "not full" --junitxml build/times/pytest.xml || code=$$?; \
 	  tools/test-times; exit $$code
 
 test-full: test
