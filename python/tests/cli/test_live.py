@@ -20,6 +20,9 @@ import pytest
 
 from samples import PEAK_MB, ROOT
 from tcplearn.cli import main
+from tcplearn.cli.common import Outputs
+from tcplearn.cli.live import on_terminal
+from tcplearn.cli.options import FormatName
 from tcplearn.replay import replay
 
 REPLAY = [sys.executable, "-m", "tcplearn", "replay"]
@@ -206,6 +209,22 @@ def test_a_pipe_on_a_terminal_refreshes(
     path.write_bytes(unpacked)
     screen = terminal(*REPLAY, path)
     assert final == screen.result()
+
+
+@pytest.mark.parametrize(
+    ("format_", "output", "quiet", "grows"),
+    [
+        (FormatName.table, None, False, True),
+        (FormatName.json, None, False, False),
+        (FormatName.table, Path("rows.txt"), False, False),
+        (FormatName.table, None, True, False),
+    ],
+)
+def test_only_a_table_on_the_terminal_refreshes(
+    format_: FormatName, output: Path | None, quiet: bool, grows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert on_terminal(Outputs(format_, output, quiet=quiet)) is grows
 
 
 @pytest.fixture(scope="module")

@@ -23,5 +23,5 @@ class Form:
 
 def with_traffic(command: str) -> str:
     """The command on a network of its own, with requests over lo that begin when it listens."""
-    script = f"ip link set lo up; python3 traffic.py 2000 1 & {command}; code=$?; wait; exit $code"
+    script = f"ip link set lo up; python3 traffic.py 700 1 & {command}; code=$?; wait; exit $code"
     return f"unshare -n sh -c '{script}'"
