@@ -110,6 +110,8 @@ def processes(workers: int) -> Pool:
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
+            # its thread notices; Python's exit would come between, and print a traceback
+            executor.shutdown(wait=True, cancel_futures=True)
             raise
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
