@@ -133,7 +133,7 @@ def check_a_connection_without_memory_is_the_base():
     expect(not acks(log_folder().joinpath("log0").read_bytes()), "it is in the log")
     transfer(5120, 50_000)
     now = counters()
-    expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 10, f"the next one: {now}")
+    expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 3, f"the next one: {now}")
     s = connect(5120)  # takes the algorithm again on the way: a second chance
     fails_next()
     s.sendall(b"x" * 1000)
