@@ -100,7 +100,7 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 # then it is checked: two at a time, each timed (tools/test-times). What one check builds no other builds: they run
 # beside each other. Where the lab's guests are kept (build/guests), many tests wait, and pytest has a process more.
 JOBS := $(shell nproc)
-PYTESTS = $$(($(JOBS) + $$(ls build/guests 2>/dev/null | head -1 | wc -l)))
+PYTESTS = $$(($(JOBS) + $(if $(wildcard build/guests/*),1,0)))
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
 BUILDS := packages python-build core-build ns3-build dev-python capture-build
@@ -229,7 +229,7 @@ bench: dev
 # runs where a file of the repository is not what it passed with
 lint: dev
 	@now=$$(git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>&1 | sha256sum); \
-	if [ "$$now" = "$$(cat build/passed/lint 2>&1)" ]; then echo "lint: passed with these files"; exit; fi; \
+	if [ "$$now" = "$$(cat build/passed/lint 2>/dev/null)" ]; then echo "lint: passed with these files"; exit; fi; \
 	$(MAKE) --no-print-directory lint-files && mkdir -p build/passed && echo "$$now" >build/passed/lint
 
 lint-files: dev

@@ -131,9 +131,9 @@ def check_a_connection_without_memory_is_the_base():
     now = counters()
     expect((now["fallbacks"], now["connections"], now["acks"]) == (1, 0, 0), f"it has a state: {now}")
     expect(not acks(log_folder().joinpath("log0").read_bytes()), "it is in the log")
-    transfer(5120, 50_000)
+    transfer(5120, 500_000)  # of 50 kB some kernels merge the acknowledgements to fewer
     now = counters()
-    expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 3, f"the next one: {now}")
+    expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 10, f"the next one: {now}")
     s = connect(5120)  # takes the algorithm again on the way: a second chance
     fails_next()
     s.sendall(b"x" * 1000)
