@@ -37,10 +37,13 @@ def key(machine: Machine, script: str, seed: int, files: Sequence[Path], boot: B
 
 
 def keeping(run: Run, folder: Path = FOLDER) -> Run:
-    """Returns `machine.run` with what it left kept, for guests that ended well."""
+    """Returns `machine.run` with what it left kept, for guests in virtual time that ended well."""
 
     def kept_or_run(machine: Machine, script: str, out: Path, **options: Any) -> None:
         boot: Boot = options.get("boot", ORDINARY)
+        if boot.processors:
+            run(machine, script, out, **options)
+            return
         kept = folder / key(machine, script, options["seed"], options.get("files", ()), boot)
         if kept.exists():
             shutil.copytree(kept, out, dirs_exist_ok=True)
