@@ -20,8 +20,9 @@ import suite_traces
 from test_suite_jobs import SLOW, kept, rows_of, until_kept
 
 SBATCH = """#!/bin/sh
-# as Slurm: the job is on its own, and its number is printed
-setsid sh "$1" >/dev/null 2>&1 &
+# as Slurm: the script is copied before this returns, the job is on its own, and its number is printed
+cp "$1" "$0.job.$$"
+setsid sh "$0.job.$$" >/dev/null 2>&1 &
 echo "$!" >>"$0.started"
 echo "Submitted batch job $!"
 """
