@@ -23,11 +23,14 @@ FILE = PAPER / "scenario-5.toml"
 
 @pytest.fixture
 def version_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The ns-3 whose runs of earlier versions are known, whichever is here."""
+    """The ns-3 whose runs of earlier versions are known, whichever is here and whatever is remembered of it."""
+    remembered = engine.identity, engine.earlier, run_job._then
     monkeypatch.setattr(engine, "ns3_version", lambda: engine.PAGES_NS3)
-    engine.earlier.cache_clear()
+    for function in remembered:
+        function.cache_clear()
     yield
-    engine.earlier.cache_clear()
+    for function in remembered:
+        function.cache_clear()
 
 
 @pytest.fixture
