@@ -61,8 +61,12 @@ build/ns3/.packages: Makefile
 ns3-build: ns3
 	@ninja -C build/ns3 --quiet
 
-ns3-test: build/passed/ns3-test
-build/passed/ns3-test: $(shell find core/include core/src ns3 vectors -type f) | ns3-build
+# A hash of these names: a file that is gone changes it.
+names = $(firstword $(shell printf '%s\n' $(sort $(1)) | cksum))
+NS3_FILES := $(shell find core/include core/src ns3 vectors -type f) Makefile
+NS3_PASSED := build/passed/ns3-test-$(call names,$(NS3_FILES))
+ns3-test: $(NS3_PASSED)
+$(NS3_PASSED): $(NS3_FILES) | ns3-build
 	ctest --test-dir build/ns3 --output-on-failure --no-tests=error -j $(JOBS) $(call JUNIT,ns3)
 	@mkdir -p $(@D) && touch $@
 
@@ -97,7 +101,7 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 	@touch $@
 
 # What needs no package but the compilers is built while the other packages are installed; then what is left is built,
-# then it is checked: two at a time, each timed (tools/test-times). What one check builds no other builds: they run
+# then it is checked: as many at a time as there are processors, each timed (tools/test-times). What one check builds no other builds: they run
 # beside each other. Where the lab's guests are kept (build/guests), many tests wait, and pytest has a process more.
 JOBS := $(shell nproc)
 PYTESTS = $$(($(JOBS) + $(if $(wildcard build/guests/*),1,0)))
@@ -141,13 +145,14 @@ core-build:
 
 # A check that has passed is run again when what it was made of has changed: its stamp is in build/passed.
 CORE_FILES := $(shell find core vectors examples docs/algorithms -type f)
-core-test: build/passed/core-test
-build/passed/core-test: $(CORE_FILES) Makefile | core-build
+CORE_NAMES := $(call names,$(CORE_FILES))
+core-test: build/passed/core-test-$(CORE_NAMES)
+build/passed/core-test-$(CORE_NAMES): $(CORE_FILES) Makefile | core-build
 	ctest --test-dir build/core --output-on-failure --no-tests=error -LE reference -j $(JOBS) $(call JUNIT,core)
 	@mkdir -p $(@D) && touch $@
 
-core-sanitize: build/passed/core-sanitize
-build/passed/core-sanitize: $(CORE_FILES) | core-build
+core-sanitize: build/passed/core-sanitize-$(CORE_NAMES)
+build/passed/core-sanitize-$(CORE_NAMES): $(CORE_FILES) Makefile | core-build
 	ctest --test-dir build/core-sanitize --output-on-failure --no-tests=error -L fast -j $(JOBS) $(call JUNIT,core-sanitize)
 	@mkdir -p $(@D) && touch $@
 
@@ -194,8 +199,10 @@ build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native
 capture-build: build/capture-fuzz/fuzz_capture
 
 # The corpus and a few seconds of a fixed seed: each packet reader under the sanitizers.
-capture-replay: build/passed/capture-replay
-build/passed/capture-replay: build/capture-fuzz/fuzz_capture $(shell find python/tests -name "make_*.py" -o -name "wire*.py")
+REPLAY_FILES := $(shell find python/tests -name "make_*.py" -o -name "wire*.py") Makefile
+REPLAY_PASSED := build/passed/capture-replay-$(call names,$(REPLAY_FILES))
+capture-replay: $(REPLAY_PASSED)
+$(REPLAY_PASSED): build/capture-fuzz/fuzz_capture $(REPLAY_FILES)
 	@rm -rf build/capture-fuzz/replayed && mkdir -p build/capture-fuzz/replayed build/capture-fuzz/seeds
 	$(BIN)/python python/tests/traces/make_corpus.py build/capture-fuzz/seeds
 	$< -runs=20000 -seed=1 -max_len=8192 -timeout=10 -verbosity=0 -artifact_prefix=build/capture-fuzz/ \
@@ -226,9 +233,10 @@ $(TEXT_FUZZERS): text-fuzz-%: dev
 bench: dev
 	$(BIN)/python bench/run.py $(BENCH)
 
-# runs where a file of the repository is not what it passed with
+# runs where a file of the repository is not what it passed with; always where there is no repository
 lint: dev
-	@now=$$(git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>&1 | sha256sum); \
+	@git ls-files --error-unmatch Makefile >/dev/null 2>&1 || exec $(MAKE) --no-print-directory lint-files; \
+	now=$$(git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>&1 | sha256sum); \
 	if [ "$$now" = "$$(cat build/passed/lint 2>/dev/null)" ]; then echo "lint: passed with these files"; exit; fi; \
 	$(MAKE) --no-print-directory lint-files && mkdir -p build/passed && echo "$$now" >build/passed/lint
 

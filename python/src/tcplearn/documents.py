@@ -18,6 +18,7 @@ from tcplearn.errors import UserError, printable
 MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
 #: Tables and lists within each other, and names of a dotted key, over which tomllib takes quadratic time.
 MOST_DEPTH, MOST_NAMES = 64, 16
+TOO_MANY_DIGITS = "a number of too many digits"
 #: TOML 1.0.0, "Integer".
 _INTEGERS = range(-(1 << 63), 1 << 63)
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -85,11 +86,15 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Raises ValueError."""
+    """Raises ValueError, whose text names no setting of Python."""
     try:
         return json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except ValueError as error:
+        if _of_digits(error):
+            raise ValueError(TOO_MANY_DIGITS) from None
+        raise
 
 
 def _check_values(tree: Any, name: str) -> None:
@@ -125,6 +130,9 @@ def _dotted(way: tuple[object, ...]) -> str:
 def _shown(error: ValueError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start + 1} is not UTF-8"
-    text = printable(error)
-    # int() would name a setting of Python
-    return "a number of too many digits" if "integer string conversion" in text else text[:200]
+    return TOO_MANY_DIGITS if _of_digits(error) else printable(error)[:200]
+
+
+def _of_digits(error: ValueError) -> bool:
+    """Whether int() refuses a number for its length, and names a setting of Python."""
+    return "integer string conversion" in str(error)

@@ -15,16 +15,19 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGTERM and SIGHUP, where nothing else was chosen for them (nohup ignores
-    SIGHUP). Each counts once: a shell and its terminal both send SIGHUP."""
+    SIGHUP). Only the first counts: a shell and its terminal both send SIGHUP, and systemd may send SIGHUP just
+    after SIGTERM, while what is temporary is being removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def interrupt(number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_IGN)
+    ours = [number for number in ENDING if signal.getsignal(number) == signal.SIG_DFL]
+
+    def interrupt(_number: int, _frame: object) -> None:
+        for number in ours:
+            signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    ours = [number for number in ENDING if signal.getsignal(number) == signal.SIG_DFL]
     for number in ours:
         signal.signal(number, interrupt)
     try:

@@ -189,6 +189,7 @@ def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.C
         ("replay FILE --pictures FILE", "is a file; name a directory"),
         ("estimators show jacobsen", "no estimator is called 'jacobsen'; did you mean jacobson"),
         ("estimators show zzz", "`tcplearn estimators` lists them"),
+        ("first-rto load --model x", "see `tcplearn first-rto --help`"),
         ("estimators list", "no estimator is called 'list'"),
         ("estimators jacobsen", "no estimator is called 'jacobsen'; did you mean jacobson"),
         ("replay FILE --report out.txt", "--report out.txt: a page of HTML; name it report.html"),

@@ -97,6 +97,7 @@ def test_a_malformed_list(entry: str, tmp_path: Path, capsys: pytest.CaptureFixt
 BAD_USAGE = {
     "no hosts": ([], "no host given"),
     "no such list": (["lost.txt"], "no such file"),
+    "a list without end": (["/dev/zero"], "is a device or a pipe"),
     "a port": (["127.0.0.1", "--port", "443,0"], "not a port"),
     "both families": (["127.0.0.1", "-4", "-6"], "give one of them"),
     "rate": (["127.0.0.1", "--rate", "0"], "0.01"),

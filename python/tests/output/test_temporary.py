@@ -142,7 +142,9 @@ def test_a_process_without_a_terminal_goes_on_after_it_hangs_up() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_terminal_and_its_shell_both_hang_up() -> None:
+@pytest.mark.parametrize("second", [signal.SIGHUP, signal.SIGTERM])
+def test_a_terminal_and_its_shell_both_hang_up(second: signal.Signals) -> None:
+    """Or a service's manager sends SIGTERM and SIGHUP."""
     cleaned = False
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup too
     try:
@@ -151,7 +153,7 @@ def test_a_terminal_and_its_shell_both_hang_up() -> None:
                 os.kill(os.getpid(), signal.SIGHUP)
                 time.sleep(5)
             finally:
-                os.kill(os.getpid(), signal.SIGHUP)
+                os.kill(os.getpid(), second)
                 time.sleep(0.01)
                 cleaned = True
         assert cleaned and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL

@@ -23,7 +23,7 @@ FILE = PAPER / "scenario-5.toml"
 
 @pytest.fixture
 def version_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The ns-3 whose runs of earlier versions are known, whichever is here and whatever is remembered of it."""
+    """The ns-3 whose runs of earlier versions are known, whichever is here and is remembered."""
     remembered = engine.identity, engine.earlier, run_job._then
     monkeypatch.setattr(engine, "ns3_version", lambda: engine.PAGES_NS3)
     for function in remembered:

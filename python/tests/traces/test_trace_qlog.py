@@ -255,6 +255,7 @@ def test_much_that_is_never_acknowledged(read_qlog, monkeypatch):
         (b'{"qlog_version": "0.3", "traces": 5}', 'JSON, but not qlog: there is no "traces" array'),
         (b'{"qlog_version": "0.3",', "not JSON: "),
         (b'{"qlog_version": "0.3", "a":' + b"[" * 100_000, "not JSON: "),
+        (b'{"qlog_version": "0.3", "a":' + b"9" * 5000 + b"}", "not JSON: a number of too many digits"),
         (contained(*EXCHANGE).replace(b"ack_delay", b"\xff", 1), "not JSON: "),
         (b"\x1e\x1e\n", "without a packet_sent event"),
         (sequence() + b"\x1e" + b"x" * (1 << 24) + b"yy", "record 2: it is longer than 16 MB"),

@@ -125,7 +125,7 @@ def _clear() -> None:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    nouns = ("replay", "collect", "train", "estimators", "study", "lab", "simulate", "papers")
+    nouns = [group.name for group in (*app.registered_commands, *app.registered_groups)]
     command = next((a for a in arguments if a in nouns), "")
     first = message.strip().rstrip(".")
     say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
