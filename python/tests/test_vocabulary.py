@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""metrics.py is where a metric is named: rows, pages and estimators follow from it and from the registry."""
+"""A metric is named in tcplearn.metrics alone: rows, pages and tables take it from there."""
 
+import pkgutil
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import samples
-from tcplearn import _native, estimators, metrics, metrics_page
+from tcplearn import _native, estimators, metrics
+from tcplearn.metrics import page as metrics_page
+from tcplearn.metrics import registry
 from tcplearn.replay import bootstrap, replay, row_values
 from tcplearn.replay.results import IDENTITY, KEYS
 from tcplearn.report import glossary
@@ -15,10 +19,18 @@ from tcplearn.report import glossary
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
+def test_the_metrics_of_every_module_are_registered() -> None:
+    for found in pkgutil.iter_modules(metrics.__path__):
+        module = import_module(f"tcplearn.metrics.{found.name}")
+        for name in ("METRICS", "FAMILIES"):
+            missing = set(getattr(module, name, ())) - set(getattr(registry, name))
+            assert not missing, f"{name} of {found.name}.py: a line in metrics/registry.py"
+
+
 def test_the_page_has_the_table_of_today() -> None:
     page = PAGE.read_text()
     assert metrics_page.BEGIN in page and metrics_page.END in page
-    assert page == metrics_page.written(page), "python -m tcplearn.metrics_page --write"
+    assert page == metrics_page.written(page), "python -m tcplearn.metrics.page --write"
 
 
 def test_a_metric_that_the_engine_gives_is_in_the_row() -> None:
