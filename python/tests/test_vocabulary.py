@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""metrics.py is where a metric is named: rows, pages and estimators follow from it and from the registry."""
+"""A metric is named in tcplearn.metrics alone: rows, pages and tables take it from there."""
 
+import pkgutil
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import samples
-from tcplearn import _native, estimators, metrics, metrics_page
+from tcplearn import _native, estimators, metrics
+from tcplearn.metrics import page as metrics_page
+from tcplearn.metrics import registry
 from tcplearn.replay import bootstrap, replay, row_values
 from tcplearn.replay.results import IDENTITY, KEYS
 from tcplearn.report import glossary
@@ -15,21 +19,33 @@ from tcplearn.report import glossary
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
+def test_the_metrics_of_every_module_are_registered() -> None:
+    for found in pkgutil.iter_modules(metrics.__path__):
+        module = import_module(f"tcplearn.metrics.{found.name}")
+        for name in ("METRICS", "FAMILIES"):
+            missing = set(getattr(module, name, ())) - set(getattr(registry, name))
+            assert not missing, f"{name} of {found.name}.py: a line in metrics/registry.py"
+
+
 def test_the_page_has_the_table_of_today() -> None:
     page = PAGE.read_text()
     assert metrics_page.BEGIN in page and metrics_page.END in page
-    assert page == metrics_page.written(page), "python -m tcplearn.metrics_page --write"
+    assert page == metrics_page.written(page), "python -m tcplearn.metrics.page --write"
 
 
 def test_a_metric_that_the_engine_gives_is_in_the_row() -> None:
-    given = {"mean_rto_us": 1500.0, "bias_us": None, "misses": 1, "misses_before": 0, "timed": 4, "losses": 7}
-    assert row_values.values_of(given) == {
+    counters = dict.fromkeys((c for m in metrics.METRICS for c in m.share_of or ()), 0)
+    given = {"mean_rto_us": 1500.0, "bias_us": None, "misses": 1, "timed": 4, "losses": 7}
+    wanted = {
         "mean_rto_ms": 1.5,
         "bias_ms": None,
         "rto_miss_rate": 0.25,
         "rto_miss_rate_before": 0.0,
         "losses": 7,
     }
+    found = row_values.values_of(counters | given)
+    assert {key: found[key] for key in wanted} == wanted
+    assert "excess_wait_ms" not in found
 
 
 def test_rows_have_the_metrics_of_a_replay_and_no_others(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ VECTORS = (
         (r"cp -rL vectors core TMP && python3 TMP/vectors/gen/\1",),
     ),
     Form(r"python -m (tcplearn\.learn\.export) --write", "compared, not written", (r"python -m \1 --check",)),
-    Form(r"python -m (tcplearn\.metrics_page) --write", "printed, not written", (r"python -m \1",)),
+    Form(r"python -m (tcplearn\.metrics\.page) --write", "printed, not written", (r"python -m \1",)),
 )
 
 BUILDS = (

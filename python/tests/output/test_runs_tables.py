@@ -13,10 +13,10 @@ from rich.console import Console
 
 from samples import ROOT
 from tcplearn.lab import table as lab
+from tcplearn.metrics import responses
 from tcplearn.output import terminal
 from tcplearn.output.rows import Head, tidy
 from tcplearn.output.runs_table import Shown
-from tcplearn.response_metrics import RESPONSES
 from tcplearn.simulate import rows as simulate
 from tcplearn.simulate import scenario
 
@@ -27,8 +27,8 @@ PARAMETERS = {"tlp": True, "bytes": 16_000_000, "kernel": "6.1.0-39", "tick_ms":
 
 def of_lab(console: Console) -> Any:
     """A bulk transfer's."""
-    responses = dict(RESPONSES)
-    return _of_lab(console, [column for column in lab.COLUMNS if column.metric not in responses])
+    keys = {metric.key for metric in responses.METRICS}
+    return _of_lab(console, [column for column in lab.COLUMNS if column.metric not in keys])
 
 
 def of_lab_with_responses(console: Console) -> Any:

@@ -77,7 +77,7 @@ class Metrics {
   static Detection detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
-  // Each figure under the name that metrics.py knows it by: visit(name, Mean or count).
+  // Each figure under the name that tcplearn.metrics knows it by: visit(name, Mean or count).
   template <typename Visit>
   void named(Visit&& visit) const {
     visit("mean_abs_error_us", abs_error_us);

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The table of docs/metrics.md, made of the list of metrics: `python -m tcplearn.metrics_page --write`."""
+"""The table of docs/metrics.md, made of the list of metrics: `python -m tcplearn.metrics.page --write`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from tcplearn import metrics
+from tcplearn.metrics.metric import NO_UNIT
+from tcplearn.metrics.registry import FAMILIES, METRICS
 
 #: What is around the table in `docs/metrics.md`.
-BEGIN, END = "<!-- begin: python -m tcplearn.metrics_page -->\n", "<!-- end -->\n"
-_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
+BEGIN, END = "<!-- begin: python -m tcplearn.metrics.page -->\n", "<!-- end -->\n"
+_PAGE = Path(__file__).parents[4] / "docs" / "metrics.md"
 
 
 def markdown() -> str:
     """All metrics of all hosts."""
     lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
-    known = [(m.key, m.unit, m.hosts, m.meaning) for m in metrics.METRICS]
-    known += [(f"{prefix}…", metrics.NO_UNIT, hosts, meaning) for prefix, hosts, meaning in metrics.FAMILIES]
+    known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
+    known += [(f"{family.prefix}…", NO_UNIT, family.hosts, family.meaning) for family in FAMILIES]
     for key, unit, hosts, meaning in known:
         cells = (
             f"`{key}`",
-            "" if unit == metrics.NO_UNIT else unit,
+            "" if unit == NO_UNIT else unit,
             ", ".join(hosts),
             meaning.replace("|", "\\|"),
         )

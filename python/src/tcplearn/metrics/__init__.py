@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Every metric once: its key, unit, meaning and heading. All hosts' rows take their names from here.
+
+A module a subject, each with its metrics in `METRICS`. `docs/metrics.md` has the whole list as a table.
+"""
+
+from tcplearn.metrics.metric import LAB, NO_UNIT, NS3, REPLAY, Metric, unit_of, without_unit
+from tcplearn.metrics.registry import BY_KEY, METRICS, known, of_replay, with_ratio
+
+__all__ = [
+    "BY_KEY",
+    "LAB",
+    "METRICS",
+    "NO_UNIT",
+    "NS3",
+    "REPLAY",
+    "Metric",
+    "known",
+    "of_replay",
+    "unit_of",
+    "with_ratio",
+    "without_unit",
+]

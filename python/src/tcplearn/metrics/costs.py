@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a run of ns-3 costs."""
+
+from __future__ import annotations
+
+from tcplearn.metrics.metric import NS3, Metric
+
+METRICS = (
+    Metric("cpu_s", (NS3,), "CPU time of the run"),
+    Metric("events", (NS3,), "events of the simulator"),
+    Metric("peak_mib", (NS3,), "largest memory of the run"),
+)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Regret: the error over that of the best choice in hindsight."""
+
+from __future__ import annotations
+
+from tcplearn.metrics.metric import REPLAY, Metric
+
+METRICS = (
+    Metric(
+        "regret_best_constant_ratio",
+        (REPLAY,),
+        "mean absolute error divided by that of the best constant in hindsight",
+    ),
+    Metric(
+        "regret_best_ewma_ratio",
+        (REPLAY,),
+        "mean absolute error divided by that of the best of eight moving averages in hindsight",
+    ),
+    Metric(
+        "regret_best_switching_ratio",
+        (REPLAY,),
+        "mean absolute error divided by that of the best sequence in hindsight of the estimators listed, one "
+        "switch in a hundred samples",
+        heading="× best\nswitching",
+        name="regret",
+        rank=10,
+        rare=True,
+        short="error over that of the best sequence in hindsight among those listed, one switch in 100 "
+        "samples",
+    ),
+)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Samples, and the error of predictions: in ms, in ticks of a paper's clock, of each flow's first sample."""
+
+from __future__ import annotations
+
+from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
+
+METRICS = (
+    Metric(
+        "samples",
+        (REPLAY, NS3, LAB),
+        "RTT samples: segments whose ACK times them (Karn's rule applied)",
+        in_row=False,
+    ),
+    Metric(
+        "judged",
+        (REPLAY,),
+        "1 where a flow has samples enough (`--min-samples`) to be judged, else 0",
+        in_row=False,
+    ),
+    Metric(
+        "mean_abs_error_ms",
+        (REPLAY, NS3, LAB),
+        "mean of |prediction - sample|, with the prediction in force just before the sample (the papers' "
+        "definition): it flatters what follows the last sample. The first sample of a flow is not scored",
+        heading="error\nmean",
+        name="error",
+        rank=95,
+        ratio=94,
+        short="|prediction - sample|, ms",
+    ),
+    Metric(
+        "mean_abs_error_ticks",
+        (NS3, LAB),
+        "`mean_abs_error_ms` in ticks of the paper's clock (`tick_ms` among the row's parameters)",
+    ),
+    Metric(
+        "mean_abs_error_by_sample_ticks",
+        (NS3,),
+        "the same over all samples of all flows, where `mean_abs_error_ticks` is the mean over flows",
+    ),
+    Metric(
+        "mean_abs_error_unrounded_ms",
+        (NS3,),
+        "mean of |prediction - RTT|, the RTT as it was before the clock rounded it to ticks",
+    ),
+    Metric(
+        "mean_abs_error_count_ticks",
+        (NS3, LAB),
+        "where ticks are counted (ns-3: timing `bsd-`; the lab: by a clock of `tick_ms` beside the log's): "
+        "mean of |prediction - count|, which begins at one",
+    ),
+    Metric(
+        "mean_abs_error_count_less_one_ticks",
+        (NS3, LAB),
+        "the same against the count less one, the number of ticks that passed",
+    ),
+    Metric("mean_abs_error_time_ticks", (NS3,), "the same against the RTT itself, not rounded"),
+    Metric(
+        "first_abs_error_ms",
+        (NS3,),
+        "|prediction - sample| of a flow's first sample, which no other error counts",
+    ),
+    Metric("median_abs_error_ms", (REPLAY,), "median of |prediction - sample|", heading="\nmedian", rank=40),
+    Metric(
+        "p95_abs_error_ms", (REPLAY,), "95th percentile of |prediction - sample|", heading="\n95 %", rank=60
+    ),
+    Metric(
+        "bias_ms",
+        (REPLAY, NS3),
+        "mean of prediction - sample: above 0, it predicts too high",
+        heading="\nbias",
+        rank=35,
+        signed=True,
+        short="mean of prediction - sample, ms",
+    ),
+    Metric(
+        "at_send_error_ms",
+        (REPLAY, NS3, LAB),
+        "mean of |prediction - sample|, with the prediction in force when the segment was sent, a flight "
+        "earlier: what a sender could have used",
+        heading="error\nat send",
+        name="at send",
+        rank=80,
+        ratio=20,
+        short="error of the prediction when the segment was sent",
+    ),
+)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""All metrics, module after module, and what is asked of them. The order is that of pages and of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tcplearn.metrics import (
+    captures,
+    costs,
+    decisions,
+    flows,
+    hindsight,
+    kernel,
+    loss_causes,
+    prediction,
+    responses,
+    suites,
+    timers,
+    transfers,
+    web,
+)
+from tcplearn.metrics.metric import REPLAY, Family, Metric
+
+METRICS: tuple[Metric, ...] = (
+    *prediction.METRICS,
+    *timers.METRICS,
+    *hindsight.METRICS,
+    *captures.METRICS,
+    *suites.METRICS,
+    *transfers.METRICS,
+    *loss_causes.METRICS,
+    *responses.METRICS,
+    *decisions.METRICS,
+    *flows.METRICS,
+    *web.METRICS,
+    *costs.METRICS,
+    *kernel.METRICS,
+)
+FAMILIES: tuple[Family, ...] = (*suites.FAMILIES, *kernel.FAMILIES)
+
+BY_KEY = {metric.key: metric for metric in METRICS}
+if len(BY_KEY) != len(METRICS):
+    raise AssertionError("a metric is listed twice")
+
+
+def known(key: str, host: str) -> bool:
+    """Whether `host` may have a row of that metric."""
+    metric = BY_KEY.get(key)
+    if metric is not None:
+        return host in metric.hosts
+    if host == REPLAY and key in of_replay():
+        return True
+    return any(key.startswith(family.prefix) and host in family.hosts for family in FAMILIES)
+
+
+def with_ratio() -> Iterator[Metric]:
+    """Metrics that a replay also gives as a ratio to `jacobson`, with its 95 % interval."""
+    return (metric for metric in METRICS if metric.ratio)
+
+
+def of_replay() -> tuple[str, ...]:
+    """The keys of a replay's row, in their order; the ratios come after the last metric that has one."""
+    plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
+    at = 1 + max(plain.index(m.key) for m in with_ratio())
+    ratios = [m.ratio_key for m in with_ratio()]
+    return (*plain[:at], *ratios, *(f"{key}_{end}" for key in ratios for end in ("low", "high")), *plain[at:])

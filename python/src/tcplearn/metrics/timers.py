@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Timers: how long they are, how often they miss a sample, and how often they fire needlessly."""
+
+from __future__ import annotations
+
+from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
+
+METRICS = (
+    Metric(
+        "rto_miss_rate",
+        (REPLAY, NS3, LAB),
+        "share of samples above the RTO in force when their segment was sent. More than fires: the timer "
+        "restarts with every ACK",
+        heading="RTO\nmiss %",
+        name="miss",
+        rank=96,
+        ratio=50,
+        percent=True,
+        short="above the RTO at the sending, %",
+        share_of=("misses", "timed"),
+    ),
+    Metric(
+        "rto_miss_rate_before",
+        (REPLAY, LAB),
+        "share of samples above the RTO in force just before the sample, which a requested rate is about",
+        heading="\nbefore",
+        name="miss before",
+        rank=88,
+        percent=True,
+        short="above the RTO just before, as requested, %",
+        share_of=("misses_before", "timed"),
+    ),
+    Metric(
+        "spurious_timeouts",
+        (REPLAY, NS3, LAB),
+        "timeouts although the original of the oldest segment out arrived (RFC 6298, section 5, runs the "
+        "timer). In ns-3 those that were, seen at the receiver; in replay and in the lab's log those that "
+        "the timer would have had on the trace's own clock",
+        heading="needless\ntimeouts",
+        name="needless",
+        rank=99,
+        short="with nothing lost",
+    ),
+    Metric(
+        "spurious_timeouts_tlp",
+        (REPLAY, LAB),
+        "the same where a tail loss probe goes first (RFC 8985, 7.2 and 7.3)",
+        heading="\nwith TLP",
+        name="with TLP",
+        rank=55,
+        short="the same with tail loss probes",
+    ),
+    Metric("spurious_probes", (REPLAY, LAB), "such probes that were sent for nothing: an upper bound"),
+    Metric(
+        "mean_rto_ms",
+        (REPLAY, NS3, LAB),
+        "mean over samples of the RTO in force when their segment was sent: how long a loss would "
+        "have waited",
+        heading="RTO\nmean",
+        name="RTO",
+        rank=98,
+        ratio=70,
+        short="mean, ms",
+    ),
+    Metric(
+        "mean_rto_linux_ratio",
+        (REPLAY,),
+        "`mean_rto_ms` divided by that of `linux` on the same flow",
+        heading="\n× linux",
+        name="× linux",
+        rank=97,
+    ),
+    Metric("mean_rto_linux_ratio_low", (REPLAY,), "low end of its 95 % interval"),
+    Metric("mean_rto_linux_ratio_high", (REPLAY,), "high end of its 95 % interval"),
+    Metric(
+        "excess_wait_ms",
+        (REPLAY, LAB),
+        "mean over samples of max(RTO - sample, 0): the wait beyond what was needed",
+        heading="excess\nwait",
+        name="wait",
+        rank=45,
+        ratio=25,
+        short="time by which the RTO outlasts the RTT, ms",
+    ),
+)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Transfers in ns-3 and in the lab: RTT, window, packets, goodput and fairness."""
+
+from __future__ import annotations
+
+from tcplearn.metrics.metric import LAB, NS3, Metric
+
+METRICS = (
+    Metric("mean_rtt_ms", (NS3, LAB), "mean RTT over the samples, before any rounding to a clock"),
+    Metric("rtt_variance_ticks2", (NS3,), "variance of the samples, in squared ticks"),
+    Metric("mean_cwnd_bytes", (NS3,), "mean congestion window over the samples"),
+    Metric("mean_cwnd_segments", (LAB,), "mean congestion window over the ACKs"),
+    Metric("sent_packets", (NS3,), "data packets sent, repeats included"),
+    Metric("delivered_packets", (NS3,), "data delivered in order to the application, in segments"),
+    Metric("retransmitted_packets", (NS3, LAB), "data packets sent more than once"),
+    Metric("retransmitted_share", (NS3, LAB), "`retransmitted_packets` over all data packets sent"),
+    Metric("delivery_ratio", (NS3,), "data packets that reached the receiver, over those sent"),
+    Metric("goodput_pps", (NS3,), "data delivered in order to the application, a second"),
+    Metric(
+        "goodput_mbps", (NS3, LAB), "data delivered to the application, a second; in ns-3 over a `path` only"
+    ),
+    Metric(
+        "beside_goodput_mbps", (NS3, LAB), "the mean of it of the transfers beside those that are measured"
+    ),
+    Metric(
+        "jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 where each gets the same"
+    ),
+)

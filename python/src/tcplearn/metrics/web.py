@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Web connections in ns-3, pages and downloads in the lab."""
+
+from __future__ import annotations
+
+from tcplearn.metrics.metric import LAB, NS3, Metric
+
+_GROUPS = (
+    ("syn_ack_lost", "connections that lost a SYN-ACK"),
+    ("studied", "connections under the startup policy studied"),
+    ("standard", "connections under the standard, in a mix"),
+)
+
+METRICS = (
+    Metric("connections", (NS3,), "web connections that began after the warm-up"),
+    Metric("connections_a_second", (NS3,), "new web connections a second that offer the level"),
+    Metric("connections_died", (NS3,), "web connections that gave up: none should"),
+    Metric("connections_unfinished", (NS3,), "without their first object when the run ended"),
+    Metric("connections_forced", (NS3,), "whose first SYN-ACK DelayBox dropped"),
+    *(Metric(f"connections_{group}", (NS3,), f"{of}, with their first object") for group, of in _GROUPS),
+    Metric(
+        "response_rtts",
+        (NS3,),
+        "time of a web connection's first object in round trips of the path without queues: the handshake "
+        "counts as one, whatever was lost in it, and the server's own time not at all; the least is 2",
+    ),
+    Metric(
+        "response_whole_ms",
+        (NS3,),
+        "time from the first SYN to the last byte of the first object, with all the waiting",
+    ),
+    Metric("response_bytes", (NS3,), "size of the first object"),
+    Metric("path_rtt_ms", (NS3,), "RTT of a connection's path without queues"),
+    Metric("handshake_ms", (NS3,), "from the first SYN to the SYN-ACK's arrival"),
+    Metric("syn_ack_retransmissions", (NS3,), "SYN-ACKs sent again by the server's timer"),
+    *(
+        Metric(f"mean_response_{group}_rtts", (NS3,), f"mean `response_rtts` of {of}")
+        for group, of in _GROUPS
+    ),
+    *(
+        Metric(f"mean_response_whole_{group}_ms", (NS3,), f"mean `response_whole_ms` of {of}")
+        for group, of in _GROUPS
+    ),
+    Metric("data_segments", (NS3,), "of all web responses, repeats included, the warm-up's too"),
+    Metric("link_loss_share", (NS3,), "packets that the bottleneck dropped, over those that came to it"),
+    Metric("link_loss_share_max", (NS3,), "the largest such share of a second"),
+    Metric("link_throughput_mbps", (NS3,), "of the bottleneck towards the clients, headers included"),
+    Metric("link_utilisation", (NS3,), "`link_throughput_mbps` over its rate"),
+    # of pages of one size that curl fetches (`[transfer.pages]`), a connection each
+    Metric("pages", (LAB,), "pages of this size"),
+    Metric("pages_lost", (LAB,), "of them, those whose handshake lost a packet on purpose"),
+    Metric("page_mean_ms", (LAB,), "mean time of a page, from the first SYN to its last byte"),
+    Metric("page_median_ms", (LAB,), "median of these times"),
+    Metric("page_p99_ms", (LAB,), "99th percentile of these times"),
+    Metric(
+        "page_after_handshake_mean_ms",
+        (LAB,),
+        "mean time of a page from the end of the handshake at the client",
+    ),
+    Metric("initial_window_mean_segments", (LAB,), "mean window that the sender's connections began with"),
+    Metric(
+        "handshake_packets_resent",
+        (LAB,),
+        "SYN-ACKs that the sender sent again: by its timer, and for a second SYN",
+    ),
+    # of downloads captured at both ends (`[transfer] captured`), and of SYN pings (`[transfer.places]`)
+    Metric(
+        "resent_at_sender_packets", (LAB,), "what tshark takes for retransmissions in a capture at the sender"
+    ),
+    Metric(
+        "resent_at_receiver_packets",
+        (LAB,),
+        "the same in a capture at the receiver, which sees no copy that was lost",
+    ),
+    Metric("pings_answered", (LAB,), "SYN pings of a site that were answered"),
+    Metric("ping_min_ms", (LAB,), "least RTT of these pings"),
+    Metric("ping_mean_ms", (LAB,), "mean RTT of these pings"),
+    Metric("ping_max_ms", (LAB,), "largest RTT of these pings"),
+)
