@@ -15,8 +15,8 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGTERM and SIGHUP, where nothing else was chosen for them (nohup ignores
-    SIGHUP). Only the first counts: a shell and its terminal both send SIGHUP, and systemd may send SIGHUP just
-    after SIGTERM, while what is temporary is being removed."""
+    SIGHUP). Only the first counts: a shell and its terminal both send SIGHUP, and systemd may send SIGHUP
+    just after SIGTERM, while what is temporary is being removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
