@@ -72,11 +72,11 @@ def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
 
 def test_miss_rates_and_seeds_that_cannot_be(here: Here) -> None:
     for words, problem in (
-        ((CAPTURE, "-e", "last", "--miss", "0.1"), "--miss: none of the estimators compared"),
-        (("--suite", CAPTURE.parent, "--miss", "0.9"), "--miss 0.9: give a share of the samples"),
-        (("--suite", CAPTURE.parent, "--seed", "1"), "--seed: a suite's intervals"),
+        (("replay", CAPTURE, "-e", "last", "--miss", "0.1"), "--miss: none of the estimators compared"),
+        (("suite", CAPTURE.parent, "--miss", "0.9"), "--miss 0.9: give a share of the samples"),
+        (("suite", CAPTURE.parent, "--seed", "1"), "no such option: --seed"),
     ):
-        status, out, error = here("replay", *words)
+        status, out, error = here(*words)
         assert (status, out, error.count("\n")) == (2, "", 1)
         assert problem in error
 

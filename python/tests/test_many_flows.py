@@ -49,7 +49,7 @@ def test_a_flow_takes_little_memory(tmp_path: Path, suite: bool, monkeypatch: py
         trace = interleaved(folder / "a.csv", flows)
         if suite:  # in this process, so that the peak is its own
             (folder / "long.csv").write_text("rtt_ms\n" + "".join(f"{20 + i % 7}\n" for i in range(600)))
-            peaks.append(peak_mb(Path("--suite"), [str(folder), "--jobs", "1", "-e", "linux"]))
+            peaks.append(peak_mb(folder, ["--jobs", "1", "-e", "linux"], "suite"))
         else:
             peaks.append(peak_mb(trace, []))
     less, more = peaks

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Resend policies in Python: golden vectors, requests over a path, and the table of `replay --resend`."""
+"""Resend policies in Python: golden vectors, requests over a path, and the table of `tcplearn resend`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ from tcplearn.replay.names import Names
 from tcplearn.replay.results import Row
 
 MAKE = Path(__file__).parents[2] / "bench" / "make_short_flows.py"
-REPLAY = [sys.executable, "-m", "tcplearn", "replay", "-q"]
+TCPLEARN = [sys.executable, "-m", "tcplearn"]
+REPLAY = [*TCPLEARN, "replay", "-q"]
 #: Of the peak memory, many flows to few; the closer the fewer they are: a kilobyte kept of each shows.
 MOST_RATIO, MOST_RATIO_OF_FEW, MOST_RATIO_OF_PARQUET, MOST_MB = 1.3, 1.13, 1.2, 300
 
@@ -45,8 +46,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
-def peak_mb(trace: Path, output: list[str]) -> float:
-    line = [sys.executable, "-S", "-c", PEAK_KB, *REPLAY, trace, *output]
+def peak_mb(trace: Path, more: list[str], verb: str = "replay") -> float:
+    line = [sys.executable, "-S", "-c", PEAK_KB, *TCPLEARN, verb, "-q", trace, *more]
     return int(subprocess.run(line, check=True, capture_output=True, text=True).stdout) / 1024
 
 

@@ -81,7 +81,7 @@ MADE: dict[str, Callable[[Path], object]] = {
     "trace.log": lambda path: path.write_text(_of("test_collect").TRACEROUTE),
     "log0": lambda path: path.write_bytes(b"".join(_of("test_trace_tlog").a_log())),
     "losses.parquet": lambda path: _of("losses_made_up").table(scenarios=4).write_parquet(path),
-    "traffic.py": lambda path: path.write_text(_of("test_live").TRAFFIC),
+    "traffic.py": lambda path: path.write_text(_of("test_watch").TRAFFIC),
     **{
         f"{name}.parquet": lambda path: _of("rtts_made_up").table(hosts=12).write_parquet(path)
         for name in ("hosts", "monday", "tuesday")

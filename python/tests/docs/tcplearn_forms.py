@@ -10,23 +10,23 @@ LIVE = "papers/nunes2014/live-1.toml"
 REPLAY = (
     Form(r"tcplearn replay -", "what tcpdump would write", ("tcplearn replay - < capture.pcap",)),
     Form(
-        r"tcplearn replay --live eth0((?: --for 5m)?)((?: --report \S+)?)",
+        r"tcplearn watch eth0((?: --for 5m)?)((?: --report \S+)?)",
         "an interface of its own, with traffic, for seconds; Ctrl-C would end it",
-        (with_traffic(r"tcplearn replay --live lo --for 2s --sender both\2"),),
+        (with_traffic(r"tcplearn watch lo --for 2s --sender both\2"),),
     ),
     Form(r"tcplearn replay -e median", NAME, ("tcplearn replay rtts.csv -e last",)),
     Form(r"tcplearn replay CAPTURE (.*)", NAME, (r"tcplearn replay capture.pcap \1",)),
     Form(r"tcplearn replay FILE (.*) -e", f"{NAME}; one more -e follows", (r"tcplearn replay rtts.csv \1",)),
     Form(
-        r"tcplearn replay --resend (?:\S*\.csv|FILE|my\.pcap)(.*)",
+        r"tcplearn resend (?:\S*\.csv|FILE|my\.pcap)(.*)",
         "fewer requests",
-        (r"tcplearn replay --resend rtts.csv --requests 1000\1",),
-        ("tcplearn replay --resend capture.pcap --requests 1000",),
+        (r"tcplearn resend rtts.csv --requests 1000\1",),
+        ("tcplearn resend capture.pcap --requests 1000",),
     ),
     Form(
-        r"tcplearn replay --suite \S+(.*)",
+        r"tcplearn suite \S+(.*)",
         "a folder of two short lists of RTTs",
-        (r"tcplearn replay --suite lists/ --jobs 1 --min-samples 300\1",),
+        (r"tcplearn suite lists/ --jobs 1 --min-samples 300\1",),
     ),
     Form(
         r"tcplearn study experts \S+ (--preset .*)",

@@ -49,8 +49,7 @@ def test_a_suites_workers_and_a_users_estimator_on_pythonpath(
     site = tmp_path / "site"
     with own_estimators.installed(site, monkeypatch):
         words = (
-            "replay",
-            "--suite",
+            "suite",
             traces,
             "--jobs",
             "2",

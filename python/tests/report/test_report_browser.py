@@ -43,7 +43,7 @@ def ping(folder: Path) -> Path:
 
 def suite(folder: Path) -> list[str]:
     (folder / "traces").mkdir()
-    return ["replay", "--suite", str(suite_traces.fill(folder / "traces")), "--restart", "50"]
+    return ["suite", str(suite_traces.fill(folder / "traces")), "--restart", "50"]
 
 
 def study(folder: Path) -> list[str]:

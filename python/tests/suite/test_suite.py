@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn replay --suite` from files to rows, tables and pages; each figure has a plain twin here."""
+"""`tcplearn suite` from files to rows, tables and pages; each figure has a plain twin here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def words(names: tuple[str, ...] = SOME) -> list[str]:
 
 
 def rows_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    assert main(["replay", "--suite", *arguments, "--format", "json", "-q", "--jobs", "1"]) == 0
+    assert main(["suite", *arguments, "--format", "json", "-q", "--jobs", "1"]) == 0
     rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
     return rows
 
@@ -175,7 +175,7 @@ def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer
             "-q",
         ]
         more = [*words(("last", "jacobson", plain_timer)), "--restart", "50"]
-        assert main(["replay", "--suite", str(traces), *more, *arguments]) == 0
+        assert main(["suite", str(traces), *more, *arguments]) == 0
         written.append((out.read_text(), re.sub(r"--jobs \d|\d\.json", "", page.read_text())))
     assert written[0] == written[1]
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_read_is_told_and_no_obstacle(
     (traces / "cut.csv.gz").write_bytes((traces / "deep" / "er" / "c.csv.gz").read_bytes()[:-3000])
     (traces / "gone.csv").symlink_to(traces / "nowhere")
     (traces / "empty.pcap").touch()
-    assert main(["replay", "--suite", str(traces), *words(), "--jobs", "2"]) == 0
+    assert main(["suite", str(traces), *words(), "--jobs", "2"]) == 0
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert all(line.startswith("tcplearn: warning: ") for line in lines)
@@ -199,7 +199,7 @@ def test_what_cannot_be_read_is_told_and_no_obstacle(
 
 def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of(capsys, str(traces), *words(), "--all")
-    assert main(["replay", "--suite", str(traces), *words(), "--all", "--jobs", "1"]) == 0
+    assert main(["suite", str(traces), *words(), "--all", "--jobs", "1"]) == 0
     out = capsys.readouterr().out
     for row in rows:
         assert fine_ratio(row["error_ratio"]) in out
@@ -207,13 +207,13 @@ def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFi
     assert "Shorter series: 1 of fewer than 500 samples" in out
     assert "make the intervals rough" in out
     more = ["--min-samples", "150", "-q", "--all", "--jobs", "1"]
-    assert main(["replay", "--suite", str(traces), *words(), *more]) == 0
+    assert main(["suite", str(traces), *words(), *more]) == 0
     assert "4 series of 150 samples or more" in capsys.readouterr().out
 
 
 def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = {r["estimator"]: r for r in rows_of(capsys, str(traces)) if r["group"] == "series"}
-    assert main(["replay", "--suite", str(traces)]) == 0
+    assert main(["suite", str(traces)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("No timer compared would have served this traffic better than Linux's.\n")
     assert "fires needlessly too often: 14 times, where 3 would do." in out
@@ -233,12 +233,12 @@ def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.Captu
 def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of(capsys, str(traces), *words(), "--restart", "60")
     target = tmp_path / "rows.parquet"
-    assert main(["replay", "--suite", str(traces), *words(), "--restart", "60", "--format", "csv", "-q"]) == 0
+    assert main(["suite", str(traces), *words(), "--restart", "60", "--format", "csv", "-q"]) == 0
     read = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [list(r) for r in read] == [list(r) for r in rows]
     assert [r["error_ratio"] for r in read] == [str(r["error_ratio"]) for r in rows]
     shown = ["--format", "parquet", "-q", "-o", str(target)]
-    assert main(["replay", "--suite", str(traces), *words(), "--restart", "60", *shown]) == 0
+    assert main(["suite", str(traces), *words(), "--restart", "60", *shown]) == 0
     frame = pl.read_parquet(target)
     assert frame.columns == list(TIDY)
     assert all(metrics.known(name, "replay") for name in frame["metric"])
@@ -258,7 +258,7 @@ def test_report_and_pictures(
     arguments = ["--report", str(page), "--pictures", str(folder), "--restart", "50", "--restart", "100"]
     arguments += ["--jobs", "1"]
     names = ("last", "jacobson", "experts", f"{plain_timer}:miss=0.1")
-    assert main(["replay", "--suite", str(traces), *words(names), *arguments, "-q"]) == 0
+    assert main(["suite", str(traces), *words(names), *arguments, "-q"]) == 0
     text = page.read_text()
     assert "&lt;b&gt;&amp;.csv" in text and "<b>&" not in text.split("<script")[0]
     assert "a miss rate of 10 % was requested" in text and "notes.txt" in text
@@ -278,13 +278,13 @@ def test_one_series_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "b.csv").write_text(suite_traces.csv(1, 600))
     report = ["--report", str(tmp_path / "out" / "page.html"), "--format", "json", "-q", "--jobs", "1"]
     (tmp_path / "out").mkdir()
-    assert main(["replay", "--suite", str(tmp_path), *report]) == 0
+    assert main(["suite", str(tmp_path), *report]) == 0
     row = json.loads(capsys.readouterr().out)[0]
     assert row["series"] == 2 and row["error_series"] == 1  # no ratio to an error of 0
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["replay", *arguments]) == 2
+    assert main(["suite", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert len(err.splitlines()) == 1, err
@@ -295,28 +295,24 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        ("--suite EMPTY", "no file in it; name a directory of traces"),
-        ("--suite BAD", "none of its files can be read: "),
-        ("--suite DIR --min-samples 5000", "no series of 5000 samples or more; the longest has 900"),
-        ("--suite DIR --flow zebra", "no series with 'zebra' in its name"),
-        ("--suite DIR -e jacobsen", "did you mean jacobson"),
-        ("--suite DIR -e last -e last:", "an estimator is named twice"),
-        ("--suite DIR DIR/a.csv", "FILE and --suite DIR; give one of them"),
-        ("--suite DIR --total", "a suite's rows are totals"),
-        ("--suite DIR/a.csv", "is a file"),
-        ("--suite DIR/absent", "no such directory; check the path"),
-        ("--suite DIR --match -e last", "none of the estimators compared has a miss rate"),
-        ("--suite DIR --jobs 0", "--jobs"),
-        ("--suite DIR --restart 1", "--restart"),
-        ("--suite DIR -o absent/rows.csv", "absent/rows.csv: cannot write"),
-        ("--suite DIR --sender nobody", "not a sender"),
-        ("DIR/a.csv --restart 50", "add --suite DIR"),
-        ("DIR/a.csv --jobs 2", "add --suite DIR"),
-        ("DIR/a.csv --no-match", "add --suite DIR"),
-        ("DIR/a.csv --fresh", "add --suite DIR"),
-        ("DIR/a.csv --slurm 2", "add --suite DIR"),
-        ("DIR/a.csv --scheduler here:1", "add --suite DIR"),
-        ("--suite DIR --scheduler here:1 --slurm 2", "give one of them"),
+        ("EMPTY", "no file in it; name a directory of traces"),
+        ("BAD", "none of its files can be read: "),
+        ("DIR --min-samples 5000", "no series of 5000 samples or more; the longest has 900"),
+        ("DIR --flow zebra", "no series with 'zebra' in its name"),
+        ("DIR -e jacobsen", "did you mean jacobson"),
+        ("DIR -e last -e last:", "an estimator is named twice"),
+        ("DIR/a.csv", "is a file"),
+        ("DIR/absent", "no such directory; check the path"),
+        ("DIR --match -e last", "none of the estimators compared has a miss rate"),
+        ("DIR DIR/a.csv", "unexpected extra argument"),
+        ("DIR --total", "no such option: --total"),
+        ("DIR --rank wait", "no such option: --rank"),
+        ("DIR --seed 1", "no such option: --seed"),
+        ("DIR --jobs 0", "--jobs"),
+        ("DIR --restart 1", "--restart"),
+        ("DIR -o absent/rows.csv", "absent/rows.csv: cannot write"),
+        ("DIR --sender nobody", "not a sender"),
+        ("DIR --scheduler here:1 --slurm 2", "give one of them"),
     ],
 )
 def test_bad_usage(
@@ -338,13 +334,13 @@ def test_a_users_estimator_that_fails(
     import my_estimator
 
     monkeypatch.setattr(my_estimator.RunningMedian, "predict_one", lambda self, x: math.nan)
-    assert "answered NaN" in refused(capsys, "--suite", str(traces), "-e", installed_example, "--jobs", "1")
+    assert "answered NaN" in refused(capsys, str(traces), "-e", installed_example, "--jobs", "1")
 
 
 def test_real_traces(capsys: pytest.CaptureFixture[str]) -> None:
     """Figures of real traces, roughly: what they hold is a few series of very different paths."""
     data = suite_traces.shared()
-    assert main(["replay", "--suite", str(data), "--format", "json", "--min-samples", "250", "-q"]) == 0
+    assert main(["suite", str(data), "--format", "json", "--min-samples", "250", "-q"]) == 0
     out, err = capsys.readouterr()
     rows = {r["estimator"]: r for r in json.loads(out) if r["group"] == "series"}
     assert "README.md" in err

@@ -44,7 +44,7 @@ def copies(folder: Path) -> list[str]:
 
 
 def replayed(capsys: pytest.CaptureFixture[str], folder: Path, *more: str) -> tuple[Any, str]:
-    assert main(["replay", "--suite", str(folder), *SOME, "--format", "json", *more]) == 0
+    assert main(["suite", str(folder), *SOME, "--format", "json", *more]) == 0
     out, said = capsys.readouterr()
     return json.loads(out), said
 
@@ -68,7 +68,7 @@ def test_copies_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         assert figures(rows) == figures(wanted)
         assert "6 series left out, whose samples are those of another: c copy.csv (as b.csv)," in said
         assert said.count("\n") == 1 and "and 3 more" in said
-    assert main(["replay", "--suite", str(many), *SOME]) == 0
+    assert main(["suite", str(many), *SOME]) == 0
     shown = capsys.readouterr().out
     assert "6 series left out" in shown and "more than chance" not in shown
     done = suite.run(many, measure.Options(estimators=NAMES))

@@ -89,7 +89,7 @@ def test_a_study_on_dask(
 def test_a_suite_on_dask_loses_a_worker_and_its_client(
     cluster: Cluster, many: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["replay", "--suite", str(many), *SLOW]
+    words = ["suite", str(many), *SLOW]
     client = subprocess.Popen(
         command(*words, "--scheduler", cluster.address), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -117,7 +117,7 @@ def test_a_suite_on_dask_loses_a_worker_and_its_client(
 def test_a_suite_goes_on_after_an_interrupt(
     many: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["replay", "--suite", str(many), *SLOW]
+    words = ["suite", str(many), *SLOW]
     process = subprocess.Popen(command(*words, "--jobs", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until_kept(3, own_cache, process)
     process.send_signal(signal.SIGTERM)
@@ -152,7 +152,7 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     slow = [w for k in range(1, 25) for w in ("-e", f"experts:n=1000,eta={k}")]
     more = ["--jobs", "2", "-o", str(out), "--format", "json", "--restart", "1000"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tcplearn", "replay", "--suite", str(tmp_path), *slow, *more],
+        [sys.executable, "-m", "tcplearn", "suite", str(tmp_path), *slow, *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -171,7 +171,7 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
 def test_what_determines_a_files_figures_determines_its_key(
     traces: Path, own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["replay", "--suite", str(traces), "-e", "last", "-e", "jacobson", "--jobs", "1"]
+    words = ["suite", str(traces), "-e", "last", "-e", "jacobson", "--jobs", "1"]
     rows_of(capsys, *words)
     first = kept(own_cache)
     files = len(first)
@@ -188,7 +188,7 @@ def test_what_determines_a_files_figures_determines_its_key(
     rows_of(capsys, *words)
     assert len(kept(own_cache)) == total + 2
     traces.rename(tmp_path / "elsewhere")
-    rows = rows_of(capsys, "replay", "--suite", str(tmp_path / "elsewhere"), *words[3:])
+    rows = rows_of(capsys, "suite", str(tmp_path / "elsewhere"), *words[2:])
     assert len(kept(own_cache)) == total + 2
     assert {r["error_worst_series"] for r in rows} <= {
         "a.csv",
@@ -201,7 +201,7 @@ def test_what_determines_a_files_figures_determines_its_key(
 def test_a_users_code_is_part_of_the_key(
     traces: Path, plain_timer: str, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["replay", "--suite", str(traces), "-e", plain_timer, "-q", "--jobs", "1"]
+    words = ["suite", str(traces), "-e", plain_timer, "-q", "--jobs", "1"]
     assert main(words) == 0
     files = len(kept(own_cache))
     assert main(words) == 0 and len(kept(own_cache)) == files > 0
@@ -226,10 +226,10 @@ def test_a_file_that_changes_while_it_is_read(
 
     with monkeypatch.context() as patched:
         patched.setattr(measure.Worker, "file", grown)
-        assert main(["replay", "--suite", str(traces), "-e", "last", "--jobs", "1", "-q"]) == 0
+        assert main(["suite", str(traces), "-e", "last", "--jobs", "1", "-q"]) == 0
     assert f"{traces / 'a.csv'}: changed while it was read" in capsys.readouterr().err
     files = len(kept(own_cache))
-    assert main(["replay", "--suite", str(traces), "-e", "last", "--jobs", "1", "-q"]) == 0
+    assert main(["suite", str(traces), "-e", "last", "--jobs", "1", "-q"]) == 0
     assert "changed" not in capsys.readouterr().err and len(kept(own_cache)) == files + 1
 
 
@@ -237,7 +237,7 @@ def test_a_cache_that_cannot_be_written(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    words = ["replay", "--suite", str(traces), "-e", "last", "--jobs", "1"]
+    words = ["suite", str(traces), "-e", "last", "--jobs", "1"]
     wanted = rows_of(capsys, *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert rows_of(capsys, *words) == wanted

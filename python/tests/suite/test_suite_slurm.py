@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`replay --suite --slurm` on a make-believe Slurm: sbatch starts the job on this machine, scancel ends it.
+"""`suite --slurm` on a make-believe Slurm: sbatch starts the job on this machine, scancel ends it.
 
 `python/tests/simulate/test_slurm.py` has a real one.
 """
@@ -69,7 +69,7 @@ def test_a_suite_as_slurm_jobs(
     folder.mkdir()
     for seed in range(FILES):
         (folder / f"{seed}.csv").write_text(suite_traces.csv(seed, 4000))
-    words = ["replay", "--suite", str(folder), *SLOW[:6]]
+    words = ["suite", str(folder), *SLOW[:6]]
     client = subprocess.Popen(
         [sys.executable, "-m", "tcplearn", *words, "--slurm", "2", "-q"],
         stdout=subprocess.PIPE,
@@ -93,7 +93,7 @@ def test_without_slurm_it_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
     folder.mkdir()
     (folder / "a.csv").write_text(suite_traces.csv(1, 600))
     run = subprocess.run(
-        [sys.executable, "-m", "tcplearn", "replay", "--suite", str(folder), "--slurm", "1", "-q"],
+        [sys.executable, "-m", "tcplearn", "suite", str(folder), "--slurm", "1", "-q"],
         capture_output=True,
         text=True,
         timeout=120,

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_is_measured_again(folder: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["replay", "--suite", str(folder), *WORDS]
+    words = ["suite", str(folder), *WORDS]
     assert main(words) == 0
     first = capsys.readouterr()
     one, other = sorted(own_cache.glob("suite/runs/*/*.json"))
@@ -46,7 +46,7 @@ def test_each_is_measured_again(folder: Path, own_cache: Path, capsys: pytest.Ca
 
 
 def test_whatever_is_wrong(folder: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["replay", "--suite", str(folder), *WORDS]) == 0
+    assert main(["suite", str(folder), *WORDS]) == 0
     capsys.readouterr()
     kept = Results(own_cache / "suite")
     job = measure.job(Seen.of(folder / "1.csv"), "1.csv", OPTIONS, matching=True)

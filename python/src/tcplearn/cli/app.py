@@ -6,46 +6,71 @@ from __future__ import annotations
 import io
 import shlex
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from tcplearn.cli import streams
+from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
-from tcplearn.cli.common import CLOSED, flush, say
+from tcplearn.cli.common import CLOSED, Work, flush, say
 from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
 from tcplearn.cli.papers import papers
 from tcplearn.cli.replay import replay
+from tcplearn.cli.resend import resend
 from tcplearn.cli.simulate import simulate
 from tcplearn.cli.study import study_app
+from tcplearn.cli.suite import suite
 from tcplearn.cli.train import train_app
+from tcplearn.cli.watch import watch
 from tcplearn.errors import FailedError, UserError, is_trace_error
 from tcplearn.interrupts import as_on_interrupt
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
+#: Each verb and its line in `tcplearn --help`, in the order of that.
+VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
+    "replay": (replay, "Compare estimators and timers on captures."),
+    "suite": (suite, "Compare them over every trace below a directory."),
+    "watch": (watch, "Compare them on what passes a network interface now."),
+    "resend": (resend, "Compare resend policies on the RTTs of captures."),
+    "causes": (causes, "Name the cause of each fast retransmit of captures."),
+    "study": (study_app, "Study an estimator's parameters on your traces."),
+    "estimators": (estimators_app, "List the estimators, or one estimator's parameters."),
+    "collect": (collect, "Measure round-trip times and hops of hosts, by TCP."),
+    "train": (train_app, "Train a model of the core on labelled data."),
+    "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
+    "lab": (lab_app, "Run real Linux TCP over emulated networks."),
+    "module": (module_app, "Install, look at or remove the kernel module."),
+    "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
+    "papers": (papers, "Write a paper's pages, its printed numbers beside ours."),
+}
+
+
+class _InOrder(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*VERBS]
+
+
 app = typer.Typer(
     name="tcplearn",
+    cls=_InOrder,
     help="Compare RTT estimators and retransmission timers on your own captures.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("replay")(replay)
-app.command("collect")(collect)
-app.add_typer(estimators_app, name="estimators")
-app.add_typer(study_app, name="study")
-app.add_typer(train_app, name="train")
-app.command("simulate")(simulate)
-app.add_typer(lab_app, name="lab")
-app.add_typer(module_app, name="module")
-app.add_typer(first_rto_app, name="first-rto")
-app.command("papers")(papers)
+for _name, (_verb, _line) in VERBS.items():
+    if isinstance(_verb, typer.Typer):
+        app.add_typer(_verb, name=_name, short_help=_line)
+    else:
+        app.command(_name, short_help=_line)(_verb)
 
 
 def version() -> str:
@@ -125,8 +150,7 @@ def _clear() -> None:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    nouns = [group.name for group in (*app.registered_commands, *app.registered_groups)]
-    command = next((a for a in arguments if a in nouns), "")
+    command = next((a for a in arguments if a in VERBS), "")
     first = message.strip().rstrip(".")
     say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE

@@ -1,33 +1,43 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn replay --loss`: the cause of each fast retransmit, by each classifier."""
+"""`tcplearn causes`: the cause of each fast retransmit, by each classifier."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from tcplearn.cli import options as o
 from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, write
-from tcplearn.cli.options import FormatName
-from tcplearn.errors import UserError
 
 if TYPE_CHECKING:
     from tcplearn.output.rows import Record
 
 
 def causes(
-    files: list[Path],
-    out: Outputs,
-    sender: str,
-    arithmetic: str,
-    flow: str,
-    truth: Path | None,
-    *,
-    everything: bool,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures.")],
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV or Parquet of who dropped the packets: time_us, truth, flow.",
+            show_default=False,
+        ),
+    ] = None,
+    arithmetic: o.Arithmetic = o.ArithmeticName.double,
+    sender: o.Sender = "auto",
+    flow: o.Flow = "",
+    all: Annotated[bool, typer.Option("--all", help="In the table every fast retransmit.")] = False,
+    format: o.Format = o.FormatName.table,
+    output: o.Output = None,
+    quiet: o.Quiet = False,
 ) -> Work:
+    """Name the cause of each fast retransmit of captures, congestion or random, by each classifier."""
+    out = Outputs(format, output, quiet=quiet)
+
     def work(command: str) -> None:
-        if out.report or out.pictures:
-            raise UserError("--loss gives a table, JSON, CSV or Parquet; leave --report and --pictures out")
         for path in files:
             check_readable(path)
         out.check([*files, *([truth] if truth else [])])
@@ -35,8 +45,9 @@ def causes(
         from tcplearn.output import terminal
         from tcplearn.replay import causes as replayed
 
+        side = o.checked_sender(sender)
         with progress_bar(out.quiet) as progress:
-            result = replayed.run(files, sender, arithmetic, flow, truth, progress)
+            result = replayed.run(files, side, arithmetic.value, flow, truth, progress)
         for warning in result.warnings:
             say(f"warning: {warning}")
         records = [record for found in result.found for record in found.records(with_truth=truth is not None)]
@@ -46,11 +57,11 @@ def causes(
 
             tables = [replayed.summary(result)]
             if result.found:
-                tables.append(replayed.table(result, everything))
+                tables.append(replayed.table(result, all))
             return Group(*(terminal.titled(table, console) for table in tables))
 
         result.made_by["command"] = command
-        if out.format is FormatName.parquet:
+        if out.format is o.FormatName.parquet:
             _write_parquet(records, result.made_by, out.output)
         else:
             out.write(document, lambda: (), result.made_by, wide=records)

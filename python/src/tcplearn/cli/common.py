@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcplearn import errors
+from tcplearn.cli import options as o
 from tcplearn.cli.options import FormatName
 from tcplearn.errors import FailedError, UserError, printable
 
@@ -81,11 +82,11 @@ def _same(one: Path, other: Path) -> bool:
 class Outputs:
     """Where results go, and in what shape."""
 
-    format: FormatName
-    output: Path | None
-    report: Path | None = None
-    pictures: Path | None = None
-    quiet: bool = False
+    format: o.Format = FormatName.table
+    output: o.Output = None
+    report: o.Report = None
+    pictures: o.Pictures = None
+    quiet: o.Quiet = False
 
     def check(self, sources: Sequence[Path] = ()) -> None:
         """Refuse before the long work, not after it."""
@@ -221,9 +222,17 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
         yield lambda share, text: bar.update(task, completed=share, description=printable(text))
 
 
-def where(jobs: int | None, scheduler: str, slurm: int, *, fresh: bool) -> Where:
-    """Where work on traces is done, as options say."""
-    from tcplearn.jobs import Place
-    from tcplearn.replay.trace_jobs import Where
+@dataclass(frozen=True)
+class Workers:
+    """Where work on traces is done, and whether what is kept of it counts."""
 
-    return Where(Place(jobs or 0, scheduler, slurm), fresh, say)
+    jobs: o.Jobs = None
+    scheduler: o.Scheduler = ""
+    slurm: o.Slurm = 0
+    fresh: o.Fresh = False
+
+    def where(self) -> Where:
+        from tcplearn.jobs import Place
+        from tcplearn.replay.trace_jobs import Where
+
+        return Where(Place(self.jobs or 0, self.scheduler, self.slurm), self.fresh, say)

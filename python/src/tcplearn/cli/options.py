@@ -44,12 +44,12 @@ Estimators = Annotated[
         help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn estimators` lists them.",
     ),
 ]
-Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the estimators run in.")]
+Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the algorithms run in.")]
 Sender = Annotated[
     str,
     typer.Option(
         metavar="WHO",
-        help="Whose timers are replayed: auto, near, far, client, server, both or ADDR[:PORT].",
+        help="The end whose sending is judged: auto, near, far, client, server, both or ADDR[:PORT].",
     ),
 ]
 EveryAck = Annotated[
@@ -58,13 +58,19 @@ EveryAck = Annotated[
 Unit = Annotated[
     str, typer.Option(metavar="UNIT", help="Of numbers without one: s, ms, us or ns.", show_default=False)
 ]
-MinSamples = Annotated[
-    int | None,
+MinSamples = Annotated[int, typer.Option(metavar="N", min=1, help="Flows with fewer samples are not judged.")]
+Miss = Annotated[
+    float | None,
     typer.Option(
-        metavar="N",
-        min=1,
-        help="Flows with fewer samples are not judged (30; in a suite 500).",
+        metavar="RATE",
+        help="Share of samples that may outlast a timer that takes one (conformal), as 0.001.",
         show_default=False,
+    ),
+]
+MinRto = Annotated[
+    float,
+    typer.Option(
+        metavar="X", min=0, max=4_000_000, help="A floor put on every RTO alike.", show_default=False
     ),
 ]
 Flow = Annotated[
@@ -72,17 +78,17 @@ Flow = Annotated[
 ]
 
 # what is written
-All = Annotated[
-    bool, typer.Option("--all", help="Every estimator, and in the table every column and each flow.")
-]
+All = Annotated[bool, typer.Option("--all", help="Every estimator, table, column and flow.")]
 Rank = Annotated[
     RankName,
     typer.Option(
-        help="What rows are sorted by: the timer's verdict, mean RTO, needless timeouts, error of prediction "
-        "or miss rate."
+        help="Sort rows by the timer's verdict, mean RTO, needless timeouts, prediction error or miss rate."
     ),
 ]
-Format = Annotated[FormatName, typer.Option(help="How the results are written.")]
+Total = Annotated[bool, typer.Option("--total", help="Add totals over all flows to the results.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the resamples behind the intervals.")]
+FORMAT_HELP = "How results are written."
+Format = Annotated[FormatName, typer.Option(help=FORMAT_HELP)]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
@@ -92,7 +98,7 @@ Report = Annotated[
     typer.Option(metavar="FILE.html", help="Write a report with pictures: one file, works offline."),
 ]
 Pictures = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write each picture of the report as PNG and SVG.")
+    Path | None, typer.Option(metavar="DIR", help="Write the report's pictures as PNG and SVG.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")]
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, where
+from tcplearn.cli.common import Outputs, Work, Workers, check_readable, progress_bar, say, warn_of_repeats
+from tcplearn.cli.groups import with_groups
 from tcplearn.errors import UserError
 
 study_app = typer.Typer(rich_markup_mode=None, help="Study an estimator's parameters on your traces.")
@@ -34,8 +35,10 @@ def _numbers(option: str, given: str) -> tuple[float, ...] | None:
 
 
 @study_app.command("experts")
+@with_groups
 def experts(
     files: o.Traces,
+    *,
     n: Annotated[
         str, typer.Option("--n", metavar="LIST", help="Numbers of experts.", show_default=False)
     ] = "",
@@ -55,19 +58,10 @@ def experts(
         int, typer.Option(metavar="N", min=2, help="Flows with fewer samples are left out.")
     ] = 30,
     flow: o.Flow = "",
-    format: o.Format = o.FormatName.table,
-    output: o.Output = None,
-    report: o.Report = None,
-    pictures: o.Pictures = None,
-    jobs: o.Jobs = None,
-    scheduler: o.Scheduler = "",
-    slurm: o.Slurm = 0,
-    fresh: o.Fresh = False,
-    quiet: o.Quiet = False,
+    out: Outputs,
+    workers: Workers,
 ) -> Work:
     """N, learning rate and sharing rate of the experts framework: every triple on your traces."""
-
-    out = Outputs(format, output, report, pictures, quiet)
 
     def work(command: str) -> None:
         for path in files:
@@ -88,19 +82,19 @@ def experts(
             flow=flow,
             **{key: values for key, values in grids.items() if values},
         )
-        with progress_bar(quiet) as progress:
-            result = study.run(files, options, progress, where(jobs, scheduler, slurm, fresh=fresh))
+        with progress_bar(out.quiet) as progress:
+            result = study.run(files, options, progress, workers.where())
             result.made_by["command"] = command
             rows = study.rows(result)
-            if report or pictures:
+            if out.report or out.pictures:
                 from tcplearn.report import study as reports
 
                 progress and progress(1.0, "drawing")
-                reports.write(result, rows, report, pictures)
+                reports.write(result, rows, out.report, out.pictures)
         for warning in result.warnings:
             say(f"warning: {warning}")
         out.write(
-            lambda console: study_tables.document(result, rows, console, quiet=quiet),
+            lambda console: study_tables.document(result, rows, console, quiet=out.quiet),
             lambda: study.tidied(result, rows),
             result.made_by,
             wide=rows,

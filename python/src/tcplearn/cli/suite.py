@@ -1,34 +1,55 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn replay --suite DIR`: what it does once its options are read."""
+"""`tcplearn suite`: estimators over every trace below a directory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from tcplearn.cli.common import Outputs, Work, progress_bar, say
-from tcplearn.cli.options import FormatName
+import typer
+
+from tcplearn.cli import options as o
+from tcplearn.cli.common import Outputs, Work, Workers, progress_bar, say
+from tcplearn.cli.compared import Compared
+from tcplearn.cli.groups import with_groups
 
 if TYPE_CHECKING:
-    from tcplearn.replay.trace_jobs import Where
     from tcplearn.suite.suite import Suite
 
 #: Of more problems than this the rest is only counted.
 PROBLEMS_SHOWN = 20
 
 
+@dataclass(frozen=True)
+class InSuite(Compared):
+    min_samples: o.MinSamples = 500
+
+
+@with_groups
 def suite(
-    directory: Path,
-    checked: Callable[[int], dict[str, Any]],
-    out: Outputs,
-    restart: Sequence[int],
-    match: bool | None,
-    where: Callable[[], Where],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Of captures or tables of samples, at any depth.")
+    ],
     *,
-    everything: bool = False,
+    asked: InSuite,
+    unit: o.Unit = "",
+    restart: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", min=2, help="Also fresh starts of N samples; may be repeated."),
+    ] = None,
+    match: Annotated[
+        bool | None,
+        typer.Option(
+            "--match/--no-match",
+            help="Compare waits at equal miss rates (where a timer has one to choose).",
+            show_default=False,
+        ),
+    ] = None,
+    out: Outputs,
+    workers: Workers,
 ) -> Work:
-    """`checked`: the options shared with a replay, by the least number of samples to judge."""
+    """Replay every trace below a directory, and compare estimators and timers over their series."""
 
     def work(command: str) -> None:
         out.check()
@@ -38,13 +59,14 @@ def suite(
         from tcplearn.suite import rows as suite_rows
 
         options = measure.Options(
-            **checked(measure.MIN_SAMPLES),
-            restarts=tuple(sorted(set(restart))),
+            **asked.checked(),
+            unit=o.checked_unit(unit),
+            restarts=tuple(sorted(set(restart or ()))),
             match=match,
             curves=bool(out.report or out.pictures),
         )
         with progress_bar(out.quiet) as progress:
-            result: Suite = suite.run(directory, options, progress, where())
+            result: Suite = suite.run(directory, options, progress, workers.where())
             result.made_by["command"] = command
             rows = suite_rows.rows(result)
             if out.report or out.pictures:
@@ -53,7 +75,7 @@ def suite(
                 progress and progress(1.0, "drawing")
                 reports.write(result, rows, out.report, out.pictures)
         lines = shortened([*result.problems, *result.warnings], "--report lists them")
-        in_table = out.format is FormatName.table and not out.quiet
+        in_table = out.format is o.FormatName.table and not out.quiet
         for warning in [*lines, *([] if in_table else copies.sentence(result.copies))]:
             say(f"warning: {warning}")
         out.write(
@@ -62,7 +84,7 @@ def suite(
                 rows,
                 console,
                 quiet=out.quiet,
-                everything=everything,
+                everything=asked.all,
                 reported=out.report is not None,
             ),
             lambda: suite_rows.tidied(result, rows),

@@ -78,7 +78,7 @@ def run(
         source = printable(path)
         trace = open_trace(path, options=TraceOptions(sender, events=True))
         if trace.kind != "capture":
-            raise UserError(f"{source}: a {trace.kind}; only a capture has the ACKs that --loss needs")
+            raise UserError(f"{source}: a {trace.kind}; only a capture has the ACKs that this needs")
         held: dict[int, list[dict[str, Any]]] = {}
         for batch in trace.batches():
             events: Any = batch["events"]

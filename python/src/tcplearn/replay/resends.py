@@ -145,7 +145,7 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
         if progress:
             progress((k + 1) / len(files), path.name)
     if not out.runs:
-        raise UserError(f"--resend: no flow has {paths.LEAST_SAMPLES} samples")
+        raise UserError(f"no flow has {paths.LEAST_SAMPLES} samples")
     return out
 
 

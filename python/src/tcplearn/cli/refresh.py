@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is captured just now: its table refreshed in place until Ctrl-C or the end of a time."""
+"""The table of what is read as it comes, refreshed in place until Ctrl-C or the end of a time."""
 
 from __future__ import annotations
 
@@ -44,25 +44,12 @@ def seconds(text: str) -> float:
     return float(found[1]) * _SECONDS[found[2]]
 
 
-def sources(interface: str, duration: str, files: list[Path]) -> list[Path | Interface]:
-    """What is read: the files, or the interface."""
-    if not interface:
-        if duration and not any(map(_is_pipe, files)):
-            raise UserError("--for is of --live or of a pipe; add --live IFACE")
-        return [*files]
-    if files:
-        raise UserError("FILE and --live IFACE; give one of them")
-    from tcplearn.traces import Interface
-
-    return [Interface(interface)]
-
-
-def _is_pipe(path: Path) -> bool:
+def is_pipe(path: Path) -> bool:
     return str(path) == "-" or (path.exists() and not path.is_file())
 
 
 def any_live(sources: Sequence[Path | Interface]) -> bool:
-    return any(not isinstance(source, Path) or _is_pipe(source) for source in sources)
+    return any(not isinstance(source, Path) or is_pipe(source) for source in sources)
 
 
 def on_terminal(outputs: Outputs) -> bool:
@@ -71,7 +58,7 @@ def on_terminal(outputs: Outputs) -> bool:
     return shown and sys.stdout.isatty()
 
 
-class Watch:
+class Refresh:
     """Called while something live is read: refreshes what is seen, and ends it."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is captured just now: from an interface that nobody else uses, and from pipes."""
+"""`tcplearn watch` on an interface that nobody else uses, and `tcplearn replay` of pipes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ import pytest
 from samples import PEAK_MB, ROOT
 from tcplearn.cli import main
 from tcplearn.cli.common import Outputs
-from tcplearn.cli.live import on_terminal
 from tcplearn.cli.options import FormatName
+from tcplearn.cli.refresh import on_terminal
 from tcplearn.replay import replay
 
-REPLAY = [sys.executable, "-m", "tcplearn", "replay"]
+REPLAY, WATCH = ([sys.executable, "-m", "tcplearn", verb] for verb in ("replay", "watch"))
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 STATE = re.compile(r"(\d+) s, ([\d,]+) packets?(; no round trip yet)?; Ctrl-C ends and keeps the table")
 
@@ -79,7 +79,7 @@ def alone() -> list[str]:
 def beside_traffic(requests: int, command: str) -> list[str]:
     """Run a shell's command while there is traffic."""
     script = f'"{sys.executable}" -c "$0" {requests} 1 & {command}; code=$?; wait; exit $code'
-    return ["sh", "-c", script, TRAFFIC, *REPLAY]
+    return ["sh", "-c", script, TRAFFIC, *WATCH]
 
 
 class Terminal:
@@ -130,7 +130,7 @@ def terminal() -> Iterator[Callable[..., Terminal]]:
 
 
 def test_an_interface_in_a_pipe_gives_the_final_result_only(alone: list[str]) -> None:
-    command = beside_traffic(500, '"$@" --live lo --for 4s --sender both')
+    command = beside_traffic(500, '"$@" lo --for 4s --sender both')
     run = subprocess.run([*alone, *command], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")
     assert not STATE.search(run.stdout) and "\x1b" not in run.stdout
@@ -145,11 +145,11 @@ def test_an_interface_gives_what_its_capture_gives(alone: list[str], tmp_path: P
     script = f"""
 dumpcap -q -i lo -w {capture} &
 dumpcap=$!
-"$@" --live lo {words} -o {seen} &
+"$@" lo {words} -o {seen} &
 "{sys.executable}" -c "$0" 400 2 && sleep 2
 kill -TERM $dumpcap $! && wait $dumpcap && wait $!
 """
-    command = [*alone, "sh", "-c", script, TRAFFIC, *REPLAY]
+    command = [*alone, "sh", "-c", script, TRAFFIC, *WATCH]
     subprocess.run(command, capture_output=True, timeout=60, check=True)
     of_file = subprocess.run([*REPLAY, capture, *words.split()], capture_output=True, timeout=60, check=True)
     live, filed = json.loads(seen.read_text()), json.loads(of_file.stdout)
@@ -178,7 +178,7 @@ def test_an_interface_on_a_terminal_refreshes_until_ctrl_c(
         while not connected_alone(traffic.pid):
             assert traffic.poll() is None
             time.sleep(0.05)
-        screen = terminal(*inside, *REPLAY, "--live", "lo", "--sender", "both")
+        screen = terminal(*inside, *WATCH, "lo", "--sender", "both")
         screen.wait_for(lambda text: len(STATE.findall(text)) >= 4)
         states = STATE.findall(screen.text)
         packets = [int(count.replace(",", "")) for _, count, _ in states]
@@ -316,16 +316,24 @@ def test_memory_of_a_long_stream_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--live", "lo", CAPTURE], "FILE and --live IFACE; give one of them"),
-        (["--for", "3s", CAPTURE], "--for is of --live or of a pipe; add --live IFACE"),
-        (["--live", "lo", "--for", "soon"], "--for soon: not a time; give it as 30s, 5m or 1h"),
-        (["--live", "lo", "--for", "0s"], "--for 0s: not a time; give it as 30s, 5m or 1h"),
-        (["--live", "lo", "--suite", ROOT], "--live and --for: a suite is of files; leave them out"),
+        (
+            ["replay", CAPTURE, "--for", "3s"],
+            "--for: no pipe is read; leave it out, or see `tcplearn watch --help`",
+        ),
+        (["watch", "lo", "--for", "soon"], "--for soon: not a time; give it as 30s, 5m or 1h"),
+        (["watch", "lo", "--for", "0s"], "--for 0s: not a time; give it as 30s, 5m or 1h"),
+        (
+            ["watch", "lo", "x.pcap"],
+            "got unexpected extra argument(s) (x.pcap); see `tcplearn watch --help`",
+        ),
+        (["watch", "lo", "--unit", "ms"], "no such option: --unit"),
+        (["watch"], "missing argument 'IFACE'; see `tcplearn watch --help`"),
     ],
 )
 def test_what_cannot_be(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["replay", *map(str, words)]) == 2
-    assert capsys.readouterr() == ("", f"tcplearn: {problem}\n")
+    assert main([*map(str, words)]) == 2
+    out, error = capsys.readouterr()
+    assert (out, error.count("\n")) == ("", 1) and error.startswith(f"tcplearn: {problem}")
 
 
 def test_interfaces_that_cannot_be_read(alone: list[str]) -> None:
@@ -335,6 +343,6 @@ def test_interfaces_that_cannot_be_read(alone: list[str]) -> None:
         ([], "none0", "none0: no such interface; `ip link` lists them, `any` is all of them"),
         (bare, "lo", f"lo: {root} lo` into `tcplearn replay -`"),
     ):
-        command = [*alone, *beginning, *REPLAY, "--live", interface, "--for", "1s"]
+        command = [*alone, *beginning, *WATCH, interface, "--for", "1s"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert (run.returncode, run.stdout, run.stderr) == (2, "", f"tcplearn: {problem}\n")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn resend`: thin requests over a trace's RTTs, by each resend policy."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tcplearn.cli import common
+from tcplearn.cli import options as o
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class FormatName(enum.StrEnum):
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def resend(
+    files: o.Traces,
+    losses: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Processes of losses, as none,iid1,fade_long.",
+            show_default="all of them",
+        ),
+    ] = "",
+    requests: Annotated[
+        int,
+        typer.Option(metavar="N", min=1000, max=10_000_000, help="Requests under each process and policy."),
+    ] = 12_000,
+    timestamps: Annotated[
+        bool,
+        typer.Option("--timestamps/--no-timestamps", help="Whether ACKs say which sending they answer."),
+    ] = True,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the requests and losses drawn.")] = 0,
+    arithmetic: o.Arithmetic = o.ArithmeticName.double,
+    sender: o.Sender = "auto",
+    every_ack: o.EveryAck = False,
+    unit: o.Unit = "",
+    flow: o.Flow = "",
+    format: Annotated[FormatName, typer.Option(help=o.FORMAT_HELP)] = FormatName.table,
+    output: o.Output = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the picture here, as resends.svg.")
+    ] = None,
+    quiet: o.Quiet = False,
+) -> common.Work:
+    """Compare resend policies by the response times of thin requests over the RTTs of captures."""
+    out = common.Outputs(o.FormatName(format.value), output, None, pictures, quiet)
+
+    def work(command: str) -> None:
+        for path in files:
+            common.check_readable(path)
+        out.check(files)
+
+        from tcplearn.output import terminal
+        from tcplearn.replay import resend_paths, resends
+        from tcplearn.traces import TraceOptions
+
+        trace = TraceOptions(o.checked_sender(sender), every_ack, unit=o.checked_unit(unit))
+        named = resend_paths.processes(losses)
+        setup = resends.Setup(named, requests, seed, timestamps, arithmetic.value, flow, trace)
+        with common.progress_bar(quiet) as progress:
+            result = resends.run(files, setup, progress)
+        for warning in result.warnings:
+            common.say(f"warning: {warning}")
+        result.made_by["command"] = command
+        if pictures:
+            from tcplearn.report import resend_chart
+
+            resend_chart.write(resends.summaries(result), pictures)
+
+        def document(console: Console) -> Any:
+            return terminal.titled(resends.table(result), console)
+
+        out.write(document, lambda: (), result.made_by, wide=[run.record() for run in result.runs])
+
+    return work

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The work of `replay` and `watch`: what is read is replayed, shown and written."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tcplearn.cli import options as o
+from tcplearn.cli import refresh
+from tcplearn.cli.common import Outputs, print_, progress_bar, say
+from tcplearn.cli.compared import Compared
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from tcplearn.output.rows import Record
+    from tcplearn.replay.results import Replay, Row
+    from tcplearn.traces import Interface
+
+
+@dataclass(frozen=True)
+class Replayed(Compared):
+    """What is compared, and how its table looks."""
+
+    rank: o.Rank = o.RankName.timer
+    total: o.Total = False
+    seed: o.Seed = 0
+
+    def render(self, result: Replay, console: Console, out: Outputs) -> RenderableType:
+        from tcplearn.replay import tables
+
+        return tables.document(
+            result,
+            console,
+            quiet=out.quiet,
+            total=self.total,
+            everything=self.all,
+            rank=self.rank.value,
+            reported=out.report is not None,
+        )
+
+
+def run_replay(
+    command: str,
+    sources: Sequence[Path | Interface],
+    unit: str,
+    duration_s: float,
+    asked: Replayed,
+    out: Outputs,
+) -> None:
+    """Reads `sources` until they end; what is live among them, for `duration_s`."""
+    from tcplearn.output import rows as kinds
+    from tcplearn.replay import replay, tables
+    from tcplearn.replay.results import IDENTITY, KEYS, tidied
+
+    options = replay.Options(**asked.checked(), unit=o.checked_unit(unit), seed=asked.seed)
+    live = refresh.any_live(sources)
+    grows = live and refresh.on_terminal(out)
+
+    def render(result: Replay, console: Console) -> RenderableType:
+        return asked.render(result, console, out)
+
+    def run(sink: replay.Sink | None = None) -> Replay:
+        with progress_bar(out.quiet or grows) as progress:
+            watch = refresh.Refresh(duration_s, render if grows else None, progress) if live else None
+            with watch.at_work() if watch else contextlib.nullcontext():
+                result = replay.run(sources, options, progress, watch, sink, all_rows=False)
+            result.made_by["command"] = command  # quoted as a shell wants it
+            _draw(result, out, progress)
+        for warning in result.warnings:
+            say(f"warning: {warning}")
+        return result
+
+    if out.format is o.FormatName.table:
+        result = run()
+        print_(lambda console: render(result, console), out.output)
+        out.announce()
+        return
+    made_by = {**replay.made_by(options), "command": command}
+    tidy = out.format is o.FormatName.parquet
+
+    def records(rows: Iterable[Row]) -> Iterable[Record]:
+        return tidied(rows, made_by) if tidy else kinds.stamped((r.record() for r in rows), made_by)
+
+    with out.rows(made_by, [*IDENTITY, *KEYS, *(k for k in kinds.STAMP if k in made_by)]) as add:
+        result = run(lambda rows: add(records(rows)))
+        if asked.total or tables.pooled(result):
+            add(result.tidy(result.totals) if tidy else records(result.totals))
+    out.announce()
+
+
+def _draw(result: Replay, out: Outputs, progress: Callable[[float, str], None] | None) -> None:
+    if not (out.report or out.pictures):
+        return
+    from tcplearn import report as reports
+
+    if out.report:
+        progress and progress(1.0, "writing the report")
+        reports.write_html(result, out.report)
+    if out.pictures:
+        progress and progress(1.0, "drawing pictures")
+        reports.write_pictures(result, out.pictures)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn watch`: estimators over what passes a network interface."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tcplearn.cli import refresh
+from tcplearn.cli.common import Outputs, Work
+from tcplearn.cli.groups import with_groups
+from tcplearn.cli.run_replay import Replayed, run_replay
+
+
+@with_groups
+def watch(
+    interface: Annotated[str, typer.Argument(metavar="IFACE", help="A network interface; any: all of them.")],
+    *,
+    asked: Replayed,
+    duration: Annotated[
+        str,
+        typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False),
+    ] = "",
+    out: Outputs,
+) -> Work:
+    """Replay what passes a network interface until Ctrl-C; on a terminal the table refreshes."""
+    duration_s = refresh.seconds(duration)
+
+    def work(command: str) -> None:
+        out.check()
+
+        from tcplearn.traces import Interface
+
+        run_replay(command, [Interface(interface)], "", duration_s, asked, out)
+
+    return work

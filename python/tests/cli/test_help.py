@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `--help` of each verb looks like on a terminal of 80 columns and 24 lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcplearn.cli import main, man
+
+COMMANDS = list(man.walk(man.root()))
+COLUMNS, SCREEN = 80, 24
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    monkeypatch.setenv("TERMINAL_WIDTH", str(COLUMNS))
+
+
+def help_of(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert main([*words, "--help"]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.page)
+def test_it_fits_two_screens(command: man.Command, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = help_of(command.words[1:], capsys)
+    assert len(lines) <= 2 * SCREEN and max(map(len, lines)) <= COLUMNS
+
+
+def test_each_verb_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = help_of((), capsys)
+    verbs = [command.words[1] for command in COMMANDS[0].commands]
+    below = lines[lines.index("Commands:") + 1 :]
+    assert [line.split()[0] for line in below] == verbs and not [line for line in below if "..." in line]
+    assert verbs[:6] == ["replay", "suite", "watch", "resend", "causes", "study"]
+
+
+def test_no_option_says_of_which_other_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that means something only beside another one is of a verb of its own."""
+    for command in COMMANDS:
+        assert "Of --" not in "\n".join(help_of(command.words[1:], capsys)), command.page
