@@ -22,8 +22,10 @@ BIN := $(VENV)/bin
 # what is imported is compiled then: a small part of it all
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-compile
 NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
+# A hash of these names: a file that is gone changes it.
+names = $(firstword $(shell printf '%s\n' $(sort $(1)) | cksum))
 # an editable installation knows the modules that there were: others, and it is done again
-MODULES := build/.modules-$(firstword $(shell find python/src/tcplearn -name '*.py' | LC_ALL=C sort | cksum))
+MODULES := build/.modules-$(call names,$(shell find python/src/tcplearn -name '*.py'))
 FUZZ_SECONDS ?= 15
 CLONES := $(BIN)/jscpd --config .jscpd.json
 CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
@@ -61,8 +63,6 @@ build/ns3/.packages: Makefile
 ns3-build: ns3
 	@ninja -C build/ns3 --quiet
 
-# A hash of these names: a file that is gone changes it.
-names = $(firstword $(shell printf '%s\n' $(sort $(1)) | cksum))
 NS3_FILES := $(shell find core/include core/src ns3 vectors -type f) Makefile
 NS3_PASSED := build/passed/ns3-test-$(call names,$(NS3_FILES))
 ns3-test: $(NS3_PASSED)
@@ -101,8 +101,9 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 	@touch $@
 
 # What needs no package but the compilers is built while the other packages are installed; then what is left is built,
-# then it is checked: as many at a time as there are processors, each timed (tools/test-times). What one check builds no other builds: they run
-# beside each other. Where the lab's guests are kept (build/guests), many tests wait, and pytest has a process more.
+# then it is checked: as many at a time as there are processors, each timed (tools/test-times). What one check builds no
+# other builds: they run beside each other. Where the lab's guests are kept (build/guests), many tests wait, and pytest
+# has a process more.
 JOBS := $(shell nproc)
 PYTESTS = $$(($(JOBS) + $(if $(wildcard build/guests/*),1,0)))
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target

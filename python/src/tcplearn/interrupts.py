@@ -21,13 +21,15 @@ def as_on_interrupt() -> Iterator[None]:
         yield
         return
 
-    ours = [number for number in ENDING if signal.getsignal(number) == signal.SIG_DFL]
+    ending = False
 
     def interrupt(_number: int, _frame: object) -> None:
-        for number in ours:
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        nonlocal ending
+        if not ending:  # ignored by the system instead, one that has come already would be a traceback
+            ending = True
+            raise KeyboardInterrupt
 
+    ours = [number for number in ENDING if signal.getsignal(number) == signal.SIG_DFL]
     for number in ours:
         signal.signal(number, interrupt)
     try:

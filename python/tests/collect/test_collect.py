@@ -50,6 +50,12 @@ Tracing the path to site.example (192.0.2.7) on TCP port 80 (http), 30 hops max
 """
 
 
+def test_a_folder_may_be_called_as_a_host_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site.example").mkdir()
+    assert [str(target) for target in targets_of(["site.example"], [443])] == ["site.example:443"]
+
+
 def test_lists_of_hosts(tmp_path: Path) -> None:
     names = tmp_path / "hosts.txt"
     names.write_text(

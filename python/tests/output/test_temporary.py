@@ -142,6 +142,25 @@ def test_a_process_without_a_terminal_goes_on_after_it_hangs_up() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
+def test_two_signals_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second has come before the first is heard of."""
+    said: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    both = {signal.SIGHUP, signal.SIGTERM}
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in both}
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupts.as_on_interrupt():
+            signal.pthread_sigmask(signal.SIG_BLOCK, both)
+            for number in both:
+                os.kill(os.getpid(), number)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+            time.sleep(5)
+        assert not said
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("second", [signal.SIGHUP, signal.SIGTERM])
 def test_a_terminal_and_its_shell_both_hang_up(second: signal.Signals) -> None:
     """Or a service's manager sends SIGTERM and SIGHUP."""

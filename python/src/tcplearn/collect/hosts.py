@@ -41,7 +41,7 @@ def ports_of(text: str) -> list[int]:
 
 def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
     path = Path(word)
-    if path.exists():  # a device or a pipe is refused there
+    if path.exists() and not path.is_dir():  # a device or a pipe is refused there
         yield from _of_file(path, ports)
     elif "/" in word or word.endswith((".txt", ".csv")):
         raise UserError(f"{printable(word)}: no such file; check the path")
