@@ -102,6 +102,10 @@ def copying(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
             while not list(folder.glob("tcplearn-*")):
                 assert process.poll() is None and time.monotonic() < deadline, "nothing is copied"
                 time.sleep(0.01)
+            # Python sees a signal that comes just before a read() when that returns, which here is never
+            while "pipe_read" not in Path(f"/proc/{process.pid}/wchan").read_text():
+                assert process.poll() is None and time.monotonic() < deadline, "the pipe is not read"
+                time.sleep(0.01)
             yield process
     finally:
         process.kill()
