@@ -171,17 +171,24 @@ reference: core-build
 lab-guests: dev-python
 	$(BIN)/python -c 'from tcplearn.lab import machine; machine.prepare(machine.cache_folder(), programs=True)'
 
-# one estimator with its presets, while it is written: make try E=median
+# one algorithm with its presets, of any kind, while it is written: make try E=median
 try: $(BIN)/tcplearn $(VENV)/.dev
-	@test -n "$(E)" || { echo "make try E=ESTIMATOR"; exit 2; }
+	@test -n "$(E)" || { echo "make try E=ALGORITHM"; exit 2; }
 	@cmake -S core -B build/core -G Ninja >/dev/null
-	@cmake --build build/core --target test_vectors test_properties list_algorithms
-	$(PYTHON) -B vectors/gen/generate.py --check $(E)
+	@cmake --build build/core --target test_vectors test_algorithms test_properties test_loss test_resend test_startup \
+	  list_algorithms
+	@kind=$$(build/core/tests/list_algorithms | awk -v name=$(E) '{ sub("/.*", "", $$2) } $$2 == name { print $$1; exit }'); \
+	case $$kind in \
+	"") echo "no algorithm is called $(E): has it a line in its list.h?"; exit 2 ;; \
+	estimator) $(PYTHON) -B vectors/gen/generate.py --check $(E) ;; \
+	*) $(PYTHON) -B vectors/gen/generate_$$(echo $$kind | tr - _).py --check ;; \
+	esac
 	build/core/tests/test_vectors vectors $(E)
+	for test in algorithms loss resend startup; do build/core/tests/test_$$test || exit; done
 	build/core/tests/test_properties $(E)
 	core/tests/check_docs.sh . build/core/tests/list_algorithms $(E)
-	$(BIN)/pytest -q python/tests/test_contract.py -k "[$(E)"
-	$(BIN)/clang-format --dry-run -Werror core/include/tcplearn/estimators/*.h
+	$(BIN)/pytest -q python/tests/test_contract.py python/tests/test_vectors.py -k "$(E)"
+	$(BIN)/clang-format --dry-run -Werror core/include/tcplearn/*/*.h
 	$(BIN)/ruff check -q vectors/gen
 	$(BIN)/ruff format -q --check vectors/gen
 	@$(CLONES) core/include vectors/gen >build/try.clones 2>&1 || { cat build/try.clones; exit 1; }

@@ -35,11 +35,11 @@ std::vector<tl_sample> samples() {
 
 void update(benchmark::State& state, const tl_estimator* e, const char* key = "", double value = 0) {
   std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / 8);
-  e->defaults(params.data());
-  for (std::size_t i = 0; i < e->param_count; ++i)
-    if (std::string(e->params[i].key) == key) e->set(params.data(), i, value);
-  std::vector<std::uint64_t> memory(e->state_bytes(params.data()) / 8 + 1);
-  e->init(memory.data(), params.data());
+  e->algorithm.defaults(params.data());
+  for (std::size_t i = 0; i < e->algorithm.param_count; ++i)
+    if (std::string(e->algorithm.params[i].key) == key) e->algorithm.set(params.data(), i, value);
+  std::vector<std::uint64_t> memory(e->algorithm.state_bytes(params.data()) / 8 + 1);
+  e->algorithm.init(memory.data(), params.data());
   const auto in = samples();
   std::size_t k = 0;
   for (auto _ : state) {
@@ -51,9 +51,9 @@ void update(benchmark::State& state, const tl_estimator* e, const char* key = ""
 // A request of one segment and its answer; every hundredth is sent again once.
 void request(benchmark::State& state, const tl_resend_policy* p) {
   std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / 8);
-  p->defaults(params.data());
-  std::vector<std::uint64_t> memory(p->state_bytes(params.data()) / 8 + 1);
-  p->init(memory.data(), params.data());
+  p->algorithm.defaults(params.data());
+  std::vector<std::uint64_t> memory(p->algorithm.state_bytes(params.data()) / 8 + 1);
+  p->algorithm.init(memory.data(), params.data());
   const auto in = samples();
   std::size_t k = 0;
   std::int64_t now_us = 0;
@@ -102,14 +102,14 @@ int main(int argc, char** argv) {
   benchmark::RegisterBenchmark("bare/libm", bare_libm);
   benchmark::RegisterBenchmark("bare/core", bare_core);
   for (const auto arithmetic : {TL_F64, TL_FIX}) {
-    for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
+    for (std::size_t i = 0; i < tl_kind_at(TL_KIND_ESTIMATOR, arithmetic)->count; ++i) {
       const tl_estimator* e = tl_estimator_at(i, arithmetic);
-      const std::string name = std::string(arithmetic == TL_F64 ? "double/" : "fixed/") + e->name;
+      const std::string name = std::string(arithmetic == TL_F64 ? "double/" : "fixed/") + e->algorithm.name;
       benchmark::RegisterBenchmark(name.c_str(), [e](benchmark::State& s) { update(s, e); });
     }
-    for (std::size_t i = 0; i < tl_resend_count(); ++i) {
+    for (std::size_t i = 0; i < tl_kind_at(TL_KIND_RESEND, arithmetic)->count; ++i) {
       const tl_resend_policy* p = tl_resend_at(i, arithmetic);
-      const std::string name = std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->name;
+      const std::string name = std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->algorithm.name;
       benchmark::RegisterBenchmark(name.c_str(), [p](benchmark::State& s) { request(s, p); });
     }
     const tl_estimator* experts = tl_estimator_find("experts", arithmetic);

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from measured import best, run
 
-from tcplearn import _native, provenance
+from tcplearn import _native, algorithms, provenance
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
@@ -165,7 +165,10 @@ def core(sizes: Sizes) -> dict[str, object]:
 
 
 def state_bytes() -> dict[str, int]:
-    return {e["name"]: _native.Estimator(e["name"], "fixed").state_bytes for e in _native.estimators()}
+    return {
+        name: _native.Estimator(name, "fixed").state_bytes
+        for name in algorithms.by_name(algorithms.ESTIMATOR)
+    }
 
 
 def main() -> None:

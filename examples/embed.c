@@ -22,11 +22,11 @@ static int watch(struct watcher *w, const char *name)
 	w->estimator = tl_estimator_find(name, TL_F64);
 	if (!w->estimator)
 		return -1;
-	w->estimator->defaults(params);
-	w->state = malloc(w->estimator->state_bytes(params));
+	w->estimator->algorithm.defaults(params);
+	w->state = malloc(w->estimator->algorithm.state_bytes(params));
 	if (!w->state)
 		return -1;
-	w->estimator->init(w->state, params);
+	w->estimator->algorithm.init(w->state, params);
 	return 0;
 }
 
@@ -35,7 +35,8 @@ static void show(const struct watcher *w)
 	struct tl_prediction next;
 
 	w->estimator->query(w->state, &next);
-	printf("  %s: next %.2f ms, RTO %.2f ms", w->estimator->name, next.rtt_us / 1e3, next.rto_us / 1e3);
+	printf("  %s: next %.2f ms, RTO %.2f ms", w->estimator->algorithm.name, next.rtt_us / 1e3,
+	       next.rto_us / 1e3);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* No include guard: the registry of one arithmetic over loss/wrap.h, with answers and features as doubles.
- * TL_ARITHMETIC is TL_F64 or TL_FIX. */
+/* No include guard: the registry of one arithmetic over loss/wrap.h, with answers and features as doubles. */
 
 #ifndef TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
@@ -10,13 +9,12 @@
 	f[TL_LOSS_F_##name] = ratio_from_double(x[TL_LOSS_F_##name] < (low)    ? (low) \
 						: x[TL_LOSS_F_##name] > (high) ? (high) \
 						: x[TL_LOSS_F_##name] == x[TL_LOSS_F_##name] || \
-								TL_ARITHMETIC == TL_F64 \
+								(int)TL_ARITHMETIC == (int)TL_F64 \
 							? x[TL_LOSS_F_##name] \
 							: (low));
 
 /* clang-format off */
-#define TL_LIBRARY_LOSS(id, label, list, learns, learned, summary, about) \
-	TL_LIBRARY_PARAMS(id) \
+#define TL_LOSS_VERBS(id, ...) \
 	static void TL(features_##id)(const void *s, const struct tl_loss_moment *at, double *out) \
 	{ \
 		ratio_t f[TL_LOSS_FEATURE_COUNT]; \
@@ -48,20 +46,11 @@
 		TL(wrap_change_##id)(s, at, (uint32_t)change, (uint32_t)cause); \
 	}
 
-#define TL_LOSS_ENTRY(id, label, brief, glossary, defaults_fn) \
-	{ TL_ARITHMETIC, (int)tl_learned_of_##id, label, brief, glossary, TL(state_bytes_##id), TL(wrap_init_##id), \
-	  TL(wrap_observe_##id), TL(decide_##id), TL(change_##id), TL(features_##id), TL(judge_##id), defaults_fn, \
-	  TL(set_##id), TL(get_##id), table_##id, TL_COUNT_OF(table_##id), sizeof(struct TL(id##_params)) },
-#define TL_LOSS_PRESET_ENTRY(id, preset, label, summary) \
-	TL_LOSS_ENTRY(id, label, summary, "", TL(wrap_defaults_##id##_##preset))
-#define TL_LOSS_CLASSIFIER_ENTRY(id, label, list, learns, learned, summary, about) \
-	TL_LOSS_ENTRY(id, label, summary, about, TL(wrap_defaults_##id))
+#define TL_ENTRY_VERBS(id) \
+	TL(wrap_observe_##id), TL(decide_##id), TL(change_##id), TL(features_##id), TL(judge_##id)
 #endif
 
-TL_LOSS_CLASSIFIERS(TL_LIBRARY_LOSS)
+TL_LOSS_CLASSIFIERS(TL_LOSS_VERBS)
 
-static const struct tl_loss_classifier TL(loss_registry)[] = {
-	TL_LOSS_CLASSIFIERS(TL_LOSS_CLASSIFIER_ENTRY)
-	TL_LOSS_PRESETS(TL_LOSS_PRESET_ENTRY)
-};
+TL_REGISTRY(tl_loss_classifier, TL(loss_registry), TL_LOSS_CLASSIFIERS, TL_LOSS_PRESETS)
 /* clang-format on */

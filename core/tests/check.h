@@ -40,35 +40,35 @@ static inline int64_t random_below(uint64_t *seed, int64_t n)
 	return (int64_t)(random_next(seed) % (uint64_t)n);
 }
 
+#define COUNT(kind) tl_kind_at(TL_KIND_##kind, TL_FIX)->count
+
+static inline double param_low(const struct tl_param *p)
+{
+	return tl_value_of_nano(p->low_nano);
+}
+
+static inline double param_high(const struct tl_param *p)
+{
+	return tl_value_of_nano(p->high_nano);
+}
+
 /* True for "jacobson" and its presets, "jacobson/...". */
-static inline int is_a(const struct tl_estimator *e, const char *name)
+static inline int is_a(const struct tl_algorithm *a, const char *name)
 {
 	size_t n = strlen(name);
 
-	return strncmp(e->name, name, n) == 0 && (e->name[n] == 0 || e->name[n] == '/');
-}
-
-/* A file of golden vectors; kind: "series", "losses", or "expected/KIND" of algorithm. */
-static inline FILE *open_vectors(const char *folder, const char *kind, const char *name)
-{
-	char path[512];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s/%s.csv", folder, kind, name);
-	f = fopen(path, "r");
-	CHECK(f != NULL, "%s: missing: every series and all that is registered need their files", path);
-	return f;
+	return strncmp(a->name, name, n) == 0 && (a->name[n] == 0 || a->name[n] == '/');
 }
 
 #define CANARY 0xa5
 #define FENCE 64
 
 /* The place of a key, count where there is none. */
-static inline size_t param_place(const struct tl_param *params, size_t count, const char *key)
+static inline uint32_t param_place(const struct tl_algorithm *a, const char *key)
 {
-	size_t i = 0;
+	uint32_t i = 0;
 
-	while (i < count && strcmp(params[i].key, key) != 0)
+	while (i < a->param_count && strcmp(a->params[i].key, key) != 0)
 		i++;
 	return i;
 }
@@ -106,26 +106,28 @@ static inline void fenced_free(const char *name, unsigned char *memory, size_t b
 	{ \
 		memset(s, 0, sizeof(*s)); \
 		s->of = algorithm; \
-		algorithm->defaults(s->params); \
+		algorithm->algorithm.defaults(s->params); \
 	} \
 	static inline int kind##_set(struct kind *s, const char *key, double value) \
 	{ \
-		return s->of->set(s->params, param_place(s->of->params, s->of->param_count, key), value); \
+		const struct tl_algorithm *a = &s->of->algorithm; \
+		return a->set(s->params, param_place(a, key), value); \
 	} \
 	static inline double kind##_get(const struct kind *s, const char *key) \
 	{ \
-		const size_t i = param_place(s->of->params, s->of->param_count, key); \
-		return i < s->of->param_count ? s->of->get(s->params, i) : NAN; \
+		const struct tl_algorithm *a = &s->of->algorithm; \
+		const uint32_t i = param_place(a, key); \
+		return i < a->param_count ? a->get(s->params, i) : NAN; \
 	} \
 	static inline void kind##_start(struct kind *s) \
 	{ \
-		s->bytes = s->of->state_bytes(s->params); \
+		s->bytes = s->of->algorithm.state_bytes(s->params); \
 		s->state = fenced(s->bytes); \
-		s->of->init(s->state, s->params); \
+		s->of->algorithm.init(s->state, s->params); \
 	} \
 	static inline void kind##_stop(struct kind *s) \
 	{ \
-		fenced_free(s->of->name, s->state, s->bytes); \
+		fenced_free(s->of->algorithm.name, s->state, s->bytes); \
 		s->state = NULL; \
 	}
 

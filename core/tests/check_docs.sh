@@ -11,13 +11,17 @@ say() {
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 "$2" >"$list"
-while read -r folder name keys; do
+while read -r kind name keys; do
 	[ "${3:-${name%%/*}}" = "${name%%/*}" ] || continue
-	page=$root/docs/algorithms/$folder/${name%%/*}.md
-	if [ ! -f "$page" ]; then
-		say "$name: no page docs/algorithms/$folder/${name%%/*}.md"
+	# estimators have no folder of their own; a kind may have one page for all
+	page=docs/algorithms/$kind/${name%%/*}.md
+	[ "$kind" != estimator ] || page=docs/algorithms/${name%%/*}.md
+	[ ! -f "$root/docs/algorithms/$kind.md" ] || page=docs/algorithms/$kind.md
+	if [ ! -f "$root/$page" ]; then
+		say "$name: no page $page"
 		continue
 	fi
+	page=$root/$page
 	grep -qF "\`$name\`" "$page" || say "$page does not name \`$name\`"
 	for key in $keys; do
 		grep -qF "\`$key\`" "$page" || say "$page does not name \`$key\` of $name"

@@ -5,6 +5,7 @@
 
 #include "tcplearn/first_rto_models.h"
 #include "tcplearn/give_up.h"
+#include "tcplearn/spec.h"
 #include "tcplearn/wrap.h"
 
 int64_t touch_first_rto(struct tl_first_rto_model *m, struct tl_first_rto_place *p, int64_t rtt_us);
@@ -47,9 +48,9 @@ uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan
 	{ \
 		tl_wrap_defaults_##id##_##preset##_##arithmetic(params); \
 	}
-#define TOUCH_FIX(id, label, list, state, timer, origin, summary, about) TOUCH(fix, id)
+#define TOUCH_FIX(id, label, list, learned, summary, about, state, timer) TOUCH(fix, id)
 #define TOUCH_FIX_PRESET(id, preset, label, summary) TOUCH_PRESET(fix, id, preset)
-#define TOUCH_F64(id, label, list, state, timer, origin, summary, about) TOUCH(f64, id)
+#define TOUCH_F64(id, label, list, learned, summary, about, state, timer) TOUCH(f64, id)
 #define TOUCH_F64_PRESET(id, preset, label, summary) TOUCH_PRESET(f64, id, preset)
 
 /* BPF's stack is 512 bytes: there the features are in the caller's memory, and the two halves are called. */
@@ -79,8 +80,8 @@ uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan
 		tl_wrap_change_##id##_##arithmetic(state, at, TL_LOSS_BEGUN, out.cause); \
 		return out.cause; \
 	}
-#define TOUCH_LOSS_FIX(id, label, list, learns, learned, summary, about) TOUCH_LOSS(fix, id, int64_t)
-#define TOUCH_LOSS_F64(id, label, list, learns, learned, summary, about) TOUCH_LOSS(f64, id, double)
+#define TOUCH_LOSS_FIX(id, label, list, learned, summary, about, learns) TOUCH_LOSS(fix, id, int64_t)
+#define TOUCH_LOSS_F64(id, label, list, learned, summary, about, learns) TOUCH_LOSS(f64, id, double)
 
 #define TOUCH_RESEND(arithmetic, id) \
 	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_resend_event *event, \
@@ -118,7 +119,7 @@ TL_RESEND_POLICIES(TOUCH_RESEND_F64)
 TL_RESEND_PRESETS(TOUCH_F64_PRESET)
 #endif
 
-#define TOUCH_STARTUP(id, label, list, history, summary, about) \
+#define TOUCH_STARTUP(id, label, list, learned, summary, about, history) \
 	uint32_t touch_##id(void *state, void *params, const struct tl_handshake *in, \
 			    const struct tl_startup_report *report); \
 	uint32_t touch_##id(void *state, void *params, const struct tl_handshake *in, \
@@ -137,5 +138,32 @@ TL_RESEND_PRESETS(TOUCH_F64_PRESET)
 
 TL_STARTUP_POLICIES(TOUCH_STARTUP)
 TL_STARTUP_PRESETS(TOUCH_FIX_PRESET)
+
+#define TOUCH_FIRST_RTO(id, label, list, learned, summary, about) \
+	int64_t touch_##id(void *state, void *params, int64_t rtt_us); \
+	int64_t touch_##id(void *state, void *params, int64_t rtt_us) \
+	{ \
+		tl_wrap_defaults_##id##_fix(params); \
+		if (tl_wrap_set_##id##_fix(params, 0, tl_wrap_get_##id##_fix(params, 1))) \
+			return tl_wrap_state_bytes_##id##_fix(params); \
+		tl_wrap_init_##id##_fix(state, params); \
+		tl_wrap_report_##id##_fix(state, rtt_us, 1); \
+		tl_wrap_doubt_##id##_fix(state, 2); \
+		tl_wrap_resent_##id##_fix(state, rtt_us, 1000, 3); \
+		return tl_wrap_rto_us_##id##_fix(state, state, TL_FIRST_RTO_HOPS_UNKNOWN, 1, 4); \
+	}
+
+TL_FIRST_RTO_POLICIES(TOUCH_FIRST_RTO)
+TL_FIRST_RTO_PRESETS(TOUCH_FIX_PRESET)
+
+#if defined(TL_NO_F64) && !defined(__bpf__) /* a kernel module reads specs */
+int touch_spec(const struct tl_kind *kind, void *params, char *error);
+int touch_spec(const struct tl_kind *kind, void *params, char *error)
+{
+	struct tl_spec spec;
+
+	return tl_spec_read(kind, error, 8, &spec, params, error, 100);
+}
+#endif
 
 #endif

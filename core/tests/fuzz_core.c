@@ -29,20 +29,19 @@ static double param_value(const struct tl_param *p, uint32_t bits)
 	double unit = (double)bits / 4294967295.0;
 
 	/* half of them near the low end, where the small gains and short times are */
-	return p->low + (p->high - p->low) * (bits & 1 ? unit : unit * unit * unit * unit);
+	return param_low(p) + (param_high(p) - param_low(p)) * (bits & 1 ? unit : unit * unit * unit * unit);
 }
 
 /* Some parameters of one algorithm. */
-static void fuzz_set(struct bytes *b, const struct tl_param *table, size_t size,
-		     int (*set)(void *params, size_t index, double value), void *params)
+static void fuzz_set(struct bytes *b, const struct tl_algorithm *a, void *params)
 {
 	uint64_t count = take(b, 1) % 8;
 
 	for (; count > 0; count--) {
-		size_t k = (size_t)take(b, 1) % size;
-		double value = param_value(&table[k], (uint32_t)take(b, 4));
+		uint32_t k = (uint32_t)take(b, 1) % a->param_count;
+		double value = param_value(&a->params[k], (uint32_t)take(b, 4));
 
-		CHECK(set(params, k, value) == 0, "%s refuses %g", table[k].key, value);
+		CHECK(a->set(params, k, value) == 0, "%s refuses %g", a->params[k].key, value);
 	}
 }
 
@@ -52,12 +51,14 @@ static void fuzz_params(struct bytes *b, struct subject *fix, struct subject *f6
 	uint64_t count = take(b, 1) % 8, k;
 
 	for (k = 0; k < count; k++) {
-		size_t index = (size_t)take(b, 1) % fix->e->param_count;
-		double value = param_value(&fix->e->params[index], (uint32_t)take(b, 4));
+		uint32_t index = (uint32_t)take(b, 1) % fix->e->algorithm.param_count;
+		double value = param_value(&fix->e->algorithm.params[index], (uint32_t)take(b, 4));
 
-		CHECK(fix->e->set(fix->params, index, value) == 0, "%s refuses %g", fix->e->params[index].key,
-		      value);
-		CHECK(f64->e->set(f64->params, index, fix->e->get(fix->params, index)) == 0, "not the same");
+		CHECK(fix->e->algorithm.set(fix->params, index, value) == 0, "%s refuses %g",
+		      fix->e->algorithm.params[index].key, value);
+		CHECK(f64->e->algorithm.set(f64->params, index, fix->e->algorithm.get(fix->params, index)) ==
+			      0,
+		      "not the same");
 	}
 }
 
@@ -90,26 +91,26 @@ static void check_bounds(const struct subject *s, struct tl_prediction p)
 {
 	double high = subject_get(s, "rto_max_us"), low = subject_get(s, "rto_min_us");
 
-	CHECK(isfinite(p.rtt_us) && isfinite(p.rto_us), "%s: not finite", s->e->name);
-	CHECK(fabs(p.rtt_us) < 4e13, "%s: predicts %g", s->e->name, p.rtt_us);
-	CHECK(p.rto_us >= 1, "%s: RTO %g", s->e->name, p.rto_us);
+	CHECK(isfinite(p.rtt_us) && isfinite(p.rto_us), "%s: not finite", s->e->algorithm.name);
+	CHECK(fabs(p.rtt_us) < 4e13, "%s: predicts %g", s->e->algorithm.name, p.rtt_us);
+	CHECK(p.rto_us >= 1, "%s: RTO %g", s->e->algorithm.name, p.rto_us);
 	if (!isnan(high))
-		CHECK(p.rto_us <= high, "%s: RTO %g above %g", s->e->name, p.rto_us, high);
+		CHECK(p.rto_us <= high, "%s: RTO %g above %g", s->e->algorithm.name, p.rto_us, high);
 	if (!isnan(low) && low <= high)
-		CHECK(p.rto_us >= low, "%s: RTO %g below %g", s->e->name, p.rto_us, low);
+		CHECK(p.rto_us >= low, "%s: RTO %g below %g", s->e->algorithm.name, p.rto_us, low);
 }
 
 /* The largest RTT or prediction so far sets the scale: what a small answer is left with after it is
  * its rounding. */
 static void check_close(const struct subject *s, struct tl_prediction p, struct tl_prediction q, double scale)
 {
-	CHECK(fabs(p.rtt_us - q.rtt_us) <= 1e-3 * scale + 0.1, "%s: rtt %.9g and %.9g", s->e->name, p.rtt_us,
-	      q.rtt_us);
+	CHECK(fabs(p.rtt_us - q.rtt_us) <= 1e-3 * scale + 0.1, "%s: rtt %.9g and %.9g", s->e->algorithm.name,
+	      p.rtt_us, q.rtt_us);
 	/* Eifel's variance waits for SRTT to come down to the RTT, which fixed point reaches sooner */
-	if (strcmp(s->e->name, "eifel") == 0)
+	if (strcmp(s->e->algorithm.name, "eifel") == 0)
 		return;
-	CHECK(fabs(p.rto_us - q.rto_us) <= 1e-2 * (scale + q.rto_us) + 1, "%s: rto %.9g and %.9g", s->e->name,
-	      p.rto_us, q.rto_us);
+	CHECK(fabs(p.rto_us - q.rto_us) <= 1e-2 * (scale + q.rto_us) + 1, "%s: rto %.9g and %.9g",
+	      s->e->algorithm.name, p.rto_us, q.rto_us);
 }
 
 /* A byte of what, then: an ACK 2 bytes later with an RTT of 4, or of any 8-byte times; or a moment with counts of
@@ -158,18 +159,18 @@ static void fuzz_resend_event(struct bytes *b, struct resender *s, int64_t *now_
 }
 
 /* fuzz_loss() and fuzz_resend(): parameters, then events, in both arithmetics */
-#define FUZZ(of, subject, algorithm, at) \
+#define FUZZ(of, subject, type, at) \
 	static void fuzz_##of(struct bytes *b, size_t index) \
 	{ \
 		const struct bytes start = *b; \
 		int arithmetic; \
 		for (arithmetic = 0; arithmetic < 2; arithmetic++) { \
-			const struct algorithm *a = at(index, arithmetic ? TL_FIX : TL_F64); \
+			const struct type *chosen = at(index, arithmetic ? TL_FIX : TL_F64); \
 			struct subject s; \
 			int64_t now_us = 0; \
 			*b = start; \
-			subject##_defaults(&s, a); \
-			fuzz_set(b, a->params, a->param_count, a->set, s.params); \
+			subject##_defaults(&s, chosen); \
+			fuzz_set(b, &chosen->algorithm, s.params); \
 			subject##_start(&s); \
 			while (b->left > 0) \
 				fuzz_##of##_event(b, &s, &now_us); \
@@ -186,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
-	const size_t kinds[] = { tl_estimator_count(), tl_loss_count(), tl_resend_count() };
+	const size_t kinds[] = { COUNT(ESTIMATOR), COUNT(LOSS), COUNT(RESEND) };
 	size_t index = (size_t)take(&b, 1) % (kinds[0] + kinds[1] + kinds[2]);
 	struct subject fix, f64;
 	int64_t now_us = 0;

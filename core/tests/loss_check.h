@@ -14,9 +14,10 @@ static inline struct tl_loss_decision classifier_decide(const struct classifier 
 	struct tl_loss_decision d;
 
 	s->c->decide(s->state, at, &d);
-	CHECK(d.congestion >= 0 && d.congestion <= 1, "%s: probability %g", s->c->name, d.congestion);
-	CHECK(d.cause == TL_LOSS_CONGESTION || d.cause == TL_LOSS_RANDOM, "%s: cause %d", s->c->name,
-	      (int)d.cause);
+	CHECK(d.congestion >= 0 && d.congestion <= 1, "%s: probability %g", s->c->algorithm.name,
+	      d.congestion);
+	CHECK(d.cause == TL_LOSS_CONGESTION || d.cause == TL_LOSS_RANDOM, "%s: cause %d",
+	      s->c->algorithm.name, (int)d.cause);
 	return d;
 }
 

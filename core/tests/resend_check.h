@@ -13,14 +13,14 @@ static inline struct tl_resend_wait resender_checked(const struct resender *s, s
 {
 	const double most = resender_get(s, "rto_max_us");
 
-	CHECK(w.probe <= 1, "%s: probe %u", s->p->name, w.probe);
+	CHECK(w.probe <= 1, "%s: probe %u", s->p->algorithm.name, w.probe);
 	if (out_segments == 0) {
-		CHECK(w.wait_us == 0 && w.probe == 0, "%s: a timer of nothing", s->p->name);
+		CHECK(w.wait_us == 0 && w.probe == 0, "%s: a timer of nothing", s->p->algorithm.name);
 		return w;
 	}
-	CHECK(w.wait_us >= 1 && (double)w.wait_us <= most, "%s: waits %lld us", s->p->name,
+	CHECK(w.wait_us >= 1 && (double)w.wait_us <= most, "%s: waits %lld us", s->p->algorithm.name,
 	      (long long)w.wait_us);
-	CHECK(!fired || w.probe == 0, "%s: a second probe", s->p->name);
+	CHECK(!fired || w.probe == 0, "%s: a second probe", s->p->algorithm.name);
 	return w;
 }
 
@@ -72,7 +72,7 @@ static inline struct tl_resend_wait resender_ack(struct resender *s, int64_t tim
 
 static inline int is_learned(const struct tl_resend_policy *p)
 {
-	return strncmp(p->name, "priced", 6) == 0;
+	return strncmp(p->algorithm.name, "priced", 6) == 0;
 }
 
 #endif

@@ -217,10 +217,10 @@ static void check_sizes(void)
 		for (arithmetic = 0; arithmetic < 2; arithmetic++) {
 			struct subject s;
 			subject_defaults(&s, tl_estimator_find(names[i], (enum tl_arithmetic)arithmetic));
-			CHECK(s.e->state_bytes(s.params) <= 1500, "%s: %zu bytes", names[i],
-			      s.e->state_bytes(s.params));
-			printf("%s, %s: %zu bytes\n", names[i], arithmetic == TL_F64 ? "double" : "fixed",
-			       s.e->state_bytes(s.params));
+			CHECK(s.e->algorithm.state_bytes(s.params) <= 1500, "%s: %u bytes", names[i],
+			      s.e->algorithm.state_bytes(s.params));
+			printf("%s, %s: %u bytes\n", names[i], arithmetic == TL_F64 ? "double" : "fixed",
+			       s.e->algorithm.state_bytes(s.params));
 		}
 	}
 }

@@ -29,19 +29,17 @@ TOY
 
 #include "check.h"
 
-	static const char *const keys[] = { TOY_PARAMS(TL_KEY) };
-static const struct tl_param table[] = { TOY_PARAMS(TL_INFO) };
+	static const struct tl_param table[] = { TOY_PARAMS(TL_INFO) };
 
-static void check_keys(void)
+static void check_table(void)
 {
-	CHECK(tl_param_index(keys, 4, "gain") == 0 && tl_param_index(keys, 4, "wait_us") == 1 &&
-		      tl_param_index(keys, 4, "mode") == 3,
-	      "keys");
-	CHECK(tl_param_index(keys, 4, "wait") == 4 && tl_param_index(keys, 4, "gains") == 4 &&
-		      tl_param_index(keys, 4, "") == 4,
-	      "no such keys");
-	CHECK(strcmp(table[1].key, "wait_us") == 0 && table[1].type == TL_PARAM_US && table[1].high == 0x1p32,
-	      "table");
+	CHECK(strcmp(table[0].key, "gain") == 0 && table[0].low_nano == 0 && table[0].high_nano == 1000000000,
+	      "a ratio");
+	CHECK(strcmp(table[1].key, "wait_us") == 0 && table[1].type == TL_PARAM_US &&
+		      table[1].high_nano == 4294967296 * 1000000000,
+	      "a time");
+	CHECK(strcmp(table[3].key, "mode") == 0 && strcmp(table[3].choices, "on|off") == 0, "a choice");
+	CHECK(tl_value_of_nano(-1500000000) == -1.5, "a value");
 }
 
 static void check_double(void)
@@ -79,7 +77,7 @@ static void check_fixed(void)
 
 int main(void)
 {
-	check_keys();
+	check_table();
 	check_double();
 	check_fixed();
 	return finish();

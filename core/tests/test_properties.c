@@ -11,14 +11,14 @@ static const struct tl_estimator *estimator(size_t i)
 /* Predictions that average samples: within their range, rising with them, scaling with them. */
 static int averages(const struct tl_estimator *e)
 {
-	return is_a(e, "last") || is_a(e, "jacobson") || is_a(e, "linux") || is_a(e, "rfc9002") ||
-	       is_a(e, "eifel");
+	return is_a(&e->algorithm, "last") || is_a(&e->algorithm, "jacobson") ||
+	       is_a(&e->algorithm, "linux") || is_a(&e->algorithm, "rfc9002") || is_a(&e->algorithm, "eifel");
 }
 
 /* In whole ticks of a clock: no unit but that. */
 static int counts_ticks(const struct tl_estimator *e)
 {
-	return strncmp(e->name, "jacobson/freebsd", strlen("jacobson/freebsd")) == 0;
+	return strncmp(e->algorithm.name, "jacobson/freebsd", strlen("jacobson/freebsd")) == 0;
 }
 
 /* A path with noise, a queue and spikes; rtt_us between 20 and 400 ms. */
@@ -65,76 +65,36 @@ static void check_answer(const struct subject *s)
 	struct tl_prediction p = subject_query(s);
 	double high = bound(s, "rto_max_us", 1e13), low = fmin(bound(s, "rto_min_us", 0), high);
 
-	CHECK(isfinite(p.rtt_us) && isfinite(p.rto_us), "%s: not finite", s->e->name);
-	CHECK(p.rto_us >= fmax(low, 1) && p.rto_us <= fmax(high, 1), "%s: RTO %g not in [%g, %g]", s->e->name,
-	      p.rto_us, low, high);
+	CHECK(isfinite(p.rtt_us) && isfinite(p.rto_us), "%s: not finite", s->e->algorithm.name);
+	CHECK(p.rto_us >= fmax(low, 1) && p.rto_us <= fmax(high, 1), "%s: RTO %g not in [%g, %g]",
+	      s->e->algorithm.name, p.rto_us, low, high);
 	/* linreg extrapolates, and may go below 0, as may tracking as it was studied; no estimator goes
 	 * beyond its widest grid or gain */
-	CHECK(is_a(s->e, "linreg") || bound(s, "dead_zone", 0) > 0 ? fabs(p.rtt_us) < 1e12
-								   : p.rtt_us >= 0 && p.rtt_us < 4e13,
-	      "%s: predicts %g", s->e->name, p.rtt_us);
-}
-
-static void check_params(const struct tl_estimator *e, const struct tl_estimator *other)
-{
-	struct subject s, twin;
-	size_t i;
-
-	CHECK(e->params_bytes <= TL_PARAMS_BYTES_MAX, "%s: %zu bytes of parameters", e->name,
-	      e->params_bytes);
-	CHECK(strcmp(e->name, other->name) == 0 && e->param_count == other->param_count &&
-		      e->timer == other->timer,
-	      "%s: the arithmetics differ", e->name);
-	CHECK(e->learned == other->learned && strcmp(e->about, other->about) == 0 &&
-		      (e->about[0] != 0 || strchr(e->name, '/') != NULL),
-	      "%s: about", e->name);
-	CHECK(tl_estimator_find(e->name, e->arithmetic) == e, "%s: not found by name", e->name);
-	subject_defaults(&s, e);
-	subject_defaults(&twin, other);
-	for (i = 0; i < e->param_count; i++) {
-		const struct tl_param *p = &e->params[i];
-		double value = e->get(s.params, i), third = p->low + (p->high - p->low) / 3;
-
-		CHECK(value >= p->low && value <= p->high, "%s: default of %s is %g", e->name, p->key, value);
-		CHECK(fabs(value - other->get(twin.params, i)) < 1e-9, "%s: defaults of %s differ", e->name,
-		      p->key);
-		CHECK(e->set(s.params, i, NAN) == -1 &&
-			      e->set(s.params, i, nextafter(p->low, -INFINITY)) == -1 &&
-			      e->set(s.params, i, nextafter(p->high, INFINITY)) == -1 &&
-			      e->set(s.params, i, -INFINITY) == -1 && e->set(s.params, i, INFINITY) == -1,
-		      "%s: %s takes what is out of range", e->name, p->key);
-		CHECK(e->get(s.params, i) == value, "%s: %s changed by a refused value", e->name, p->key);
-		CHECK(e->set(s.params, i, third) == 0, "%s: %s refuses %g", e->name, p->key, third);
-		CHECK(fabs(e->get(s.params, i) - third) <= (p->type == TL_PARAM_RATIO ? 1e-9 : 0.5),
-		      "%s: %s: %g became %g", e->name, p->key, third, e->get(s.params, i));
-		CHECK(e->set(s.params, i, p->low) == 0 && fabs(e->get(s.params, i) - p->low) <= 1e-9 &&
-			      e->set(s.params, i, p->high) == 0 &&
-			      fabs(e->get(s.params, i) - p->high) <= 1e-9,
-		      "%s: %s: bounds", e->name, p->key);
-		CHECK((p->type == TL_PARAM_CHOICE) == (p->choices != NULL), "%s: %s: choices", e->name,
-		      p->key);
-	}
-	CHECK(e->set(s.params, e->param_count, 1) == -1, "%s: sets a parameter past the end", e->name);
+	CHECK(is_a(&s->e->algorithm, "linreg") || bound(s, "dead_zone", 0) > 0
+		      ? fabs(p.rtt_us) < 1e12
+		      : p.rtt_us >= 0 && p.rtt_us < 4e13,
+	      "%s: predicts %g", s->e->algorithm.name, p.rtt_us);
 }
 
 /* Parameters anywhere within their ranges, mostly near the ends or the default. */
 static void random_params(struct subject *s, uint64_t *seed)
 {
-	size_t i;
+	uint32_t i;
 
-	for (i = 0; i < s->e->param_count; i++) {
-		const struct tl_param *p = &s->e->params[i];
+	for (i = 0; i < s->e->algorithm.param_count; i++) {
+		const struct tl_param *p = &s->e->algorithm.params[i];
 		double unit = (double)(random_next(seed) >> 11) * 0x1p-53;
 		double value;
 
 		switch (random_below(seed, 6)) {
-		case 0: value = p->low; break;
-		case 1: value = p->high; break;
-		case 2: value = p->low + (p->high - p->low) * unit; break;
-		case 3: value = p->low + (p->high - p->low) * pow(unit, 20); break;
+		case 0: value = param_low(p); break;
+		case 1: value = param_high(p); break;
+		case 2: value = param_low(p) + (param_high(p) - param_low(p)) * unit; break;
+		case 3: value = param_low(p) + (param_high(p) - param_low(p)) * pow(unit, 20); break;
 		default: continue;
 		}
-		CHECK(s->e->set(s->params, i, value) == 0, "%s: %s refuses %g", s->e->name, p->key, value);
+		CHECK(s->e->algorithm.set(s->params, i, value) == 0, "%s: %s refuses %g",
+		      s->e->algorithm.name, p->key, value);
 	}
 }
 
@@ -160,7 +120,7 @@ static void check_streams(const struct tl_estimator *e, int hostile, uint64_t se
 
 static void check_range(const struct tl_estimator *e)
 {
-	double low = 1e18, high = 0, slack = e->arithmetic == TL_FIX ? 1.0 / 128 : 1e-6;
+	double low = 1e18, high = 0, slack = e->algorithm.arithmetic == TL_FIX ? 1.0 / 128 : 1e-6;
 	uint64_t seed = 11;
 	struct subject s;
 	int64_t k;
@@ -177,16 +137,17 @@ static void check_range(const struct tl_estimator *e)
 		if (averages(e)) { /* a count of ticks: within one below the RTT and two above */
 			double tick = counts_ticks(e) ? bound(&s, "tick_us", 0) : 0;
 			CHECK(rtt_us >= low - tick - slack && rtt_us <= high + 2 * tick + slack,
-			      "%s: %g not in [%g, %g]", e->name, rtt_us, low, high);
+			      "%s: %g not in [%g, %g]", e->algorithm.name, rtt_us, low, high);
 		}
-		if (is_a(e, "experts")) { /* within the grid; a fitted one has seen only these samples */
+		if (is_a(&e->algorithm,
+			 "experts")) { /* within the grid; a fitted one has seen only these samples */
 			double unit = bound(&s, "tick_us", 1) * bound(&s, "scale", 1);
 			double fit = bound(&s, "fit", 0), span = subject_get(&s, "rtt_max");
 			double most = subject_get(&s, "rtt_min") + span;
 			CHECK(rtt_us <= most * (fit > 0 ? high / fit : unit) + 1, "%s: above the grid",
-			      e->name);
+			      e->algorithm.name);
 			CHECK(rtt_us >= subject_get(&s, "rtt_min") * (fit > 0 ? low / fit - 1 : unit) - 1,
-			      "%s: below the grid", e->name);
+			      "%s: below the grid", e->algorithm.name);
 		}
 	}
 	subject_stop(&s);
@@ -195,7 +156,7 @@ static void check_range(const struct tl_estimator *e)
 /* Of two samples after the same past, the larger gives no smaller prediction. */
 static void check_monotone(const struct tl_estimator *e, int squared)
 {
-	double slack = e->arithmetic == TL_FIX ? 0.5 : 1e-6, before;
+	double slack = e->algorithm.arithmetic == TL_FIX ? 0.5 : 1e-6, before;
 	uint64_t seed = 12;
 	struct subject s;
 	void *saved;
@@ -217,8 +178,8 @@ static void check_monotone(const struct tl_estimator *e, int squared)
 			in.rtt_us = y;
 			memcpy(s.state, saved, s.bytes);
 			e->update(s.state, &in);
-			CHECK(subject_query(&s).rtt_us >= before - slack, "%s: falls at %lld", e->name,
-			      (long long)y);
+			CHECK(subject_query(&s).rtt_us >= before - slack, "%s: falls at %lld",
+			      e->algorithm.name, (long long)y);
 			before = subject_query(&s).rtt_us;
 		}
 	}
@@ -231,7 +192,9 @@ static void check_scaling(const struct tl_estimator *e)
 {
 	static const char *const units[] = { "granularity_us", "tick_us", "variance_floor_us",
 					     "max_ack_delay_us", "rto_min_us" };
-	double slack = e->arithmetic == TL_FIX ? 0.5 : 0; /* rounding; where it is divided by a gain, more */
+	double slack = e->algorithm.arithmetic == TL_FIX
+			       ? 0.5
+			       : 0; /* rounding; where it is divided by a gain, more */
 	uint64_t seed = 13;
 	struct subject one, two;
 	int64_t k;
@@ -239,8 +202,8 @@ static void check_scaling(const struct tl_estimator *e)
 
 	subject_defaults(&one, e);
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!isnan(subject_get(&one, units[i])) && !is_a(e, "experts"))
-			CHECK(!subject_set(&one, units[i], 0), "%s: %s", e->name, units[i]);
+		if (!isnan(subject_get(&one, units[i])) && !is_a(&e->algorithm, "experts"))
+			CHECK(!subject_set(&one, units[i], 0), "%s: %s", e->algorithm.name, units[i]);
 	two = one;
 	subject_start(&one);
 	subject_start(&two);
@@ -255,7 +218,8 @@ static void check_scaling(const struct tl_estimator *e)
 		q = subject_query(&two);
 		CHECK(fabs(q.rtt_us - 2 * p.rtt_us) <= slack + 1e-9 &&
 			      fabs(q.rto_us - 2 * p.rto_us) <= 1e-5 * slack * q.rto_us + slack + 1e-9,
-		      "%s: %g, %g and twice that: %g, %g", e->name, p.rtt_us, p.rto_us, q.rtt_us, q.rto_us);
+		      "%s: %g, %g and twice that: %g, %g", e->algorithm.name, p.rtt_us, p.rto_us, q.rtt_us,
+		      q.rto_us);
 	}
 	subject_stop(&one);
 	subject_stop(&two);
@@ -284,9 +248,9 @@ static void check_arithmetics_agree(size_t index)
 		worst_rtt = fmax(worst_rtt, fabs(p.rtt_us - q.rtt_us) / (double)in.rtt_us);
 		worst_rto = fmax(worst_rto, fabs(p.rto_us - q.rto_us) / p.rto_us);
 	}
-	CHECK(worst_rtt < 1e-3 && worst_rto < 1e-3, "%s: the arithmetics differ by %g and %g", e->name,
-	      worst_rtt, worst_rto);
-	printf("%-26s fixed against double: RTT within %.2g, RTO within %.2g\n", e->name, worst_rtt,
+	CHECK(worst_rtt < 1e-3 && worst_rto < 1e-3, "%s: the arithmetics differ by %g and %g",
+	      e->algorithm.name, worst_rtt, worst_rto);
+	printf("%-26s fixed against double: RTT within %.2g, RTO within %.2g\n", e->algorithm.name, worst_rtt,
 	       worst_rto);
 	subject_stop(&f64);
 	subject_stop(&fix);
@@ -319,7 +283,7 @@ static void check_run(const struct tl_estimator *e)
 	for (k = 0; k < ROWS; k++) {
 		struct tl_prediction before = subject_query(&loop);
 		CHECK(rtt[k] == before.rtt_us && rto[k] == before.rto_us, "%s: run differs in row %d",
-		      e->name, (int)k);
+		      e->algorithm.name, (int)k);
 		if (rtt_us[k] >= 0) {
 			struct tl_sample in = sample_of(time_us[k], rtt_us[k], flight[k]);
 			in.sent_us = sent_us[k];
@@ -331,7 +295,7 @@ static void check_run(const struct tl_estimator *e)
 		struct tl_sample in = wan_sample(&seed, ROWS + k);
 		struct tl_prediction one = subject_query(&s), other = subject_query(&loop);
 		CHECK(one.rtt_us == other.rtt_us && one.rto_us == other.rto_us,
-		      "%s: states differ after row %d", e->name, (int)k);
+		      "%s: states differ after row %d", e->algorithm.name, (int)k);
 		e->update(s.state, &in);
 		e->update(loop.state, &in);
 	}
@@ -346,24 +310,23 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
-	CHECK(tl_estimator_at(tl_estimator_count(), TL_F64) == NULL &&
-		      tl_estimator_find("none", TL_FIX) == NULL,
+	CHECK(tl_estimator_at(COUNT(ESTIMATOR), TL_F64) == NULL && tl_estimator_find("none", TL_FIX) == NULL,
 	      "what is not there");
-	for (i = 0; i < 2 * tl_estimator_count(); i++) {
+	for (i = 0; i < 2 * COUNT(ESTIMATOR); i++) {
 		const struct tl_estimator *e = estimator(i);
 
-		if (argc > 1 && !is_a(e, argv[1]))
+		if (argc > 1 && !is_a(&e->algorithm, argv[1]))
 			continue;
-		check_params(e, estimator(i ^ 1));
+		CHECK(e->timer == estimator(i ^ 1)->timer, "%s: the arithmetics differ", e->algorithm.name);
 		check_streams(e, 0, 100 + i);
 		check_streams(e, 1, 200 + i);
 		check_range(e);
 		check_run(e);
-		if (averages(e) || strcmp(e->name, "experts") == 0)
-			check_monotone(e, strcmp(e->name, "experts") == 0);
-		if ((averages(e) && !counts_ticks(e)) || strcmp(e->name, "experts/fitted") == 0)
+		if (averages(e) || strcmp(e->algorithm.name, "experts") == 0)
+			check_monotone(e, strcmp(e->algorithm.name, "experts") == 0);
+		if ((averages(e) && !counts_ticks(e)) || strcmp(e->algorithm.name, "experts/fitted") == 0)
 			check_scaling(e);
-		if (e->arithmetic == TL_F64)
+		if (e->algorithm.arithmetic == TL_F64)
 			check_arithmetics_agree(i / 2);
 	}
 	return finish();

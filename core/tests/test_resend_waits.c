@@ -27,7 +27,8 @@ static int64_t steady_wait_us(const struct tl_resend_policy *policy, uint32_t ou
 /* Three out: what was learned. */
 static void check_thin(const struct tl_resend_policy *policy)
 {
-	CHECK(steady_wait_us(policy, 3, 21000) < 31000, "%s: the wait does not follow the RTT", policy->name);
+	CHECK(steady_wait_us(policy, 3, 21000) < 31000, "%s: the wait does not follow the RTT",
+	      policy->algorithm.name);
 }
 
 /* The longest first wait of the last 12 of so many requests; of `every` one is lost once, 0: none. */
@@ -61,17 +62,21 @@ static void check_standing_queue(const struct tl_resend_policy *policy)
 	resender_start(&s);
 	longest_wait_us(&s, &now_us, rtt_us, 1, 0);
 	wait_us = longest_wait_us(&s, &now_us, rtt_us, 20, 0);
-	CHECK(wait_us >= stock_us, "%s: %lld us among the first flights", policy->name, (long long)wait_us);
+	CHECK(wait_us >= stock_us, "%s: %lld us among the first flights", policy->algorithm.name,
+	      (long long)wait_us);
 	wait_us = longest_wait_us(&s, &now_us, rtt_us, 60, 0);
-	CHECK(wait_us < short_us, "%s: %lld us where nothing is lost", policy->name, (long long)wait_us);
+	CHECK(wait_us < short_us, "%s: %lld us where nothing is lost", policy->algorithm.name,
+	      (long long)wait_us);
 	wait_us = longest_wait_us(&s, &now_us, rtt_us, 600, 12);
-	CHECK(wait_us < short_us, "%s: %lld us without a queue", policy->name, (long long)wait_us);
+	CHECK(wait_us < short_us, "%s: %lld us without a queue", policy->algorithm.name, (long long)wait_us);
 	wait_us = longest_wait_us(&s, &now_us, rtt_us + rtt_us / 2, 600, 12);
-	CHECK(wait_us >= stock_us, "%s: %lld us with a standing queue", policy->name, (long long)wait_us);
+	CHECK(wait_us >= stock_us, "%s: %lld us with a standing queue", policy->algorithm.name,
+	      (long long)wait_us);
 	wait_us = longest_wait_us(&s, &now_us, rtt_us + rtt_us * 15 / 100, 600, 12);
-	CHECK(wait_us < short_us, "%s: %lld us when the queue has gone", policy->name, (long long)wait_us);
+	CHECK(wait_us < short_us, "%s: %lld us when the queue has gone", policy->algorithm.name,
+	      (long long)wait_us);
 	wait_us = longest_wait_us(&s, &now_us, rtt_us, 600, 7);
-	CHECK(wait_us >= stock_us, "%s: %lld us where every seventh is lost", policy->name,
+	CHECK(wait_us >= stock_us, "%s: %lld us where every seventh is lost", policy->algorithm.name,
 	      (long long)wait_us);
 	resender_stop(&s);
 }
@@ -95,21 +100,23 @@ static void check_bulk_is_stock(const struct tl_resend_policy *policy, int late)
 		resender_ack(&s, now_us, rtt_us, 3, TL_RESEND_FIRST);
 		wait_us = resender_send(&s, now_us, 4).wait_us;
 	}
-	CHECK(wait_us == 48000, "%s: with 4 out the first wait is %lld us", policy->name, (long long)wait_us);
+	CHECK(wait_us == 48000, "%s: with 4 out the first wait is %lld us", policy->algorithm.name,
+	      (long long)wait_us);
 	waited_us = late ? 220000 : wait_us;
 	for (k = 0; k < 6; k++) {
 		const int64_t expected_us = (late ? 440000 : 220000) << k;
 
 		wait_us = resender_timer(&s, now_us + waited_us, 4).wait_us;
 		CHECK(wait_us == expected_us, "%s: with 4 out the wait after resend %u is %lld us",
-		      policy->name, k + 1, (long long)wait_us);
+		      policy->algorithm.name, k + 1, (long long)wait_us);
 		waited_us += wait_us;
 	}
 	now_us += waited_us;
 	wait_us = resender_ack(&s, now_us, 0, 4, TL_RESEND_UNCLEAR).wait_us;
-	CHECK(wait_us == waited_us, "%s: %lld us after an unclear answer", policy->name, (long long)wait_us);
+	CHECK(wait_us == waited_us, "%s: %lld us after an unclear answer", policy->algorithm.name,
+	      (long long)wait_us);
 	wait_us = resender_timer(&s, now_us + wait_us, 4).wait_us;
-	CHECK(wait_us >= waited_us, "%s: %lld us after an unclear answer's resend", policy->name,
+	CHECK(wait_us >= waited_us, "%s: %lld us after an unclear answer's resend", policy->algorithm.name,
 	      (long long)wait_us);
 	resender_stop(&s);
 }
@@ -120,7 +127,7 @@ int main(void)
 	size_t i;
 
 	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
-		for (i = 0; i < tl_resend_count(); i++) {
+		for (i = 0; i < COUNT(RESEND); i++) {
 			const struct tl_resend_policy *p = tl_resend_at(i, arithmetic ? TL_FIX : TL_F64);
 
 			if (!is_learned(p))

@@ -169,7 +169,7 @@ static __always_inline uint32_t accepting_ticks(const struct settings *s, const 
 						const struct address *at, int64_t now_us)
 {
 	const int64_t us = rto_us(s, at, now_us);
-	const uint32_t ticks = ticks_of(s, tl_clamp_us(us + (us >> 3), s->model.floor_us, s->model.cap_us));
+	const uint32_t ticks = ticks_of(s, tl_first_rto_accepting_us(&s->model, us));
 
 	return ticks < h->first.low ? h->first.low : ticks > h->first.high ? h->first.high : ticks;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An algorithm with its parameters, chosen for a network namespace. */
+/* An algorithm with its parameters, chosen for a network namespace: "conformal:miss=0.001". */
 #ifndef TCPLEARN_MODULE_CHOICE_H
 #define TCPLEARN_MODULE_CHOICE_H
 
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
 #include <linux/rcupdate.h>
 
-#include "algorithm.h"
+#include <tcplearn/algorithm.h>
+
 #include "kernel_versions.h"
 
 /* What such a setting says, in longer than the longest name with all of its parameters. */
@@ -20,15 +23,26 @@ struct tl_choice {
 	u64 blank[]; /* a state as init leaves it */
 };
 
-/* What can be chosen, beside "none". */
-struct tl_kind_of {
-	u32 (*count)(void);
-	const struct tl_algorithm *(*at)(u32 i);
+/* What a setting can be: one of a kind, or this word for none of them. */
+struct tl_choosable {
+	const struct tl_kind kind;
+	const char *nothing;
 };
 
-/* Of a sysctl whose `data` is the choice and whose `extra2` is the kind. */
+/* From a table of a kind's entries. */
+#define TL_CHOOSABLE(name, table, title, key, nothing) \
+	static const struct tl_algorithm *name##_at(u32 i) \
+	{ \
+		return &table[i].algorithm; \
+	} \
+	const struct tl_choosable name = { { title, key, ARRAY_SIZE(table), name##_at }, nothing }
+
+/* Of a sysctl whose `data` is the choice and whose `extra2` is what it can be. */
 int tl_do_choice(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 int tl_do_available_choices(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
+/* The same where something else is to be done about what was chosen: `put` replaces it, and frees the earlier one. */
+int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position,
+		    struct tl_choice __rcu **place, int (*put)(void *of, struct tl_choice *choice), void *of);
 /* A new connection's memory from that slab, the state of what is chosen behind its first `state_at` bytes. NULL:
  * nothing is chosen, or there is no memory, which is counted. */
 struct tl_choice_start {

@@ -52,7 +52,8 @@ struct tl_connection *tl_connection_of(const struct sock *sk)
 
 static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 {
-	struct tl_connection *c = tl_connection_new(sk);
+	char spec[TL_CHOICE_TEXT_BYTES];
+	struct tl_connection *c = tl_connection_new(sk, spec);
 
 	tl_private(sk)->connection = c;
 	if (!c)
@@ -63,7 +64,7 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 	tl_private(sk)->reported.sent = tcp_sk(sk)->data_segs_out;
 	tl_private(sk)->reported.resent = tcp_sk(sk)->total_retrans;
 	if (c->logs) {
-		tl_log_open(sk, c);
+		tl_log_open(sk, c, spec);
 		tl_log_startup(sk, c, &tl_private(sk)->startup);
 	}
 	if (!tcp_sk(sk)->data_segs_out)

@@ -11,65 +11,51 @@
 DEFINE_PER_CPU(struct tl_counter_set, tl_counts);
 static atomic_t last_id = ATOMIC_INIT(0);
 
-/* For each estimator its slab and a state as init leaves it: a connection starts with a copy, so
- * that no grid of experts is computed in softirq. Entry 0 is stock. */
-struct tl_kind {
+/* For each estimator a slab, for its state with the default parameters or as few bytes. Entry 0 is stock's. */
+struct tl_slab {
 	struct kmem_cache *cache;
 	u32 bytes;
-	void *blank;
-	char name[TL_NAME_BYTES + 16];
+	char name[48];
 };
-static struct tl_kind *kinds;
+static struct tl_slab *slabs;
 
-static struct tl_kind *tl_kind_of(const struct tl_connection *c)
+static int tl_slab_init(struct tl_slab *slab, const struct tl_algorithm *a)
 {
-	return &kinds[c->estimator ? 1 + (c->estimator - tl_kernel_estimators) : TL_STOCK];
-}
-
-static int tl_kind_init(struct tl_kind *kind, const struct tl_kernel_estimator *e)
-{
-	if (e) {
+	if (a) {
 		void *params = TL_ALLOC(kzalloc(TL_PARAMS_BYTES_MAX, GFP_KERNEL));
 
 		if (!params)
 			return -ENOMEM;
-		e->defaults(params);
-		kind->bytes = e->state_bytes(params);
-		kind->blank = TL_ALLOC(kzalloc(kind->bytes, GFP_KERNEL));
-		if (kind->blank)
-			e->init(kind->blank, params);
+		a->defaults(params);
+		slab->bytes = a->state_bytes(params);
 		kfree(params);
-		if (!kind->blank)
-			return -ENOMEM;
 	}
-	snprintf(kind->name, sizeof(kind->name), "tcplearn_%s", e ? e->name : "stock");
-	strreplace(kind->name, '/', '-');
-	kind->cache = TL_ALLOC(kmem_cache_create(kind->name, sizeof(struct tl_connection) + kind->bytes, 0,
+	snprintf(slab->name, sizeof(slab->name), "tcplearn_%s", a ? a->name : "stock");
+	strreplace(slab->name, '/', '-');
+	slab->cache = TL_ALLOC(kmem_cache_create(slab->name, sizeof(struct tl_connection) + slab->bytes, 0,
 						 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL));
-	return kind->cache ? 0 : -ENOMEM;
+	return slab->cache ? 0 : -ENOMEM;
 }
 
-static void tl_kinds_exit(void)
+static void tl_slabs_exit(void)
 {
 	u32 i;
 
-	for (i = 0; i <= tl_kernel_estimator_count; i++) {
-		kmem_cache_destroy(kinds[i].cache);
-		kfree(kinds[i].blank);
-	}
-	kfree(kinds);
+	for (i = 0; i <= tl_estimators.kind.count; i++)
+		kmem_cache_destroy(slabs[i].cache);
+	kfree(slabs);
 }
 
-static int tl_kinds_init(void)
+static int tl_slabs_init(void)
 {
 	u32 i;
 
-	kinds = TL_ALLOC(kcalloc(tl_kernel_estimator_count + 1, sizeof(*kinds), GFP_KERNEL));
-	if (!kinds)
+	slabs = TL_ALLOC(kcalloc(tl_estimators.kind.count + 1, sizeof(*slabs), GFP_KERNEL));
+	if (!slabs)
 		return -ENOMEM;
-	for (i = 0; i <= tl_kernel_estimator_count; i++) {
-		if (tl_kind_init(&kinds[i], i ? &tl_kernel_estimators[i - 1] : NULL)) {
-			tl_kinds_exit();
+	for (i = 0; i <= tl_estimators.kind.count; i++) {
+		if (tl_slab_init(&slabs[i], i ? tl_estimators.kind.at(i - 1) : NULL)) {
+			tl_slabs_exit();
 			return -ENOMEM;
 		}
 	}
@@ -80,35 +66,36 @@ void tl_connection_exit(void)
 {
 	tl_resend_exit();
 	tl_loss_exit();
-	tl_kinds_exit();
+	tl_slabs_exit();
 }
 
 int tl_connection_init(void)
 {
-	int error = tl_kinds_init();
+	int error = tl_slabs_init();
 
 	if (error)
 		return error;
 	error = tl_loss_init();
 	if (error)
-		goto kinds;
+		goto slabs;
 	error = tl_resend_init();
 	if (!error)
 		return 0;
 	tl_loss_exit();
-kinds:
-	tl_kinds_exit();
+slabs:
+	tl_slabs_exit();
 	return error;
 }
 
-/* Charged to the socket's cgroup, whoever's context this is. */
-void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
+/* Charged to the socket's cgroup, whoever's context this is. Without a slab: so many bytes. */
+static void *tl_alloc_from(const struct sock *sk, struct kmem_cache *cache, size_t bytes)
 {
+	/* with the socket's lock held, sometimes in softirq */
+	const gfp_t how = GFP_ATOMIC | __GFP_NOWARN;
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *before = set_active_memcg(sk->sk_memcg);
 #endif
-	/* with the socket's lock held, sometimes in softirq */
-	void *c = TL_ALLOC(kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN));
+	void *c = TL_ALLOC(cache ? kmem_cache_zalloc(cache, how) : kzalloc(bytes, how | __GFP_ACCOUNT));
 
 #ifdef CONFIG_MEMCG
 	set_active_memcg(before);
@@ -116,13 +103,41 @@ void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
 	return c;
 }
 
-struct tl_connection *tl_connection_new(struct sock *sk)
+void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
+{
+	return tl_alloc_from(sk, cache, 0);
+}
+
+/* With the estimator that is chosen: a state is copied, so that no grid of experts is computed in softirq. */
+static struct tl_connection *tl_connection_begun(const struct sock *sk, const struct tl_choice *choice, char *spec)
+{
+	const struct tl_kernel_estimator *e =
+		choice ? container_of(choice->algorithm, struct tl_kernel_estimator, algorithm) : NULL;
+	const u32 bytes = choice ? choice->bytes : 0;
+	const struct tl_slab *slab = &slabs[e ? 1 + (e - tl_kernel_estimators) : 0];
+	struct kmem_cache *cache = bytes <= slab->bytes ? slab->cache : NULL;
+	struct tl_connection *c = tl_alloc_from(sk, cache, sizeof(*c) + bytes);
+
+	if (!c)
+		return NULL;
+	c->cache = cache;
+	c->estimator = e;
+	if (e) {
+		memcpy(c->state, choice->blank, bytes);
+		e->query(c->state, &c->answer);
+	}
+	strscpy(spec, choice ? choice->text : tl_estimators.nothing, TL_CHOICE_TEXT_BYTES);
+	return c;
+}
+
+struct tl_connection *tl_connection_new(struct sock *sk, char *spec)
 {
 	const struct tl_settings *settings = tl_settings_of(sock_net(sk));
-	int chosen = READ_ONCE(settings->estimator);
-	const struct tl_kind *kind = &kinds[chosen];
-	struct tl_connection *c = tl_alloc(sk, kind->cache);
+	struct tl_connection *c;
 
+	rcu_read_lock();
+	c = tl_connection_begun(sk, rcu_dereference(*tl_estimator_choice_of(sock_net(sk))), spec);
+	rcu_read_unlock();
 	if (!c) {
 		tl_count(fallbacks);
 		return NULL;
@@ -137,11 +152,6 @@ struct tl_connection *tl_connection_new(struct sock *sk)
 	c->stock_rto = c->armed_rto >> min_t(u8, inet_csk(sk)->icsk_backoff, 31);
 	c->reports = tl_startup_remembers(sock_net(sk));
 	c->fast_open = !!rcu_access_pointer(tcp_sk(sk)->fastopen_rsk);
-	if (chosen != TL_STOCK) {
-		c->estimator = &tl_kernel_estimators[chosen - 1];
-		memcpy(c->state, kind->blank, kind->bytes);
-		c->estimator->query(c->state, &c->answer);
-	}
 	return c;
 }
 
@@ -150,7 +160,10 @@ void tl_connection_free(struct tl_connection *c)
 	tl_count(connections_ended);
 	tl_loss_free(c);
 	tl_resend_free(c);
-	kmem_cache_free(tl_kind_of(c)->cache, c);
+	if (c->cache)
+		kmem_cache_free(c->cache, c);
+	else
+		kfree(c);
 }
 
 static __always_inline void tl_update(const struct sock *sk, struct tl_connection *c, s32 rtt_us, u32 acked_segments)

@@ -123,7 +123,7 @@ static void tl_address(u8 *out, __be32 v4)
 	memcpy(out, &v4, sizeof(v4));
 }
 
-void tl_log_open(const struct sock *sk, struct tl_connection *c)
+void tl_log_open(const struct sock *sk, struct tl_connection *c, const char *spec)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	struct tl_log_open r = {
@@ -136,7 +136,8 @@ void tl_log_open(const struct sock *sk, struct tl_connection *c)
 		.netns = sock_net(sk)->ns.inum,
 	};
 
-	strscpy(r.estimator, c->estimator ? c->estimator->name : "stock", sizeof(r.estimator));
+	strscpy(r.estimator, c->estimator ? c->estimator->algorithm.name : tl_estimators.nothing, sizeof(r.estimator));
+	strscpy(r.spec, spec, sizeof(r.spec));
 	strscpy(r.congestion, inet_csk(sk)->icsk_ca_ops->name, sizeof(r.congestion));
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6) {

@@ -45,6 +45,7 @@ struct tl_log_open {
 	__s64 rtt_q8, rto_q8; /* before any sample */
 	__u32 netns; /* inode of the network namespace, as in /proc/PID/ns/net */
 	__u32 reserved;
+	char spec[256]; /* the estimator as it was chosen: its name and parameters */
 };
 
 struct tl_log_ack {

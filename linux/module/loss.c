@@ -13,18 +13,6 @@
 
 static struct kmem_cache *cache;
 
-static u32 tl_loss_count(void)
-{
-	return tl_kernel_loss_count;
-}
-
-static const struct tl_algorithm *tl_loss_at(u32 i)
-{
-	return &tl_kernel_losses[i].algorithm;
-}
-
-const struct tl_kind_of tl_losses = { tl_loss_count, tl_loss_at };
-
 int tl_loss_init(void)
 {
 	cache = TL_ALLOC(kmem_cache_create("tcplearn_loss", sizeof(struct tl_loss) + tl_kernel_loss_bytes_max, 0,

@@ -24,7 +24,6 @@ static inline u8 tl_loss_ack_flags(const struct tl_connection *c)
 }
 
 /* loss.c */
-extern const struct tl_kind_of tl_losses;
 int tl_loss_init(void);
 void tl_loss_exit(void);
 void tl_loss_start(struct sock *sk, struct tl_connection *c);

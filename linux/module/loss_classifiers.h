@@ -8,7 +8,7 @@
 #include <tcplearn/loss/events.h>
 #include <tcplearn/loss/feature_list.h>
 
-#include "algorithm.h"
+#include "choice.h"
 
 struct tl_loss_answer {
 	s64 congestion_q30; /* its probability, in [0, 1] */
@@ -23,7 +23,7 @@ struct tl_kernel_loss {
 };
 
 extern const struct tl_kernel_loss tl_kernel_losses[];
-extern const u32 tl_kernel_loss_count;
+extern const struct tl_choosable tl_losses;
 extern const u32 tl_kernel_loss_bytes_max; /* of a state, whichever classifier's */
 
 /* The same for all: they watch a connection alike. */

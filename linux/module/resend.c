@@ -26,18 +26,6 @@ enum { TL_SEND, TL_TIMER, TL_ACK }; /* in a record */
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-static u32 tl_resend_count(void)
-{
-	return tl_kernel_resend_count;
-}
-
-static const struct tl_algorithm *tl_resend_at(u32 i)
-{
-	return &tl_kernel_resends[i].algorithm;
-}
-
-const struct tl_kind_of tl_resends = { tl_resend_count, tl_resend_at };
-
 /* Where there is no memory the RTO is the estimator's or the kernel's. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {

@@ -16,8 +16,6 @@ struct tl_resend {
 	u64 state[];
 };
 
-extern const struct tl_kind_of tl_resends;
-
 int tl_resend_init(void);
 void tl_resend_exit(void);
 void tl_resend_start(struct sock *sk, struct tl_connection *c);

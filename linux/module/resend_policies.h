@@ -5,7 +5,7 @@
 
 #include <tcplearn/resend/events.h>
 
-#include "algorithm.h"
+#include "choice.h"
 
 struct tl_kernel_resend {
 	struct tl_algorithm algorithm;
@@ -16,7 +16,7 @@ struct tl_kernel_resend {
 };
 
 extern const struct tl_kernel_resend tl_kernel_resends[];
-extern const u32 tl_kernel_resend_count;
+extern const struct tl_choosable tl_resends;
 extern const u32 tl_kernel_resend_bytes_max; /* of a state, whichever policy's */
 
 #endif

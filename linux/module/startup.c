@@ -2,6 +2,7 @@
 /* net.tcplearn.startup: the policy of a network namespace, what is known of the places that it talks to, and what
  * a connection begins with. tcp_init_transfer has set its windows just before `init`, and nothing sets them again
  * before the first data. */
+#include <linux/slab.h>
 #include <net/dst.h>
 #include <net/inet_sock.h>
 
@@ -14,47 +15,50 @@
 /* Segments after which a connection reports, if it does not end before. */
 #define TL_REPORT_SEGMENTS 32
 
-static const struct tl_kernel_startup *tl_policy(int policy)
+static const struct tl_kernel_startup *tl_policy(const struct tl_choice *choice)
 {
-	return policy == TL_STOCK ? NULL : &tl_kernel_startups[policy - 1];
+	return choice ? container_of(choice->algorithm, struct tl_kernel_startup, algorithm) : NULL;
 }
 
-const char *tl_startup_name(int policy)
+/* Of what is locked. */
+static struct tl_choice *tl_startup_choice(struct tl_startup_net *of)
 {
-	return policy == TL_STOCK ? "stock" : tl_policy(policy)->name;
+	return rcu_dereference_protected(of->choice, lockdep_is_held(&of->lock));
 }
 
 bool tl_startup_remembers(const struct net *net)
 {
-	const struct tl_kernel_startup *p = tl_policy(READ_ONCE(tl_startup_of(net)->policy));
+	const struct tl_kernel_startup *p;
+	bool remembers;
 
-	return p && p->remembers;
+	rcu_read_lock();
+	p = tl_policy(rcu_dereference(tl_startup_of(net)->choice));
+	remembers = p && p->remembers;
+	rcu_read_unlock();
+	return remembers;
 }
 
-static int tl_startup_choose(struct tl_startup_net *of, int policy)
+static int tl_startup_put(void *net, struct tl_choice *choice)
 {
-	const struct tl_kernel_startup *p = tl_policy(policy);
-	u64 params[TL_PARAMS_BYTES_MAX / sizeof(u64)];
+	struct tl_startup_net *of = net;
+	const struct tl_kernel_startup *p = tl_policy(choice);
 	struct tl_places *places = NULL, *before;
-	u32 bytes = 0;
 
-	if (p) {
-		p->defaults(params);
-		bytes = p->state_bytes(params);
-	}
 	if (p && p->remembers) {
-		places = tl_places_new(TL_STARTUP_ROW_BITS, bytes);
-		if (!places)
+		places = tl_places_new(TL_STARTUP_ROW_BITS, choice->bytes);
+		if (!places) {
+			kfree(choice);
 			return -ENOMEM;
+		}
 	}
 	spin_lock_bh(&of->lock);
 	before = of->places;
 	of->places = places;
-	if (p)
-		p->init(of->state, params);
-	WRITE_ONCE(of->policy, policy);
+	choice = rcu_replace_pointer(of->choice, choice, lockdep_is_held(&of->lock));
 	spin_unlock_bh(&of->lock);
 	tl_places_free(before);
+	if (choice)
+		kfree_rcu(choice, rcu);
 	return 0;
 }
 
@@ -66,26 +70,14 @@ void tl_startup_net_init(struct tl_startup_net *of)
 void tl_startup_net_exit(struct tl_startup_net *of)
 {
 	tl_places_free(of->places);
+	tl_choice_free(&of->choice);
 }
 
 int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
 {
 	struct tl_startup_net *of = table->data;
-	char name[TL_STARTUP_NAME_BYTES];
-	u32 i;
-	int error = tl_do_name(write, buffer, length, position, tl_startup_name(READ_ONCE(of->policy)), name);
 
-	if (error || !write)
-		return error;
-	for (i = 0; i <= tl_kernel_startup_count; i++)
-		if (!strcmp(strim(name), tl_startup_name(i)))
-			return tl_startup_choose(of, i);
-	return -EINVAL;
-}
-
-int tl_do_available_startups(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
-{
-	return tl_do_names(write, buffer, length, position, tl_kernel_startup_count + 1, tl_startup_name);
+	return tl_do_choice_by(table, write, buffer, length, position, &of->choice, tl_startup_put, of);
 }
 
 /* Whether the handshake has just ended, and this is not a change of algorithm later on: until then a server's
@@ -165,12 +157,15 @@ static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const 
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_startup_window window = { tcp_snd_cwnd(tp), tp->snd_ssthresh };
 	const struct tl_kernel_startup *p;
+	struct tl_choice *choice;
 
 	spin_lock_bh(&of->lock);
-	out->policy = of->policy;
-	p = tl_policy(of->policy);
+	choice = tl_startup_choice(of);
+	p = tl_policy(choice);
 	if (p) {
-		void *state = of->places ? tl_place_of(of->places, sk, of->state) : of->state;
+		void *state = of->places ? tl_place_of(of->places, sk, choice->blank) : choice->blank;
+
+		out->policy = 1 + (p - tl_kernel_startups);
 
 		p->decide(state, h, &window);
 		p->note(state, h);
@@ -193,7 +188,7 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out)
 	struct tl_handshake h;
 
 	memset(out, 0, sizeof(*out));
-	if (READ_ONCE(of->policy) == TL_STOCK && !tl_settings_any(sock_net(sk)))
+	if (!rcu_access_pointer(of->choice) && !tl_settings_any(sock_net(sk)))
 		return;
 	if (!tl_startup_begins(sk))
 		return;
@@ -227,8 +222,11 @@ void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far
 	if (report.sent_segments < (last ? 1 : TL_REPORT_SEGMENTS))
 		return;
 	spin_lock_bh(&of->lock);
-	if (of->places)
-		tl_policy(of->policy)->report(tl_place_of(of->places, sk, of->state), &report);
+	if (of->places) {
+		struct tl_choice *choice = tl_startup_choice(of);
+
+		tl_policy(choice)->report(tl_place_of(of->places, sk, choice->blank), &report);
+	}
 	spin_unlock_bh(&of->lock);
 	so_far->sent = tp->data_segs_out;
 	so_far->resent = tp->total_retrans;
@@ -250,6 +248,7 @@ void tl_log_startup(const struct sock *sk, struct tl_connection *c, const struct
 
 	if (!d->whole_iw)
 		return;
-	strscpy(r.policy, tl_startup_name(d->policy), sizeof(r.policy));
+	strscpy(r.policy, d->policy ? tl_kernel_startups[d->policy - 1].algorithm.name : tl_startups.nothing,
+		sizeof(r.policy));
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_STARTUP, 0);
 }

@@ -10,10 +10,9 @@
 
 /* Of one network namespace. */
 struct tl_startup_net {
-	spinlock_t lock; /* of what follows; `policy` is also read without it */
-	int policy; /* TL_STOCK, or 1 + the index in tl_kernel_startups */
+	spinlock_t lock; /* of what follows */
+	struct tl_choice __rcu *choice; /* its state is that of a new place, or of all where none are kept */
 	struct tl_places *places; /* of a policy that remembers */
-	u64 state[TL_STARTUP_STATE_BYTES_MAX / sizeof(u64)]; /* as its init leaves it: that of a new place */
 };
 
 /* In the private area, from `init` to the connection's first data: the log begins then. */
@@ -21,7 +20,8 @@ struct tl_startup_decision {
 	u32 took_us;
 	u32 iw, ssthresh; /* segments */
 	u32 whole_iw, whole_ssthresh; /* what a whole handshake would have begun with; 0: nothing was decided */
-	u8 policy, resends, retransmitted; /* the counts up to 255 */
+	u8 policy; /* 1 + the index in tl_kernel_startups; 0: stock */
+	u8 resends, retransmitted; /* up to 255 */
 	u8 loss : 4, passive : 1;
 };
 
@@ -32,9 +32,7 @@ struct tl_startup_reported {
 
 void tl_startup_net_init(struct tl_startup_net *of);
 void tl_startup_net_exit(struct tl_startup_net *of);
-const char *tl_startup_name(int policy);
 int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
-int tl_do_available_startups(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 
 struct tl_connection;
 bool tl_startup_remembers(const struct net *net);

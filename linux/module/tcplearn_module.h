@@ -11,13 +11,11 @@
 #include "kernel_versions.h"
 #include "log_format.h"
 
-/* "stock" stands beside the core's estimators: it writes nothing and logs what the kernel does. */
-#define TL_STOCK 0
-
 /* One connection: behind the pointer at the tail of the congestion control's private area. RTOs and
  * moments are in jiffies. */
 struct tl_connection {
-	const struct tl_kernel_estimator *estimator; /* NULL: stock */
+	const struct tl_kernel_estimator *estimator; /* NULL: stock, which writes nothing and logs what the kernel does */
+	struct kmem_cache *cache; /* that this is from; NULL: none */
 	struct tl_loss *loss; /* NULL: the base decides what a loss means */
 	struct tl_resend *resend; /* NULL: the RTO is the estimator's */
 	u32 id;
@@ -46,7 +44,6 @@ struct tl_connection {
 
 /* settings.c: for each network namespace, copied when a connection starts */
 struct tl_settings {
-	int estimator; /* TL_STOCK, or 1 + the index in tl_kernel_estimators */
 	u8 set_srtt;
 	u8 log;
 	u8 measure;
@@ -61,24 +58,20 @@ struct tl_log {
 const struct tl_settings *tl_settings_of(const struct net *net);
 bool tl_settings_any(const struct net *net);
 struct tl_log *tl_log_of(const struct net *net);
+struct tl_choice __rcu **tl_estimator_choice_of(const struct net *net);
 struct tl_choice __rcu **tl_loss_choice_of(const struct net *net);
 struct tl_choice __rcu **tl_resend_choice_of(const struct net *net);
 int tl_may_write(void); /* a setting: -EPERM */
 struct tl_resend_net *tl_resend_net_of(const struct net *net);
 struct tl_startup_net *tl_startup_of(const struct net *net);
-const char *tl_estimator_name(int estimator);
 int tl_settings_init(void);
 void tl_settings_exit(void);
-
-/* A setting that is a name: it is `now`, and what is written comes to `wanted` (TL_NAME_BYTES). */
-int tl_do_name(int write, void *buffer, size_t *length, loff_t *position, const char *now, char *wanted);
-/* All that it can be. */
-int tl_do_names(int write, void *buffer, size_t *length, loff_t *position, u32 count, const char *(*name_of)(int));
 
 /* connection.c */
 int tl_connection_init(void);
 void tl_connection_exit(void);
-struct tl_connection *tl_connection_new(struct sock *sk); /* NULL: no memory */
+/* NULL: no memory. `spec` (TL_CHOICE_TEXT_BYTES): the estimator as it was chosen. */
+struct tl_connection *tl_connection_new(struct sock *sk, char *spec);
 void tl_connection_free(struct tl_connection *c);
 void *tl_alloc(const struct sock *sk, struct kmem_cache *cache); /* zeroed, charged to the socket's cgroup */
 void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
@@ -156,7 +149,7 @@ void tl_log_init(void);
 void tl_log_exit(void);
 int tl_log_switch(const struct net *net, bool on);
 void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 size, u8 type, u8 flags);
-void tl_log_open(const struct sock *sk, struct tl_connection *c);
+void tl_log_open(const struct sock *sk, struct tl_connection *c, const char *spec);
 void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 void tl_log_close(const struct sock *sk, struct tl_connection *c);
 

@@ -1,161 +1,78 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The core's golden vectors, replayed in the kernel. What is written to
- * /sys/kernel/debug/tcplearn_vectors, line by line:
+/* The core's golden vectors, replayed in the kernel by the core's reader (tcplearn/vectors.h). What is written to
+ * /sys/kernel/debug/tcplearn_vectors is its lines; "kind estimator" or another kind before those of each.
  *
- *   s                        a new series; r TIME SENT RTT DELAY FLIGHT TTL HOPS: its next row
- *   n REPEAT PERIOD EVERY    the series is replayed so many times, each later by the period;
- *                            there is an answer before the first row and after every so many
- *   c NAME                   a case of this estimator; p KEY VALUE: a parameter, times 2^30
- *   q RTT RTO                the next answer, in 2^-8 us
- *   e                        the case ends: every row must have been used
- *   l ...                    of a classifier of losses (vectors_loss.c)
- *   w ...                    of a resend policy (vectors_resend.c)
- *   C P H R                  a startup policy's: startup_vectors.c
- *
- * Reading gives a line for each estimator that was tried and one for all. */
+ * Reading gives a line for each algorithm that was tried and one for all of its kind. */
 #include <linux/debugfs.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "estimators.h"
-#include "startup_vectors.h"
-#include "vectors_loss.h"
-#include "vectors_resend.h"
+#include "vector_players.h"
 
-#define ROWS_MAX 512
-#define STATE_BYTES_MAX 65536
-#define LINE_BYTES 160
+#define EVENTS_MAX 8192
+#define LINE_BYTES 2048
 
 static DEFINE_MUTEX(lock);
 static struct dentry *file;
-static struct tl_sample *rows;
-static u32 row_count, repeat, every;
-static s64 period_us;
-static u64 at; /* rows replayed in this case */
-static bool first;
+static struct tl_vector_event *events;
+static struct tl_vectors reader;
+static const struct tl_vector_kind *kind; /* of the lines that come */
 
-static const struct tl_kernel_estimator *subject;
-static u8 params[TL_PARAMS_BYTES_MAX] __aligned(8);
-static void *state;
-static struct score {
+/* By kind, of each algorithm */
+static struct tl_score {
 	u32 cases, answers, wrong;
-} *scores;
+} *scores[TL_VECTOR_KINDS];
 static u32 bad_lines;
+static char problem[320]; /* the first one */
 static char line[LINE_BYTES];
 static u32 line_length;
-static char wrong[200]; /* the first one */
 
-static struct score *tl_score(void)
+static int tl_kind_line(const char *name)
 {
-	return &scores[subject - tl_kernel_estimators];
-}
-
-static int tl_begin(void)
-{
-	if (subject->state_bytes(params) > STATE_BYTES_MAX)
-		return -EINVAL;
-	subject->init(state, params);
-	return 0;
-}
-
-/* "case" lines come before the answers: the state is made when the first answer comes */
-static int tl_answer(s64 rtt, s64 rto)
-{
-	struct tl_answer a, updated;
-	u32 k;
-
-	if (!subject)
-		return -EINVAL;
-	if (first) {
-		first = false;
-		if (tl_begin())
-			return -EINVAL;
-	} else {
-		for (k = 0; k < every; k++, at++) {
-			struct tl_sample in = rows[at % row_count];
-			s64 shift = at / row_count * period_us;
-
-			if (at >= (u64)row_count * repeat)
-				return -EINVAL;
-			in.time_us += shift;
-			in.sent_us += shift;
-			subject->update(state, &in, &updated);
+	for (kind = tl_vector_kinds; kind < tl_vector_kinds + TL_VECTOR_KINDS; kind++) {
+		if (!strcmp(kind->name, name)) {
+			tl_vectors_init(&reader, &kind->player, TL_FIX, events, EVENTS_MAX);
+			return 0;
 		}
 	}
-	subject->query(state, &a);
-	if (at && (updated.rtt_q8 != a.rtt_q8 || updated.rto_q8 != a.rto_q8))
-		return -EINVAL;
-	tl_score()->answers++;
-	if (a.rtt_q8 != rtt || a.rto_q8 != rto) {
-		if (!wrong[0])
-			snprintf(wrong, sizeof(wrong), "%s after %llu rows: rtt %lld, rto %lld, should be %lld, %lld",
-				 subject->name, at, a.rtt_q8, a.rto_q8, rtt, rto);
-		tl_score()->wrong++;
-	}
-	return 0;
+	kind = NULL;
+	return -1;
 }
 
-static int tl_case(const char *name)
+static struct tl_score *tl_score(void)
 {
+	const struct tl_kind *of = kind->player.kind;
 	u32 i;
 
-	subject = NULL;
-	for (i = 0; i < tl_kernel_estimator_count; i++)
-		if (!strcmp(tl_kernel_estimators[i].name, name))
-			subject = &tl_kernel_estimators[i];
-	if (!subject || !row_count || !every)
-		return -EINVAL;
-	memset(params, 0, sizeof(params));
-	subject->defaults(params);
-	tl_score()->cases++;
-	first = true;
-	at = 0;
-	return 0;
+	for (i = 0; i < of->count && of->at(i) != reader.spec.algorithm; i++)
+		;
+	return &scores[kind - tl_vector_kinds][i];
 }
 
-static int tl_row(const char *text)
+static int tl_line(const char *text, u32 length)
 {
-	struct tl_sample *r = &rows[row_count];
+	const struct tl_score before = { reader.cases, reader.answers, reader.wrong };
+	struct tl_score *score;
+	int error;
 
-	if (row_count == ROWS_MAX || sscanf(text, "%lld %lld %lld %lld %u %hhu %hhu", &r->time_us, &r->sent_us,
-					    &r->rtt_us, &r->ack_delay_us, &r->flight_segments, &r->ttl, &r->hops) != 7)
-		return -EINVAL;
-	row_count++;
+	if (!strncmp(text, "kind ", 5))
+		return tl_kind_line(text + 5);
+	if (!kind)
+		return -1;
+	error = tl_vectors_line(&reader, text, length);
+	if (reader.problem[0] && !problem[0])
+		strscpy(problem, reader.problem, sizeof(problem));
+	if (error || !reader.spec.algorithm)
+		return error;
+	score = tl_score();
+	score->cases += reader.cases - before.cases;
+	score->answers += reader.answers - before.answers;
+	score->wrong += reader.wrong - before.wrong;
 	return 0;
-}
-
-static int tl_line(char *text)
-{
-	char word[64];
-	s64 a, b;
-
-	switch (text[0]) {
-	case 's':
-		row_count = 0;
-		return 0;
-	case 'r':
-		return tl_row(text + 1);
-	case 'n':
-		return sscanf(text + 1, "%u %lld %u", &repeat, &period_us, &every) == 3 ? 0 : -EINVAL;
-	case 'c':
-		return tl_case(strim(text + 1));
-	case 'p':
-		if (!subject || sscanf(text + 1, "%63s %lld", word, &a) != 2)
-			return -EINVAL;
-		return tl_kernel_set(subject, params, word, a);
-	case 'q':
-		return sscanf(text + 1, "%lld %lld", &a, &b) == 2 ? tl_answer(a, b) : -EINVAL;
-	case 'l':
-		return tl_loss_line(strim(text + 1));
-	case 'w':
-		return tl_resend_line(strim(text + 1));
-	case 'e':
-		return at == (u64)row_count * repeat ? 0 : -EINVAL;
-	}
-	return tl_startup_vectors_line(text);
 }
 
 static ssize_t tl_write(struct file *unused, const char __user *from, size_t count, loff_t *position)
@@ -175,40 +92,48 @@ static ssize_t tl_write(struct file *unused, const char __user *from, size_t cou
 			continue;
 		}
 		line[line_length] = 0;
-		line_length = 0;
-		if (tl_line(line)) {
+		if (tl_line(line, line_length)) {
 			if (!bad_lines)
 				pr_err("tcplearn_vectors: not understood: %s\n", line);
 			bad_lines++;
 		}
+		line_length = 0;
 	}
 	mutex_unlock(&lock);
 	kfree(part);
 	return count;
 }
 
+static void tl_show_kind(struct seq_file *out, u32 k)
+{
+	const struct tl_kind *of = tl_vector_kinds[k].player.kind;
+	struct tl_score all = {};
+	u32 i, untried = 0;
+
+	for (i = 0; i < of->count; i++) {
+		const struct tl_score *one = &scores[k][i];
+
+		seq_printf(out, "%s %s cases %u answers %u wrong %u\n", tl_vector_kinds[k].name, of->at(i)->name,
+			   one->cases, one->answers, one->wrong);
+		all.cases += one->cases;
+		all.answers += one->answers;
+		all.wrong += one->wrong;
+		untried += !one->answers;
+	}
+	seq_printf(out, "%s all cases %u answers %u wrong %u untried %u\n", tl_vector_kinds[k].name, all.cases,
+		   all.answers, all.wrong, untried);
+}
+
 static int tl_show(struct seq_file *out, void *unused)
 {
-	u32 i, cases = 0, answers = 0, failed = 0, silent = 0;
+	u32 k;
 
 	mutex_lock(&lock);
-	tl_startup_vectors_show(out);
-	for (i = 0; i < tl_kernel_estimator_count; i++) {
-		const struct score *s = &scores[i];
-
-		seq_printf(out, "%s cases %u answers %u wrong %u\n", tl_kernel_estimators[i].name, s->cases, s->answers,
-			   s->wrong);
-		cases += s->cases;
-		answers += s->answers;
-		failed += s->wrong;
-		silent += !s->answers;
-	}
-	tl_loss_show(out);
-	tl_resend_show(out);
-	seq_printf(out, "all cases %u answers %u wrong %u untried %u bad_lines %u\n", cases, answers, failed, silent,
-		   bad_lines);
-	if (wrong[0])
-		seq_printf(out, "first wrong: %s\n", wrong);
+	for (k = 0; k < TL_VECTOR_KINDS; k++)
+		tl_show_kind(out, k);
+	seq_printf(out, "bad_lines %u\n", bad_lines);
+	if (problem[0])
+		seq_printf(out, "first problem: %s\n", problem);
 	mutex_unlock(&lock);
 	return 0;
 }
@@ -227,32 +152,42 @@ static const struct file_operations tl_file = {
 	.release = single_release,
 };
 
-static int __init tl_vectors_init(void)
+static void tl_vectors_free(void)
 {
-	rows = kcalloc(ROWS_MAX, sizeof(*rows), GFP_KERNEL);
-	state = kzalloc(STATE_BYTES_MAX, GFP_KERNEL);
-	scores = kcalloc(tl_kernel_estimator_count, sizeof(*scores), GFP_KERNEL);
-	if (!rows || !state || !scores || tl_loss_vectors_init() || tl_resend_vectors_init()) {
-		kfree(rows);
-		kfree(state);
-		kfree(scores);
+	u32 k;
+
+	for (k = 0; k < TL_VECTOR_KINDS; k++)
+		kfree(scores[k]);
+	kvfree(events);
+	tl_vector_players_exit();
+}
+
+static int __init tl_vectors_begin(void)
+{
+	u32 k;
+	bool there = !tl_vector_players_init();
+
+	events = kvcalloc(EVENTS_MAX, sizeof(*events), GFP_KERNEL);
+	there = there && events;
+	for (k = 0; k < TL_VECTOR_KINDS; k++) {
+		scores[k] = kcalloc(tl_vector_kinds[k].player.kind->count, sizeof(**scores), GFP_KERNEL);
+		there = there && scores[k];
+	}
+	if (!there) {
+		tl_vectors_free();
 		return -ENOMEM;
 	}
 	file = debugfs_create_file("tcplearn_vectors", 0600, NULL, NULL, &tl_file);
 	return 0;
 }
 
-static void __exit tl_vectors_exit(void)
+static void __exit tl_vectors_end(void)
 {
 	debugfs_remove(file);
-	tl_resend_vectors_exit();
-	tl_loss_vectors_exit();
-	kfree(rows);
-	kfree(state);
-	kfree(scores);
+	tl_vectors_free();
 }
 
-module_init(tl_vectors_init);
-module_exit(tl_vectors_exit);
+module_init(tl_vectors_begin);
+module_exit(tl_vectors_end);
 MODULE_DESCRIPTION("Replays tcplearn's golden vectors in the kernel");
 MODULE_LICENSE("GPL");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "estimator.h"
 
-#include <stdexcept>
-
 #include "pipe_estimator.h"
 
 namespace tcplearn {
@@ -10,33 +8,28 @@ namespace {
 
 class CoreEstimator final : public Estimator {
  public:
-  explicit CoreEstimator(const EstimatorSpec& spec)
-      : info_(tl_estimator_find(spec.name.c_str(), spec.arithmetic)) {
-    if (!info_) throw std::invalid_argument("no estimator '" + spec.name + "'");
-    state_ = make_state(*info_, spec.params);
-  }
+  explicit CoreEstimator(const Spec& spec) : core_(TL_KIND_ESTIMATOR, spec) {}
 
-  void update(const tl_sample& sample) override { info_->update(state_.data(), &sample); }
+  void update(const tl_sample& sample) override { core_.verbs().update(core_.state(), &sample); }
 
   tl_prediction query() const override {
     tl_prediction out;
-    info_->query(state_.data(), &out);
+    core_.verbs().query(core_.state(), &out);
     return out;
   }
 
-  tl_timer timer() const override { return info_->timer; }
+  tl_timer timer() const override { return core_.verbs().timer; }
   std::unique_ptr<Estimator> copy() const override { return std::make_unique<CoreEstimator>(*this); }
 
  private:
-  const tl_estimator* info_;
-  std::vector<std::int64_t> state_;
+  Algorithm<tl_estimator> core_;
 };
 
 }  // namespace
 
 std::unique_ptr<Estimator> make_estimator(const EstimatorSpec& spec) {
-  if (spec.name == "pipe") return std::make_unique<PipeEstimator>(spec.command);
-  return std::make_unique<CoreEstimator>(spec);
+  if (!spec.command.empty()) return std::make_unique<PipeEstimator>(spec.command);
+  return std::make_unique<CoreEstimator>(spec.core);
 }
 
 }  // namespace tcplearn

@@ -8,30 +8,28 @@
 namespace tcplearn {
 namespace {
 
+constexpr std::int32_t kHopsUnknown = -1;
+
 std::int64_t now_us() { return ns3::Simulator::Now().GetMicroSeconds(); }
 
 }  // namespace
 
-FirstRto::FirstRto(const tl_first_rto_model& model, std::uint32_t places, PlaceOf place_of)
-    : model_(model), places_(places), place_of_(std::move(place_of)) {
-  for (tl_first_rto_place& place : places_) tl_first_rto_place_init(&place);
-}
+FirstRto::FirstRto(const Spec& spec, std::uint32_t places, PlaceOf place_of)
+    : places_(places, Algorithm<tl_first_rto_policy>(TL_KIND_FIRST_RTO, spec)),
+      place_of_(std::move(place_of)) {}
 
 ns3::Time FirstRto::rto(std::uint16_t client_port, bool accepts) const {
-  tl_first_rto_place none;
-  tl_first_rto_place_init(&none);
-  const tl_first_rto_place& place = places_.at(place_of_(client_port));
-  const std::int64_t us = tl_first_rto_us(&model_, &place, &none, TL_FIRST_RTO_HOPS_UNKNOWN, now_us());
-  return ns3::MicroSeconds(
-      static_cast<std::uint64_t>(accepts ? tl_clamp_us(us + (us >> 3), model_.floor_us, model_.cap_us) : us));
+  const auto& place = places_.at(place_of_(client_port));
+  return ns3::MicroSeconds(static_cast<std::uint64_t>(
+      place.verbs().rto_us(place.state(), place.state(), kHopsUnknown, accepts, now_us())));
 }
 
 void FirstRto::ended(std::uint16_t client_port, ns3::Time took, bool resent, bool accepts) {
-  tl_first_rto_place& place = places_.at(place_of_(client_port));
+  auto& place = places_.at(place_of_(client_port));
   if (resent)
-    tl_first_rto_resent(&place, 0, rto(client_port, accepts).GetMicroSeconds(), now_us());
+    place.verbs().resent(place.state(), 0, rto(client_port, accepts).GetMicroSeconds(), now_us());
   else
-    tl_first_rto_report(&place, took.GetMicroSeconds(), now_us());
+    place.verbs().report(place.state(), took.GetMicroSeconds(), now_us());
 }
 
 }  // namespace tcplearn

@@ -7,15 +7,16 @@
 #include <functional>
 #include <vector>
 
+#include "algorithm.h"
 #include "ns3/nstime.h"
-#include "tcplearn/first_rto.h"
 
 namespace tcplearn {
 
 class FirstRto {
  public:
   using PlaceOf = std::function<std::uint32_t(std::uint16_t client_port)>;
-  FirstRto(const tl_first_rto_model& model, std::uint32_t places, PlaceOf place_of);
+  // Throws std::invalid_argument for a spec that the core does not take.
+  FirstRto(const Spec& spec, std::uint32_t places, PlaceOf place_of);
 
   // Who accepts waits an eighth longer, as in linux/bpf/first_rto.bpf.c.
   ns3::Time rto(std::uint16_t client_port, bool accepts) const;
@@ -24,8 +25,7 @@ class FirstRto {
   void ended(std::uint16_t client_port, ns3::Time took, bool resent, bool accepts);
 
  private:
-  tl_first_rto_model model_;
-  std::vector<tl_first_rto_place> places_;
+  std::vector<Algorithm<tl_first_rto_policy>> places_;
   PlaceOf place_of_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A classifier of losses of the core's registry behind one small interface: the only place of this host that
-// touches that registry.
+// A classifier of losses of the core behind one small interface.
 #ifndef TCPLEARN_NS3_LOSS_CLASSIFIER_H
 #define TCPLEARN_NS3_LOSS_CLASSIFIER_H
 
@@ -8,18 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core_params.h"
+#include "algorithm.h"
 
 namespace tcplearn {
-
-struct LossSpec {
-  std::string name = "congestion";  // as in the registry
-  Params params;
-  tl_arithmetic arithmetic = TL_F64;
-};
-
-// "mlp/hwang2018:threshold=0.2@fixed", as users type it. Throws std::invalid_argument with one line.
-LossSpec parse_loss_spec(const std::string& text);
 
 class LossClassifier {
  public:
@@ -30,8 +20,8 @@ class LossClassifier {
   virtual std::vector<double> features(const tl_loss_moment& at) const = 0;  // by enum tl_loss_feature
 };
 
-// Throws std::invalid_argument with one line for a name, key or value that the registry does not take.
-std::unique_ptr<LossClassifier> make_loss_classifier(const LossSpec& spec);
+// Throws std::invalid_argument with one line for a spec that the core does not take.
+std::unique_ptr<LossClassifier> make_loss_classifier(const Spec& spec);
 
 std::vector<std::string> loss_feature_names();
 

@@ -15,7 +15,7 @@ std::uint32_t segments(std::uint32_t bytes, std::uint32_t segment) {
 
 }  // namespace
 
-LossJudge::LossJudge(std::uint32_t flow, const LossSpec& spec, bool acts, std::shared_ptr<LossRecord> record,
+LossJudge::LossJudge(std::uint32_t flow, const Spec& spec, bool acts, std::shared_ptr<LossRecord> record,
                      std::shared_ptr<DropLog> drops)
     : flow_(flow),
       acts_(acts),

@@ -24,7 +24,7 @@ struct SenderState {
 class LossJudge {
  public:
   // `acts`: the sender does as the classifier says; otherwise it takes every loss for congestion.
-  LossJudge(std::uint32_t flow, const LossSpec& spec, bool acts, std::shared_ptr<LossRecord> record,
+  LossJudge(std::uint32_t flow, const Spec& spec, bool acts, std::shared_ptr<LossRecord> record,
             std::shared_ptr<DropLog> drops);
 
   void sent(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial);

@@ -6,22 +6,13 @@
 #define TCPLEARN_NS3_RESEND_TIMER_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "core_params.h"
-#include "tcplearn/tcplearn.h"
+#include "algorithm.h"
 
 namespace tcplearn {
-
-struct ResendSpec {
-  std::string name;  // "": no policy, the timer is ns-3's with the estimator's RTO
-  Params params;
-  tl_arithmetic arithmetic = TL_FIX;  // a kernel's
-};
-
-// "stock:rto_min_us=5000", as users type it. Throws std::invalid_argument with one line.
-ResendSpec parse_resend_spec(const std::string& text);
 
 struct ResendEvent {
   enum Kind { kSent, kFired, kAcknowledged } kind;
@@ -32,7 +23,7 @@ struct ResendEvent {
 
 class ResendTimer {
  public:
-  explicit ResendTimer(const ResendSpec& spec);  // throws std::invalid_argument
+  explicit ResendTimer(const Spec& spec);  // throws std::invalid_argument; usually a kernel's arithmetic
 
   std::int64_t sent_us(std::int64_t time_us, std::size_t out_segments);
   std::int64_t fired_us(std::int64_t time_us, std::size_t out_segments);  // before it sends again
@@ -40,14 +31,16 @@ class ResendTimer {
   std::int64_t wait_us() const { return wait_.wait_us; }  // the last answer
   bool ends_in_probe() const { return wait_.probe != 0; }
 
+  // Another connection to the same place, which begins with what this one has learned.
+  std::unique_ptr<ResendTimer> next_connection(const Spec& spec) const;
+
   void armed();  // the timer was set by the last answer
   void keep_events(std::vector<ResendEvent>* events) { events_ = events; }
 
  private:
   std::int64_t answered(ResendEvent::Kind kind, const tl_resend_ack& in);
 
-  const tl_resend_policy* policy_;
-  std::vector<std::int64_t> state_;
+  Algorithm<tl_resend_policy> policy_;
   tl_resend_wait wait_{};
   std::vector<ResendEvent>* events_ = nullptr;
 };

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "ns3/boolean.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -25,12 +24,11 @@ ns3::TypeId CoreRttEstimator::GetTypeId() {
           .SetParent<ns3::RttEstimator>()
           .SetGroupName("Internet")
           .AddConstructor<CoreRttEstimator>()
-          .AddAttribute("Estimator", "Name in tcplearn's registry", ns3::StringValue("jacobson"),
-                        ns3::MakeStringAccessor(&CoreRttEstimator::name_), ns3::MakeStringChecker())
-          .AddAttribute("Parameters", "key=value,...", ns3::StringValue(""),
-                        ns3::MakeStringAccessor(&CoreRttEstimator::params_), ns3::MakeStringChecker())
-          .AddAttribute("FixedPoint", "The kernel's arithmetic", ns3::BooleanValue(false),
-                        ns3::MakeBooleanAccessor(&CoreRttEstimator::fixed_), ns3::MakeBooleanChecker())
+          .AddAttribute("Estimator",
+                        "As tcplearn's users type it: conformal:miss=0.001; @fixed behind it: in the "
+                        "kernel's arithmetic",
+                        ns3::StringValue("jacobson"), ns3::MakeStringAccessor(&CoreRttEstimator::text_),
+                        ns3::MakeStringChecker())
           .AddAttribute("RtoFloor", "A timer can't fire at once: an RTO of zero would stop the clock",
                         ns3::TimeValue(ns3::MilliSeconds(1)),
                         ns3::MakeTimeAccessor(&CoreRttEstimator::floor_), ns3::MakeTimeChecker());
@@ -40,19 +38,14 @@ ns3::TypeId CoreRttEstimator::GetTypeId() {
 CoreRttEstimator::CoreRttEstimator(const CoreRttEstimator& other)
     : ns3::RttEstimator(other),
       spec_(other.spec_),
-      name_(other.name_),
-      params_(other.params_),
-      fixed_(other.fixed_),
+      text_(other.text_),
       floor_(other.floor_),
       inner_(other.inner_->copy()),
       standing_(other.standing_) {}
 
 void CoreRttEstimator::NotifyConstructionCompleted() {
   ns3::RttEstimator::NotifyConstructionCompleted();
-  const tl_arithmetic arithmetic = fixed_ ? TL_FIX : TL_F64;
-  const tl_estimator* info = tl_estimator_find(name_.c_str(), arithmetic);
-  if (!info) throw std::invalid_argument("no estimator '" + name_ + "'");
-  choose({name_, parse_params(info->name, info->params, info->param_count, params_), arithmetic, ""});
+  choose({read_spec(text_), ""});
 }
 
 void CoreRttEstimator::choose(const EstimatorSpec& spec) {

@@ -37,8 +37,7 @@ class CoreRttEstimator : public ns3::RttEstimator {
   void publish();
 
   EstimatorSpec spec_;
-  std::string name_, params_;
-  bool fixed_ = false;
+  std::string text_;
   ns3::Time floor_;
   std::unique_ptr<Estimator> inner_;
   tl_prediction standing_{};

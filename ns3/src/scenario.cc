@@ -103,25 +103,8 @@ Cloudbox read_cloudbox(const json& j) {
   return c;
 }
 
-// Numbers as tcplearn.learn.rtt.model checks them.
-tl_first_rto_model read_first_rto(const json& j) {
-  tl_first_rto_model m{};
-  const auto line = [&j](const char* step, tl_first_rto_line& out) {
-    const json& of = j.at(step);
-    tl_first_rto_leave(&out);
-    if (of.is_null()) return;
-    tl_first_rto_set(&out, of.at(0).get<std::int64_t>(), of.at(1).get<std::int64_t>(),
-                     of.at(2).get<std::int64_t>(), 0);
-  };
-  line("place", m.place);
-  line("nothing", m.nothing);
-  tl_first_rto_leave(&m.prefix);
-  tl_first_rto_leave(&m.hops);
-  take(j, "floor_us", m.floor_us);
-  take(j, "cap_us", m.cap_us);
-  take(j, "max_age_us", m.max_age_us);
-  return m;
-}
+// Specs are made ready as they are read: refused now is what would be refused in the middle of a run.
+Spec spec_of(const json& j) { return read_spec(j.at("algorithm").get<std::string>()); }
 
 Web read_web(const json& j) {
   Web w{};
@@ -133,12 +116,12 @@ Web read_web(const json& j) {
   take(j, "response_max_bytes", w.response_max_bytes);
   take(j, "startup_share", w.startup_share);
   if (j.contains("places")) take(j, "places", w.places);
-  if (j.contains("first_rto")) w.first_rto = read_first_rto(j.at("first_rto"));
-  const json& startup = j.at("startup");
-  take(startup, "name", w.startup.name);
-  for (const auto& [key, value] : startup.at("params").items())
-    w.startup.params.emplace_back(key, value.get<double>());
-  Startup{w.startup};  // refuses now
+  if (j.contains("first_rto")) {
+    w.first_rto = spec_of(j.at("first_rto"));
+    make_ready(TL_KIND_FIRST_RTO, *w.first_rto);
+  }
+  w.startup = spec_of(j.at("startup"));
+  make_ready(TL_KIND_STARTUP, w.startup);
   return w;
 }
 
@@ -191,8 +174,8 @@ Tcp read_tcp(const json& j) {
 LossSettings read_loss(const json& j) {
   LossSettings out;
   take(j, "acts", out.acts);
-  out.classifier = parse_loss_spec(j.at("classifier").get<std::string>());
-  make_loss_classifier(out.classifier);  // refuses now what it would refuse in the middle of a run
+  out.classifier = read_spec(j.at("classifier").get<std::string>());
+  make_ready(TL_KIND_LOSS, out.classifier);
   return out;
 }
 
@@ -205,12 +188,9 @@ void set_loss_defaults(const json& j) {
 SocketSettings read_socket(const json& j, const Tcp& tcp) {
   SocketSettings s;
   const json& e = j.at("estimator");
-  take(e, "name", s.estimator.name);
   take(e, "command", s.estimator.command);
-  for (const auto& [key, value] : e.at("params").items())
-    s.estimator.params.emplace_back(key, value.get<double>());
-  s.estimator.arithmetic = e.at("arithmetic") == "fixed" ? TL_FIX : TL_F64;
-  s.stock = s.estimator.name == "ns3";
+  s.estimator.core = spec_of(e);
+  s.stock = s.estimator.core.text == "ns3";
   const auto sampling = j.at("sampling").get<std::string>();
   s.sampling = sampling == "counted" ? TL_COUNTED : sampling == "one-per-rtt" ? TL_ONE_PER_RTT : TL_EVERY_ACK;
   s.quantum_us = j.at("quantum_us").get<std::int64_t>();
@@ -222,10 +202,10 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
   s.cwnd_max_bytes = tcp.cwnd_max_bytes;
   s.keep_backoff = tcp.keep_backoff;
   s.backoff_max = ns3::Seconds(tcp.backoff_max_s);
-  if (!s.stock) make_estimator(s.estimator);  // refuses now what it would refuse in the middle of a run
+  if (!s.stock) make_estimator(s.estimator);
   if (const auto& of_tcp = j.at("tcp"); of_tcp.contains("resend")) {
-    s.resend = parse_resend_spec(of_tcp.at("resend").get<std::string>());
-    ResendTimer{s.resend};
+    s.resend = read_spec(of_tcp.at("resend").get<std::string>(), TL_FIX);
+    make_ready(TL_KIND_RESEND, *s.resend);
   }
   return s;
 }

@@ -81,10 +81,10 @@ struct Web {     // web_load.h
   double warmup_s, drain_s;
   bool persistent;
   double response_max_bytes;
-  StartupSpec startup;
+  Spec startup;
   double startup_share;  // of connections; the others' is the standard
   std::uint32_t places;  // that connections are with, each with a path of its own; 0: each connection is
-  std::optional<tl_first_rto_model> first_rto;  // of hosts; without it ConnTimeout
+  std::optional<Spec> first_rto;  // of hosts; without it ConnTimeout
 };
 
 struct Load {

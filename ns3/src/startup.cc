@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "startup.h"
 
-#include <stdexcept>
-
 namespace tcplearn {
-namespace {
 
-const tl_startup_policy& find(const std::string& name) {
-  const tl_startup_policy* policy = tl_startup_find(name.c_str());
-  if (!policy) throw std::invalid_argument("no startup policy '" + name + "'");
-  return *policy;
-}
-
-}  // namespace
-
-Startup::Startup(const StartupSpec& spec)
-    : policy_(&find(spec.name)), state_(make_state(*policy_, spec.params)) {}
+Startup::Startup(const Spec& spec) : policy_(TL_KIND_STARTUP, spec) {}
 
 tl_startup_window Startup::windows(const tl_handshake& handshake) {
   tl_startup_window out{};
-  policy_->decide(state_.data(), &handshake, &out);
-  policy_->note(state_.data(), &handshake);
+  policy_.verbs().decide(policy_.state(), &handshake, &out);
+  policy_.verbs().note(policy_.state(), &handshake);
   return out;
 }
 
-void Startup::report(const tl_startup_report& report) { policy_->report(state_.data(), &report); }
+void Startup::report(const tl_startup_report& report) { policy_.verbs().report(policy_.state(), &report); }
 
 }  // namespace tcplearn

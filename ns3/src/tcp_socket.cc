@@ -73,7 +73,7 @@ void TcpSocket::record_as(std::uint32_t flow) {
       SetCongestionControlAlgorithm(congestion_control(other));
   } else {
     if (m_settings->loss) judge_losses();
-    if (!m_settings->resend.name.empty()) resend_by_policy();
+    if (m_settings->resend) resend_by_policy();
   }
 }
 

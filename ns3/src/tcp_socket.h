@@ -38,7 +38,7 @@ namespace tcplearn {
 
 // What is done about the cause of a loss.
 struct LossSettings {
-  LossSpec classifier;
+  Spec classifier{"congestion"};
   bool acts = false;  // keeps the window where it says random; otherwise it is only listened to
 };
 
@@ -54,7 +54,7 @@ struct SocketSettings {
   ns3::Time backoff_max = ns3::Seconds(60);
   std::uint32_t cwnd_max_bytes = 0;  // 0: none
   std::optional<LossSettings> loss;  // of flows that are measured
-  ResendSpec resend;                 // of these; without a policy ns-3's timer
+  std::optional<Spec> resend;        // of these; without it the timer is ns-3's with the estimator's RTO
   std::vector<ResendEvent>* resend_events = nullptr;
   std::string beside_congestion_control;  // of those beside them; "": the same
 };

@@ -20,7 +20,7 @@ namespace tcplearn {
 using ns3::Simulator;
 
 void TcpSocket::resend_by_policy() {
-  m_resend = std::make_unique<ResendTimer>(m_settings->resend);
+  m_resend = std::make_unique<ResendTimer>(*m_settings->resend);
   m_resend->keep_events(m_settings->resend_events);
 }
 

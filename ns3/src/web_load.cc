@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint32_t kEverything = 0xffffffff;  // that there is to read
 constexpr std::uint16_t kStudiedPort = 80, kStandardPort = 81;
-const StartupSpec kStandard{"standard", {}};
+const Spec kStandard{"standard"};
 
 ns3::Ipv4AddressHelper& addresses() {
   static ns3::Ipv4AddressHelper helper("10.0.0.0", "255.255.255.252");
@@ -113,7 +113,7 @@ void WebLoad::make_pair(const Scenario& scenario, std::uint32_t) {
   pairs_.push_back(std::move(pair));
 }
 
-Ptr<Socket> WebLoad::listener(Pair& pair, std::uint16_t port, const StartupSpec& startup) {
+Ptr<Socket> WebLoad::listener(Pair& pair, std::uint16_t port, const Spec& startup) {
   const Ptr<Socket> socket = Socket::CreateSocket(pair.server, TcpSocketFactory::GetTypeId());
   ns3::DynamicCast<TcpSocket>(socket)->start_by(std::make_shared<Startup>(startup));
   ns3::DynamicCast<TcpSocket>(socket)->wait_by(pair.server_first_rto);

@@ -65,7 +65,7 @@ class WebLoad {
   };
 
   void make_pair(const Scenario& scenario, std::uint32_t index);
-  ns3::Ptr<ns3::Socket> listener(Pair& pair, std::uint16_t port, const StartupSpec& startup);
+  ns3::Ptr<ns3::Socket> listener(Pair& pair, std::uint16_t port, const Spec& startup);
   void make_places(std::uint64_t seed);
   std::shared_ptr<FirstRto> first_rto(Pair& pair) const;
   void arrive();

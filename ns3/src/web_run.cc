@@ -77,7 +77,7 @@ class WebReport {
   void line(const WebRecord& r) {
     Json line{{"kind", "flow"}, {"flow", r.id}, {"lost", lost_of(r)}};
     line["forced"] = r.syn_acks_forced > 0;
-    line["startup"] = r.studied ? scenario_.web.startup.name : "standard";
+    line["startup"] = r.studied ? name_of(scenario_.web.startup) : "standard";
     line["state"] = r.died ? "died" : r.is_done ? "finished" : "running";
     Json metrics{{"path_rtt_ms", ms(r.rtt)}, {"response_bytes", r.response_bytes}};
     if (r.is_done) {

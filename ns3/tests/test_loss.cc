@@ -45,8 +45,8 @@ Scenario path(double loss_rate, const std::string& classifier, bool acts) {
   s.tcp.connect_timeout_s = 1;
   s.tcp.max_segment_lifetime_s = 1;
   s.tcp.sack = true;
-  s.socket.loss = tcplearn::LossSettings{tcplearn::parse_loss_spec(classifier), acts};
-  s.socket.estimator.name = "linux";
+  s.socket.loss = tcplearn::LossSettings{tcplearn::read_spec(classifier), acts};
+  s.socket.estimator.core.text = "linux";
   s.loss_rows = 1000;
   return s;
 }
@@ -117,7 +117,7 @@ int main() {
         "an endless queue: " + number(noisy["random_called_congestion"]) + " recoveries, each random");
 
   Scenario knows = wide_open;
-  knows.socket.loss = tcplearn::LossSettings{tcplearn::parse_loss_spec("oracle"), true};
+  knows.socket.loss = tcplearn::LossSettings{{"oracle"}, true};
   knows.path.queue_packets = 1000;
   knows.path.rate_mbps = 50;
   knows.path.loss_rate =
@@ -156,7 +156,7 @@ int main() {
   for (const char* wrong : {"nonsense", "mlp:threshold=2", "veno:beta=x", "mlp@float"}) {
     std::string said;
     try {
-      tcplearn::make_loss_classifier(tcplearn::parse_loss_spec(wrong));
+      tcplearn::make_loss_classifier(tcplearn::read_spec(wrong));
     } catch (const std::invalid_argument& error) {
       said = error.what();
     }

@@ -69,8 +69,8 @@ Played play(const Setting& s) {
 
   Played out;
   const auto settings = std::make_shared<tcplearn::SocketSettings>();
-  settings->estimator.name = "linux";
-  settings->resend = tcplearn::parse_resend_spec(s.policy);
+  settings->estimator.core.text = "linux";
+  settings->resend = tcplearn::Spec{s.policy, TL_FIX};
   settings->resend_events = &out.events;
   for (std::uint32_t i = 0; i < network.hosts.GetN(); ++i) {
     const auto factory = CreateObject<tcplearn::TcpSocketFactory>();
@@ -88,7 +88,7 @@ Played play(const Setting& s) {
 // Events whose answer the core has otherwise.
 std::size_t differences(const Played& played, const std::string& spec) {
   std::vector<ResendEvent> again;
-  tcplearn::ResendTimer core(tcplearn::parse_resend_spec(spec));
+  tcplearn::ResendTimer core(tcplearn::Spec{spec, TL_FIX});
   core.keep_events(&again);
   for (const ResendEvent& e : played.events)
     if (e.kind == ResendEvent::kSent)
@@ -142,8 +142,8 @@ void runs_the_timer(const Setting& s) {
 }  // namespace
 
 int main() {
-  for (std::size_t i = 0; i < tl_resend_count(); ++i) {
-    const std::string name = tl_resend_at(i, TL_FIX)->name;
+  for (std::size_t i = 0; const tl_resend_policy* policy = tl_resend_at(i, TL_FIX); ++i) {
+    const std::string name = policy->algorithm.name;
     for (const bool timestamps : {true, false}) {
       runs_the_timer({name, timestamps});
       runs_the_timer({name, timestamps, 0.03, 0.01, 14000});

@@ -69,8 +69,7 @@ class Sender {
 };
 
 tcplearn::EstimatorSpec rfc6298(const std::string& name) {
-  if (name != "jacobson") return {name, {}, TL_F64, ""};
-  return {name, {{"granularity_us", 1000}, {"rto_min_us", 200000}}, TL_F64, ""};
+  return {{name == "jacobson" ? "jacobson:granularity_us=1000,rto_min_us=200000" : name}, ""};
 }
 
 Run run(const Setting& s) {
@@ -215,8 +214,8 @@ int main() {
   check(longest(ours) > 0.2 && longest(ours) < 3.5,
         "this host does not: RTO " + std::to_string(longest(ours)) + " s");
 
-  for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
-    const char* name = tl_estimator_at(i, TL_F64)->name;
+  for (std::size_t i = 0; const tl_estimator* estimator = tl_estimator_at(i, TL_F64); ++i) {
+    const char* name = estimator->algorithm.name;
     const Run r = run({true, name, 0.01, 0, "3333333bps", 20});
     check(r.delivered > 50000, std::string(name) + ": " + std::to_string(r.delivered) + " bytes at 1 % loss");
   }

@@ -86,44 +86,6 @@ void quantiles(const std::string& folder, bool write) {
   std::ofstream(folder + "/drawn-shares.csv") << shares.str();
 }
 
-// vectors/expected/startup through this host's class.
-void vectors(const std::string& folder, const std::string& name, const std::string& file) {
-  std::ifstream expected(folder + "/expected/startup/" + file + ".csv");
-  std::string line;
-  std::size_t compared = 0;
-  std::getline(expected, line);
-  while (expected) {
-    std::istringstream head(line);
-    std::string word, series;
-    std::getline(head, word, ',');
-    std::getline(head, series, ',');
-    tcplearn::StartupSpec spec{name, {}};
-    while (std::getline(head, word, ',')) {
-      const std::size_t at = word.find('=');
-      spec.params.emplace_back(word.substr(0, at), std::stod(word.substr(at + 1)));
-    }
-    tcplearn::Startup startup(spec);
-    std::ifstream events(folder + "/handshakes/" + series + ".csv");
-    for (std::string event; std::getline(events, event);) {
-      std::istringstream fields(event.substr(event.find(',') + 1));
-      std::vector<std::int64_t> v;
-      while (std::getline(fields, word, ',')) v.push_back(std::stoll(word));
-      const auto count = [&v](std::size_t i) { return static_cast<std::uint32_t>(v.at(i)); };
-      if (event[0] == 'r') {
-        startup.report({v[0], count(1), count(2), v[3], v[4]});
-        continue;
-      }
-      const tl_startup_window out = startup.windows({v[0], v[1], count(2), count(3), count(4), count(5)});
-      std::getline(expected, line);
-      check(line == std::to_string(out.iw_segments) + "," + std::to_string(out.ssthresh_segments),
-            name + ", " + series + ": " + line);
-      ++compared;
-    }
-    std::getline(expected, line);
-  }
-  check(compared > 100, name + ": " + std::to_string(compared) + " answers");
-}
-
 // The seed: one by which every request that is looked at fits into a segment.
 json document(const std::string& startup, double syn_ack_loss, double loss = 0) {
   return json::parse(R"({"seed": 4, "duration_s": 1000, "tick_s": 0.5, "cwnd_bin_s": 20,
@@ -133,14 +95,14 @@ json document(const std::string& startup, double syn_ack_loss, double loss = 0) 
                      std::to_string(syn_ack_loss) + R"(},
     "load": {"kind": "web", "flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, "level": 0.05,
       "connections": 150, "warmup_s": 1, "drain_s": 100, "persistent": true, "response_max_bytes": 50000,
-      "startup": {"name": ")" +
-                     startup + R"(", "params": {}}, "startup_share": 1},
+      "startup": {"algorithm": ")" +
+                     startup + R"("}, "startup_share": 1},
     "tcp": {"congestion_control": "TcpNewReno", "segment_bytes": 1460, "buffer_bytes": 1460000,
       "initial_window": 3, "cwnd_max_bytes": 1460000, "delayed_ack_segments": 1, "delayed_ack_s": 0.2,
       "connect_timeout_s": 1, "backoff_max_s": 60, "max_segment_lifetime_s": 1, "sack": true,
       "keep_backoff": true},
     "sampling": "every-ack", "quantum_us": 0,
-    "estimator": {"name": "jacobson", "params": {"rto_min_us": 200000}, "arithmetic": "double", "command": ""}})");
+    "estimator": {"algorithm": "jacobson:rto_min_us=200000", "command": ""}})");
 }
 
 tcplearn::Scenario scenario(const json& of) {
@@ -211,17 +173,13 @@ double mean(const std::vector<double>& of) {
 
 // With a history of four places, by the constant where there is none, and by one that is far too short.
 void first_rtos() {
-  const json nothing = {300'000, 0, 0};
-  const auto model = [](const json& place, const json& none) {
-    return json{{"place", place},
-                {"nothing", none},
-                {"floor_us", 20'000},
-                {"cap_us", 1'000'000},
-                {"max_age_us", 3'600'000'000}};
-  };
-  const std::vector<double> stock = waits_ms(nullptr), constant = waits_ms(model(nullptr, nothing)),
-                            known = waits_ms(model({0, 0, 94'000}, nothing)),
-                            wrong = waits_ms(model(nullptr, {20'000, 0, 0}));
+  const std::string place = "rfc6298:floor_us=20000,nothing=on,place=", none = ",nothing_constant_us=";
+  const auto model = [](const std::string& spec) { return json{{"algorithm", spec}}; };
+  const std::vector<double> stock = waits_ms(nullptr),
+                            constant = waits_ms(model(place + "off" + none + "300000")),
+                            known =
+                                waits_ms(model(place + "on,place_last=0,place_high=1.434" + none + "300000")),
+                            wrong = waits_ms(model(place + "off" + none + "20000"));
   const auto [least, most] = std::minmax_element(stock.begin(), stock.end());
   check(stock.size() > 40 && *least > 999 && *most < 1100, "without a model each waits a second");
   check(mean(constant) > 299 && mean(known) < 0.9 * mean(constant),
@@ -248,11 +206,6 @@ void fins_end() {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  for (std::size_t i = 0; i < tl_startup_count(); ++i) {
-    std::string file = tl_startup_at(i)->name;
-    if (const std::size_t slash = file.find('/'); slash != std::string::npos) file.replace(slash, 1, "--");
-    vectors(std::string(argv[1]) + "/vectors", tl_startup_at(i)->name, file);
-  }
   quantiles(std::string(argv[1]) + "/papers/tambuwal2018", argc > 2);
   steps("standard", 3, 3);
   steps("tsl/3-16", 2, 2);

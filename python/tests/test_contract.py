@@ -96,7 +96,7 @@ def test_every_parameter_can_be_set(name: str) -> None:
         assert p.low <= p.default <= p.high, p.key
         text = p.choices[int(p.default)] if p.choices else repr(p.default)
         estimators.create(f"{name}:{p.key}={text}")
-        with pytest.raises(UserError, match=r"allowed is|it takes"):
+        with pytest.raises(UserError, match="it takes"):
             estimators.create(f"{name}:{p.key}={p.high * 2 + 1}")
         with pytest.raises(UserError):
             estimators.create(f"{name}:{p.key}=nan")

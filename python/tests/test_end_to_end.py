@@ -109,7 +109,7 @@ def test_input_problems_name_what_was_given(tmp_path: Path, here: Here) -> None:
     table.write_text("t_s,rtt_ms,flight_segments\n1,40,3\n2,41,-3\n")
     for words, problem in (
         ((table,), "line 3: flight_segments: -3 is below zero"),
-        ((CAPTURE, "-e", "experts:share=5"), "share=5: it takes one of fixed, variable, past"),
+        ((CAPTURE, "-e", "experts:share=5"), "share=5: it takes fixed, variable or past"),
         ((CAPTURE, "--report", "-"), "--report -"),
     ):
         status, _, error = here("replay", *words)

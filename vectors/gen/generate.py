@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/series and vectors/expected/estimators; with --check compares them with what is there.
+"""Writes vectors/estimator; with --check compares them with what is there.
 
     python3 vectors/gen/generate.py [--check] [ESTIMATOR ...]
 
@@ -9,42 +9,36 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 
 from cases import ESTIMATORS, cases_of, references
-from series import ALL, Sample
-from vector_files import VECTORS, parser, write_or_check
-
-SERIES, EXPECTED = VECTORS / "series", VECTORS / "expected" / "estimators"
+from series import ALL
+from vector_files import VECTORS, case_text, expected_file, parser, series_text, write_kind, write_or_check
 
 
-def series_text(series):
-    lines = [
-        f"repeat,{series.repeat},period_us,{series.period_us},every,{series.every}",
-        ",".join(Sample._fields),
-    ]
-    return "\n".join(lines + [",".join(map(str, row)) for row in series.rows]) + "\n"
+def text_of_series(series):
+    repeated = (series.repeat, series.period_us, series.every) != (1, 0, 1)
+    head = [("repeat", series.repeat, series.period_us, series.every)] if repeated else []
+    return series_text((("sample", *row) for row in series.rows), head)
 
 
 def answers(name, series, changed):
     """Before any sample, then after every so many."""
     double, fixed = references(name, changed)
 
-    def line():
-        f64 = tuple(map(float, double.query()))
+    def answer():
         fix = fixed.query() if fixed else tuple(256 * v for v in double.query())
-        return f"{fix[0]},{fix[1]},{f64[0]!r},{f64[1]!r}"
+        return fix, tuple(map(float, double.query()))
 
-    yield line()
+    yield answer()
     for k, sample in enumerate(series.samples(), 1):
         double.update(sample)
         if fixed:
             fixed.update(sample)
         if k % series.every == 0:
-            yield line()
+            yield answer()
 
 
-def case_text(case):
+def text_of_case(case):
     name, series, changed = case
-    head = ["case", series, *(f"{key}={value}" for key, value in changed.items())]
-    return "\n".join([",".join(head), *answers(name, ALL[series], changed)]) + "\n"
+    return case_text(series, changed, answers(name, ALL[series], changed))
 
 
 def expected_texts(names):
@@ -52,13 +46,9 @@ def expected_texts(names):
     cases = [(name, *case) for name in names for case in cases_of(name)]
     texts = dict.fromkeys(names, "")
     with ProcessPoolExecutor() as pool:
-        for (name, *_), text in zip(cases, pool.map(case_text, cases), strict=True):
+        for (name, *_), text in zip(cases, pool.map(text_of_case, cases), strict=True):
             texts[name] += text
     return texts
-
-
-def file_of(estimator):
-    return EXPECTED / (estimator.replace("/", "--") + ".csv")
 
 
 def main():
@@ -69,9 +59,12 @@ def main():
     unknown = set(arguments.estimators) - {n.split("/")[0] for n in names}
     if unknown:
         options.error(f"no reference for {', '.join(sorted(unknown))}; there is {', '.join(ESTIMATORS)}")
-    files = {SERIES / f"{name}.csv": series_text(s) for name, s in ALL.items()}
-    files |= {file_of(name): text for name, text in expected_texts(names).items()}
-    return write_or_check(arguments.check, files, () if arguments.estimators else (SERIES, EXPECTED))
+    series, expected = {name: text_of_series(s) for name, s in ALL.items()}, expected_texts(names)
+    if not arguments.estimators:
+        return write_kind("estimator", series, expected, arguments.check)
+    files = {VECTORS / "estimator" / "series" / f"{name}.csv": text for name, text in series.items()}
+    files |= {expected_file("estimator", name): text for name, text in expected.items()}
+    return write_or_check(arguments.check, files)
 
 
 if __name__ == "__main__":

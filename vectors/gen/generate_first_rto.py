@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/expected/first_rto.csv; with --check compares it with what is there.
+"""Writes vectors/first-rto; with --check compares it with what is there.
 
     python3 vectors/gen/generate_first_rto.py [--check]
 
@@ -10,11 +10,18 @@ import random
 import sys
 from fractions import Fraction
 
-from vector_files import VECTORS, parser, write_or_check
+from vector_files import VECTORS, case_text, parser, series_text, write_kind
 
-OUT = VECTORS / "expected" / "first_rto.csv"
-#: In the order of enum tl_first_rto_choice.
-NAMES = ("rfc6298", "emulated")
+#: Of each policy its cases: what differs from its model.
+CASES = {
+    "rfc6298": (
+        {},
+        {"place_last": 2.25, "place_high": 0.5, "place_constant_us": 7000},
+        {"place": 1, "prefix": 0, "prefix_high": 1.5, "prefix_constant_us": 10_000, "floor_us": 1000},
+        {"hops": 0, "hops_constant_us": 20_000, "hops_each_us": 9000, "max_age_s": 1},
+    ),
+    "emulated": ({}, {"nothing": 1}, {"cap_us": 300_000, "max_age_s": 4_294_967}),
+}
 PLACES = 4
 LONGEST_US = 2**32
 
@@ -64,10 +71,29 @@ def first_rto(model, place, prefix, hops, now):
     return min(rto * 4**place.doubts if fresh(place) else rto, model["cap_us"])
 
 
-def lines():
-    models = [
-        json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text()) for name in NAMES
-    ]
+def changed_model(name, changed):
+    """The model in core/models/, with parameters as first_rto/list.h calls them; choice 0 is on."""
+    model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
+    terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
+    steps = model["steps"]
+    keys = {"constant_us": "constant_us", "last": "last", "high": "high", "each_us": "hop_us"}
+    for key, value in changed.items():
+        step, _, of = key.partition("_")
+        if key in steps:
+            steps[key] = (terms | (steps[key] or {})) if value == 0 else None
+    for key, value in changed.items():
+        step, _, of = key.partition("_")
+        if of in keys and step in steps:
+            steps[step][keys[of]] = value
+        elif key == "max_age_s":
+            model["max_age_us"] = value * 1_000_000
+        elif key not in steps:
+            model[key] = value
+    return model
+
+
+def events():
+    """What happens at a few places; a handshake's RTT may be near what looks like a lost SYN-ACK."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0
@@ -77,21 +103,46 @@ def lines():
         rtt = dice.choice((0, 1, 3_000, 70_000, 333_333, 5_000_000, 2**32, 2**33)) + dice.randrange(1000)
         if k % 3 == 0:
             places[which].report(rtt, now)
-            yield f"report,{which},{rtt},{now}"
+            yield "report", which, rtt, now
         elif k % 11 == 1:
             places[which].doubt(now)
-            yield f"doubt,{which},0,{now}"
+            yield "doubt", which, now
         elif k % 11 == 4:
             last = places[which].last
             rto = dice.choice((last, last + 1, last * 3 // 2, 20_000, 1_000_000))
             rtt = rto + dice.choice((-1, 0, 1, last - last // 4 - 1, last - last // 4, last, 2 * last, -rto))
             places[which].resent(rtt, rto, now)
-            yield f"resent,{which},{rtt},{now},{rto}"
+            yield "resent", which, rtt, rto, now
         else:
-            model, prefix, hops = dice.randrange(len(models)), dice.randrange(PLACES), dice.randrange(-1, 300)
-            rto = first_rto(models[model], places[which], places[prefix], hops, now)
-            yield f"query,{which},{prefix},{now},{model},{hops},{rto}"
+            yield "query", which, dice.randrange(PLACES), now, dice.randrange(-1, 300), dice.randrange(2)
+
+
+def answers(model, series):
+    """Of each query: the first RTO, an integer in both arithmetics."""
+    places = [Place() for _ in range(PLACES)]
+    for word, which, *numbers in series:
+        if word == "query":
+            prefix, now, hops, accepts = numbers
+            rto = first_rto(model, places[which], places[prefix], hops, now)
+            rto = min(rto + accepts * (rto // 8), model["cap_us"])
+            yield (rto,), (rto,)
+        else:
+            getattr(places[which], word)(*numbers)
 
 
 if __name__ == "__main__":
-    sys.exit(write_or_check(parser(__doc__).parse_args().check, {OUT: "\n".join(lines()) + "\n"}))
+    series = list(events())
+    sys.exit(
+        write_kind(
+            "first-rto",
+            {"places": series_text(series)},
+            {
+                name: "".join(
+                    case_text("places", changed, answers(changed_model(name, changed), series))
+                    for changed in cases
+                )
+                for name, cases in CASES.items()
+            },
+            parser(__doc__).parse_args().check,
+        )
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/expected/give_up.csv; with --check compares it with what is there.
+"""Writes vectors/give_up.csv; with --check compares it with what is there.
 
     python3 vectors/gen/generate_give_up.py [--check]
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from vector_files import VECTORS, parser, write_or_check
 
-OUT = VECTORS / "expected" / "give_up.csv"
+OUT = VECTORS / "give_up.csv"
 MOST_RETRIES, MORE_SYNS = 127, 7
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/losses and vectors/expected/loss; with --check compares them with what is there.
+"""Writes vectors/loss; with --check compares them with what is there.
 
     python3 vectors/gen/generate_loss.py [--check]
 
@@ -10,22 +10,19 @@ import sys
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
-from vector_files import VECTORS, parser, write_or_check
+from vector_files import case_text, expected_file, parser, series_text, write_kind
 
-SERIES, EXPECTED = VECTORS / "losses", VECTORS / "expected" / "loss"
+#: The features are the same for every classifier.
+FEATURES_OF = "congestion"
 
 
-def series_text(events):
-    """A line an event: ack, decide or change, and its columns."""
-
-    def line(e):
-        if isinstance(e, Ack):
-            return ("ack", *e)
-        if e.change is None:
-            return ("decide", *e[:5])
-        return ("change", *e[:4], e.change, e.cause)
-
-    return "".join(",".join(map(str, line(e))) + "\n" for e in events)
+def line(event):
+    """ack, decide or change, and its columns."""
+    if isinstance(event, Ack):
+        return ("ack", *event)
+    if event.change is None:
+        return ("decide", *event[:5])
+    return ("change", *event[:4], event.change, event.cause)
 
 
 def played(series, subject):
@@ -40,32 +37,41 @@ def played(series, subject):
 
 
 def features_text():
-    """A line a feature of a decision: its name, in fixed point, in double."""
-    lines = []
-    for series in ALL:
-        lines.append(f"case,{series}")
-        for whole, real in zip(
-            played(series, Connection(Whole())), played(series, Connection(Float())), strict=True
-        ):
-            lines += [f"{name},{whole[name]},{real[name]!r}" for name in whole]
-    return "\n".join(lines) + "\n"
+    """A line a decision: every feature in fixed point, then every one in double."""
+    return "".join(
+        case_text(
+            series,
+            {},
+            (
+                (tuple(whole.values()), tuple(real.values()))
+                for whole, real in zip(
+                    played(series, Connection(Whole())), played(series, Connection(Float())), strict=True
+                )
+            ),
+        )
+        for series in ALL
+    )
 
 
 def decisions_text(name):
-    """A line a decision: cause in fixed point, probability in it, cause in double, probability."""
+    """A line a decision: cause and probability in fixed point, then in double."""
     kind, defaults, variants = CLASSIFIERS[name]
-    lines = []
+    text = ""
     for changed in ({}, *variants):
         for series in ALL:
-            lines.append(",".join(["case", series, *(f"{k}={v}" for k, v in changed.items())]))
             p = {**defaults, **changed}
             both = zip(played(series, kind(Whole(), p)), played(series, kind(Float(), p)), strict=True)
-            lines += [f"{a[1]},{a[0]},{b[1]},{b[0]!r}" for a, b in both]
-    return "\n".join(lines) + "\n"
+            text += case_text(series, changed, (((a[1], a[0]), (b[1], b[0])) for a, b in both))
+    return text
 
 
 if __name__ == "__main__":
-    texts = {SERIES / f"{name}.csv": series_text(events) for name, events in ALL.items()}
-    texts[EXPECTED / "features.csv"] = features_text()
-    texts |= {EXPECTED / (name.replace("/", "--") + ".csv"): decisions_text(name) for name in CLASSIFIERS}
-    sys.exit(write_or_check(parser(__doc__).parse_args().check, texts, (SERIES, EXPECTED)))
+    sys.exit(
+        write_kind(
+            "loss",
+            {name: series_text(map(line, events)) for name, events in ALL.items()},
+            {name: decisions_text(name) for name in CLASSIFIERS},
+            parser(__doc__).parse_args().check,
+            {expected_file("loss", FEATURES_OF, "features"): features_text()},
+        )
+    )

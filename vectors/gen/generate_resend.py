@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/resends and vectors/expected/resend; with --check compares them with what is there.
+"""Writes vectors/resend; with --check compares them with what is there.
 
     python3 vectors/gen/generate_resend.py [--check]
 
@@ -9,34 +9,35 @@ import sys
 
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES
-from vector_files import VECTORS, parser, write_or_check
-
-RESENDS, EXPECTED = VECTORS / "resends", VECTORS / "expected" / "resend"
+from vector_files import case_text, parser, series_text, write_kind
 
 
-def series_text(events):
-    return "".join(",".join([kind, *map(str, values)]) + "\n" for kind, values in events)
+def answers(kind, parameters, events):
+    """Of each event: the wait and whether it ends with a probe."""
+    both = [kind(numbers(), parameters) for numbers in (Wholes, Floats)]
+    for event, values in events:
+        if event == "next":
+            both = [policy.next_connection() for policy in both]
+            yield (0, 0), (0, 0)
+        else:
+            yield tuple((wait, int(probe)) for wait, probe in (getattr(p, event)(*values) for p in both))
 
 
-def answers(name):
-    """A line an event: the wait and whether it ends with a probe; the wait in double where it is another."""
+def expected_text(name):
     kind, fixed, variants = POLICIES[name]
-    lines = []
-    for changed in ({}, *variants):
-        for series, events in SERIES.items():
-            lines.append(",".join(["case", series, *(f"{k}={v}" for k, v in changed.items())]))
-            both = [kind(numbers(), {**fixed, **changed}) for numbers in (Wholes, Floats)]
-            for event, values in events:
-                if event == "next":
-                    both = [policy.next_connection() for policy in both]
-                    lines.append("0,0")
-                    continue
-                (wait, probe), (real, _) = (getattr(policy, event)(*values) for policy in both)
-                lines.append(f"{wait},{probe}" + (f",{real}" if real != wait else ""))
-    return "\n".join(lines) + "\n"
+    return "".join(
+        case_text(series, changed, answers(kind, {**fixed, **changed}, events))
+        for changed in ({}, *variants)
+        for series, events in SERIES.items()
+    )
 
 
 if __name__ == "__main__":
-    texts = {RESENDS / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
-    texts |= {EXPECTED / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES}
-    sys.exit(write_or_check(parser(__doc__).parse_args().check, texts, (RESENDS, EXPECTED)))
+    sys.exit(
+        write_kind(
+            "resend",
+            {name: series_text((e, *v) for e, v in events) for name, events in SERIES.items()},
+            {name: expected_text(name) for name in POLICIES},
+            parser(__doc__).parse_args().check,
+        )
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/handshakes and vectors/expected/startup; with --check compares them with what is there.
+"""Writes vectors/startup; with --check compares them with what is there.
 
     python3 vectors/gen/generate_startup.py [--check]
 
@@ -9,9 +9,8 @@ import random
 import sys
 
 from startup_reference import NONE, POLICIES
-from vector_files import VECTORS, parser, write_or_check
+from vector_files import case_text, parser, series_text, write_kind
 
-HANDSHAKES, EXPECTED = VECTORS / "handshakes", VECTORS / "expected" / "startup"
 HANDSHAKE = ("time_us", "took_us", "loss", "resends", "iw", "ssthresh")
 REPORT = ("time_us", "sent", "resent", "rtt_us", "rtt_min_us")
 
@@ -67,31 +66,38 @@ SERIES = {
 }
 
 
-def series_text(events):
+def line(event):
+    keys, values = event
+    return ("handshake" if keys is HANDSHAKE else "report", *values)
+
+
+def answers(kind, parameters, events):
+    """Of each handshake: IW and ssthresh, integers in both arithmetics."""
+    policy = kind(parameters)
+    for keys, values in events:
+        event = dict(zip(keys, values, strict=True))
+        if keys is REPORT:
+            policy.report(event)
+        else:
+            windows = tuple(policy.handshake(event))
+            yield windows, windows
+
+
+def expected_text(name):
+    kind, fixed, cases = POLICIES[name]
     return "".join(
-        ",".join(["handshake" if keys is HANDSHAKE else "report", *map(str, values)]) + "\n"
-        for keys, values in events
+        case_text(series, changed, answers(kind, {**fixed, **changed}, events))
+        for changed in cases
+        for series, events in SERIES.items()
     )
 
 
-def answers(name):
-    """A line a handshake: IW and ssthresh."""
-    kind, fixed, cases = POLICIES[name]
-    lines = []
-    for changed in cases:
-        for series, events in SERIES.items():
-            lines.append(",".join(["case", series, *(f"{k}={v}" for k, v in changed.items())]))
-            policy = kind({**fixed, **changed})
-            for keys, values in events:
-                event = dict(zip(keys, values, strict=True))
-                if keys is REPORT:
-                    policy.report(event)
-                else:
-                    lines.append("{},{}".format(*policy.handshake(event)))
-    return "\n".join(lines) + "\n"
-
-
 if __name__ == "__main__":
-    texts = {HANDSHAKES / f"{name}.csv": series_text(events) for name, events in SERIES.items()}
-    texts |= {EXPECTED / (name.replace("/", "--") + ".csv"): answers(name) for name in POLICIES}
-    sys.exit(write_or_check(parser(__doc__).parse_args().check, texts, (HANDSHAKES, EXPECTED)))
+    sys.exit(
+        write_kind(
+            "startup",
+            {name: series_text(map(line, events)) for name, events in SERIES.items()},
+            {name: expected_text(name) for name in POLICIES},
+            parser(__doc__).parse_args().check,
+        )
+    )

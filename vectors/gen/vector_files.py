@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The end of every generator: its files written, or with --check compared with what is there."""
+"""The end of every generator: its files written, or with --check compared with what is there. Each kind of
+algorithm has KIND/series/NAME.csv, the input, and KIND/expected/NAME.csv, the answers (README.md)."""
 
 import argparse
 import math
@@ -12,6 +13,32 @@ def parser(text):
     made = argparse.ArgumentParser(description=text.partition(";")[0])
     made.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
     return made
+
+
+def series_text(events, head=()):
+    """A line an event: its word and its numbers."""
+    return "".join(",".join(map(str, event)) + "\n" for event in (*head, *events))
+
+
+def case_text(series, changed, answers):
+    """The series, the parameters that differ from the defaults, and a line an answer: the numbers of fixed
+    point, then those of double precision where one of them is another."""
+    lines = [",".join(["case", series, *(f"{key}={value}" for key, value in changed.items())])]
+    for whole, real in answers:
+        numbers = [*map(str, whole), *([] if tuple(whole) == tuple(real) else map(repr, real))]
+        lines.append(",".join(numbers))
+    return "\n".join(lines) + "\n"
+
+
+def expected_file(kind, algorithm, folder="expected"):
+    return VECTORS / kind / folder / (algorithm.replace("/", "--") + ".csv")
+
+
+def write_kind(kind, series, expected, check, more=()):
+    """`series`: texts by name, `expected`: by algorithm; `more`: texts by path. Returns an exit code."""
+    texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
+    texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
+    return write_or_check(check, texts, {path.parent for path in texts})
 
 
 def write_or_check(check, texts, folders=()):

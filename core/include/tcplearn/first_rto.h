@@ -113,6 +113,13 @@ TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct t
 	return tl_clamp_us(us << 2 * doubts, m->floor_us, m->cap_us);
 }
 
+/* Of who accepts a connection: an eighth longer. Where a SYN-ACK was lost both ends send again; the SYN comes first
+ * then, and its answer starts this timer anew. */
+TL_FN int64_t tl_first_rto_accepting_us(const struct tl_first_rto_model *m, int64_t rto_us)
+{
+	return tl_clamp_us(rto_us + (rto_us >> 3), m->floor_us, m->cap_us);
+}
+
 /* Where the SYN-ACK is lost its echo is of the first SYN, so the RTT by timestamps is the RTO and a round trip, about the
  * last one. An RTT that has grown above the RTO looks so only where it has more than doubled. */
 TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us)

@@ -13,6 +13,36 @@
 
 enum tl_param_type { TL_PARAM_US, TL_PARAM_RATIO, TL_PARAM_COUNT, TL_PARAM_CHOICE };
 
+/* A parameter's value, whatever its type; in a kernel with 30 fractional bits. */
+#ifdef TL_NO_F64
+typedef int64_t tl_value;
+#else
+typedef double tl_value;
+#endif
+
+/* What users may set. Bounds are times 10^9, and both are allowed. */
+struct tl_param {
+	const char *key; /* times end in _us */
+	enum tl_param_type type;
+	int64_t low_nano, high_nano;
+	const char *choices; /* of TL_PARAM_CHOICE: "name|name", the value is the position */
+	const char *text;
+};
+
+/* The nearest value to a number that is given times 10^9: halves away from 0. */
+TL_FN tl_value tl_value_of_nano(int64_t nano)
+{
+#ifdef TL_NO_F64
+	const uint64_t m = nano < 0 ? 0 - (uint64_t)nano : (uint64_t)nano;
+	const int64_t q30 = (int64_t)(m / 1000000000 << 30 |
+				      ((m % 1000000000 << 30) + 500000000) / 1000000000);
+
+	return nano < 0 ? -q30 : q30;
+#else
+	return (double)nano / 1e9;
+#endif
+}
+
 enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 
 /* struct TL(id_params) { list(TL_FIELD) }; */
@@ -28,27 +58,6 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 #define TL_MEMBER_us(name) name##_us
 #define TL_MEMBER_count(name) name
 #define TL_MEMBER_choice(name) name
-
-/* static const char *const keys[] = { list(TL_KEY) }; */
-#define TL_KEY(type, name, value, low, high, text) TL_KEY_##type(#name)
-#define TL_KEY_ratio(key) key,
-#define TL_KEY_us(key) key "_us",
-#define TL_KEY_count(key) key,
-#define TL_KEY_choice(key) key,
-
-/* The position of a key, count where there is none. */
-TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const char *key)
-{
-	uint32_t i, k;
-
-	for (i = 0; i < count; i++) {
-		for (k = 0; keys[i][k] != 0 && keys[i][k] == key[k]; k++)
-			;
-		if (keys[i][k] == key[k])
-			break;
-	}
-	return i;
-}
 
 /* The verbs about parameters of one algorithm, on memory without a type, in the arithmetic that is begun:
  * tl_wrap_defaults_ID, tl_wrap_set_ID (0, or -1: no such index, or out of range) and tl_wrap_get_ID. */
@@ -111,22 +120,23 @@ TL_FN uint32_t tl_param_index(const char *const *keys, uint32_t count, const cha
 #define TL_BACK_count(x) ratio_from_whole(x)
 #define TL_BACK_choice(x) ratio_from_whole(x)
 
-#ifndef TL_NO_F64
-
-struct tl_param {
-	const char *key; /* times end in _us */
-	enum tl_param_type type;
-	double low, high;    /* both allowed */
-	const char *choices; /* of TL_PARAM_CHOICE: "name|name", the value is the position */
-	const char *text;
-};
-
-/* static const struct tl_param table[] = { list(TL_INFO) }; */
-#define TL_INFO(type, name, value, low, high, text) TL_INFO_##type(#name, low, high, text)
-#define TL_INFO_us(key, low, high, text) { key "_us", TL_PARAM_US, (double)(low), (double)(high), 0, text },
-#define TL_INFO_ratio(key, low, high, text) { key, TL_PARAM_RATIO, (double)(low), (double)(high), 0, text },
-#define TL_INFO_count(key, low, high, text) { key, TL_PARAM_COUNT, (double)(low), (double)(high), 0, text },
-#define TL_INFO_choice(key, choices, high, text) { key, TL_PARAM_CHOICE, 0, (double)(high), choices, text },
-
+/* static const struct tl_param table[] = { list(TL_INFO) }; A bound with more than nine digits after the point is
+ * taken inwards. */
+#ifdef TL_NO_F64
+#define TL_SAID(text) "" /* a kernel keeps no help texts */
+#else
+#define TL_SAID(text) text
 #endif
+#define TL_INFO(type, name, value, low, high, text) TL_INFO_##type(#name, low, high, TL_SAID(text))
+#define TL_INFO_us(key, low, high, text) \
+	{ key "_us", TL_PARAM_US, (int64_t)(low)*1000000000, (int64_t)(high)*1000000000, 0, text },
+#define TL_INFO_ratio(key, low, high, text) \
+	{ key, TL_PARAM_RATIO, TL_NANO_UP(low), -TL_NANO_UP(-(high)), 0, text },
+#define TL_INFO_count(key, low, high, text) \
+	{ key, TL_PARAM_COUNT, (int64_t)(low)*1000000000, (int64_t)(high)*1000000000, 0, text },
+#define TL_INFO_choice(key, choices, high, text) \
+	{ key, TL_PARAM_CHOICE, 0, (int64_t)(high)*1000000000, choices, text },
+/* x * 10^9 rounded upwards, but for what a double is off by. A constant, so that no kernel computes it. */
+#define TL_NANO_UP(x) ((int64_t)((x)*1e9 + ((x) < 0 ? -0.001 : 0.999)))
+
 #endif

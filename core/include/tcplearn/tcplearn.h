@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* libtcplearn: every estimator, classifier of losses, startup and resend policy, behind one interface each, chosen by
- * name. The caller owns all memory; nothing here allocates, keeps global state or takes a lock. Parameters are set by key with plain
- * numbers, times in microseconds. A stack that knows at compile time what it wants includes
- * tcplearn/estimators.h or tcplearn/loss.h instead and needs no library. */
+/* libtcplearn: every estimator, loss classifier, startup, resend and first RTO policy, behind one interface each, chosen by
+ * name or by a spec with parameters (spec.h). The caller owns all memory; nothing here allocates, keeps global state or
+ * takes a lock. Parameters are plain numbers, times in microseconds. A stack that knows at compile time what it wants
+ * includes tcplearn/estimators.h or tcplearn/loss.h instead and needs no library. */
 #ifndef TCPLEARN_TCPLEARN_H
 #define TCPLEARN_TCPLEARN_H
 
 #include <stddef.h>
 
+#include "algorithm.h"
 #include "loss/events.h"
 #include "loss/feature_list.h"
-#include "params.h"
 #include "resend/events.h"
 #include "sample.h"
 #include "startup/handshake.h"
@@ -21,8 +21,6 @@ extern "C" {
 #endif
 
 #define TL_VERSION "0.1.0"
-
-enum tl_arithmetic { TL_F64 = 0, TL_FIX = 1 };
 
 struct tl_prediction {
 	double rtt_us; /* of the next sample; 0 while there is none to give */
@@ -38,20 +36,8 @@ struct tl_columns {
 };
 
 struct tl_estimator {
-	const char *name;    /* "experts", or a preset's: "experts/fitted" */
-	const char *summary; /* half a line */
-	const char *about;   /* a sentence or two for a glossary; may be "" */
-	int learned;         /* 0: a formula */
-	enum tl_arithmetic arithmetic;
+	struct tl_algorithm algorithm;
 	enum tl_timer timer;
-	const struct tl_param *params;
-	size_t param_count;
-	size_t params_bytes;
-	void (*defaults)(void *params);
-	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
-	double (*get)(const void *params, size_t index);
-	size_t (*state_bytes)(const void *params);
-	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
 	void (*update)(void *state, const struct tl_sample *sample);
 	void (*query)(const void *state, struct tl_prediction *out);
 	/* For each row: the prediction just before it, then the update. Either output may be NULL. */
@@ -59,11 +45,8 @@ struct tl_estimator {
 		    double *rto_us);
 };
 
-/* How many there are in each arithmetic. */
-size_t tl_estimator_count(void);
-/* NULL past the end. */
+/* NULL past the end, and where no estimator has that name. */
 const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic);
-/* NULL where no estimator has that name. */
 const struct tl_estimator *tl_estimator_find(const char *name, enum tl_arithmetic arithmetic);
 
 struct tl_loss_decision {
@@ -72,12 +55,7 @@ struct tl_loss_decision {
 };
 
 struct tl_loss_classifier {
-	enum tl_arithmetic arithmetic;
-	int learned;
-	const char *name; /* "mlp", or a preset's: "mlp/hwang2018" */
-	const char *summary, *about;
-	size_t (*state_bytes)(const void *params);
-	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	struct tl_algorithm algorithm;
 	/* Every ACK, before decide() and change() of that ACK. */
 	void (*observe)(void *state, const struct tl_loss_ack *ack);
 	/* At a fast retransmit, before the sender changes its window; then change() says what was done. */
@@ -88,15 +66,8 @@ struct tl_loss_classifier {
 	void (*features)(const void *state, const struct tl_loss_moment *at, double *features);
 	void (*judge)(const void *state, const double *features, const struct tl_loss_moment *at,
 		      struct tl_loss_decision *out);
-	/* Parameters, as those of an estimator. */
-	void (*defaults)(void *params);
-	int (*set)(void *params, size_t index, double value);
-	double (*get)(const void *params, size_t index);
-	const struct tl_param *params;
-	size_t param_count, params_bytes;
 };
 
-size_t tl_loss_count(void);
 const struct tl_loss_classifier *tl_loss_at(size_t index, enum tl_arithmetic arithmetic);
 const struct tl_loss_classifier *tl_loss_find(const char *name, enum tl_arithmetic arithmetic);
 
@@ -110,16 +81,7 @@ const struct tl_loss_feature_info *tl_loss_feature_at(size_t index);
 /* A startup policy: the windows after a handshake. One state a place, whose connections report to it; integers in
  * every host. */
 struct tl_startup_policy {
-	const char *name; /* "standard", or a preset's: "tsl/3-16" */
-	const char *summary, *about;
-	const struct tl_param *params;
-	size_t param_count;
-	size_t params_bytes;
-	void (*defaults)(void *params);
-	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
-	double (*get)(const void *params, size_t index);
-	size_t (*state_bytes)(const void *params);
-	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	struct tl_algorithm algorithm; /* its arithmetic is TL_FIX */
 	void (*report)(void *state, const struct tl_startup_report *report);
 	/* Of every handshake: decide(), then note(). */
 	void (*decide)(const void *state, const struct tl_handshake *handshake,
@@ -127,26 +89,14 @@ struct tl_startup_policy {
 	void (*note)(void *state, const struct tl_handshake *handshake);
 };
 
-size_t tl_startup_count(void);
-/* NULL past the end. */
-const struct tl_startup_policy *tl_startup_at(size_t index);
-const struct tl_startup_policy *tl_startup_find(const char *name);
+/* The same in both arithmetics. */
+const struct tl_startup_policy *tl_startup_at(size_t index, enum tl_arithmetic arithmetic);
+const struct tl_startup_policy *tl_startup_find(const char *name, enum tl_arithmetic arithmetic);
 
 /* A resend policy: when the timer of a connection's data expires, and whether what it then sends is a probe. One
  * state a connection. */
 struct tl_resend_policy {
-	enum tl_arithmetic arithmetic;
-	int learned;      /* 0: a formula */
-	const char *name; /* "priced", or a preset's: "priced/spaced" */
-	const char *summary, *about;
-	const struct tl_param *params;
-	size_t param_count;
-	size_t params_bytes;
-	void (*defaults)(void *params);
-	int (*set)(void *params, size_t index, double value); /* 0, or -1: no such index, or out of range */
-	double (*get)(const void *params, size_t index);
-	size_t (*state_bytes)(const void *params);
-	void (*init)(void *state, const void *params); /* state: aligned for int64_t */
+	struct tl_algorithm algorithm;
 	/* Just after init: what an earlier connection to the same place has learned, of less weight than what this one
 	 * will (RFC 9040, temporal sharing). `earlier`: another state of the same policy, whatever its parameters. */
 	void (*inherit)(void *state, const void *earlier);
@@ -156,9 +106,49 @@ struct tl_resend_policy {
 	void (*ack)(void *state, const struct tl_resend_ack *ack, struct tl_resend_wait *out);
 };
 
-size_t tl_resend_count(void);
 const struct tl_resend_policy *tl_resend_at(size_t index, enum tl_arithmetic arithmetic);
 const struct tl_resend_policy *tl_resend_find(const char *name, enum tl_arithmetic arithmetic);
+
+/* A policy of a connection's first RTO, before it has any sample. One state a place, whose handshakes report to it;
+ * integers in every host. */
+struct tl_first_rto_policy {
+	struct tl_algorithm algorithm; /* its arithmetic is TL_FIX */
+	/* An RTT that is no segment's sent twice. */
+	void (*report)(void *place, int64_t rtt_us, int64_t time_us);
+	/* A handshake whose packets were sent again: nothing more is known; its RTT by timestamps (0: none) and its
+	 * first RTO are. */
+	void (*doubt)(void *place, int64_t time_us);
+	void (*resent)(void *place, int64_t rtt_us, int64_t rto_us, int64_t time_us);
+	/* `prefix`: what stands for the place's neighbours, or the place itself. hops: 0 to 255, or -1: not known. accepts:
+	 * of who accepts the connection, 0 of who opens it. */
+	int64_t (*rto_us)(const void *place, const void *prefix, int32_t hops, uint32_t accepts,
+			  int64_t time_us);
+};
+
+/* The same in both arithmetics. */
+const struct tl_first_rto_policy *tl_first_rto_at(size_t index, enum tl_arithmetic arithmetic);
+const struct tl_first_rto_policy *tl_first_rto_find(const char *name, enum tl_arithmetic arithmetic);
+
+/* All kinds alike: what there is, and what a spec means. */
+enum tl_kind_of {
+	TL_KIND_ESTIMATOR,
+	TL_KIND_LOSS,
+	TL_KIND_STARTUP,
+	TL_KIND_RESEND,
+	TL_KIND_FIRST_RTO,
+	TL_KINDS
+};
+
+const struct tl_kind *tl_kind_at(enum tl_kind_of kind, enum tl_arithmetic arithmetic);
+
+/* Reads a spec, "conformal:miss=0.001" (spec.h), into `params`: TL_PARAMS_BYTES_MAX bytes, aligned for int64_t; into
+ * `given`, which may be NULL, a bit for each parameter that it sets. Returns its algorithm; or NULL, with a line in
+ * `error` that says what is wrong and what to do. */
+const struct tl_algorithm *tl_algorithm_read(enum tl_kind_of kind, enum tl_arithmetic arithmetic,
+					     const char *spec, void *params, uint64_t *given, char *error,
+					     size_t error_bytes);
+/* Enough for every such line. */
+#define TL_ERROR_BYTES_MAX 512
 
 #ifdef __cplusplus
 }

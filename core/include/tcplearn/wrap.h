@@ -16,6 +16,7 @@
 #define TCPLEARN_WRAP_H
 
 #include "estimators.h"
+#include "first_rto_models.h"
 #include "loss.h"
 #include "resend.h"
 #include "startup.h"
@@ -33,6 +34,8 @@
 #include "loss/wrap.h"
 #include "resend/wrap.h"
 #include "startup/wrap.h"
+#include "first_rto/list.h"
+#include "first_rto/wrap.h"
 #include "arithmetic/end.h"
 
 #endif

@@ -7,7 +7,6 @@
 #include <nanobind/ndarray.h>
 
 #include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,61 +29,49 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
-nb::object describe_param(const tl_param& p, double value);
-
 // TL_F64 or TL_FIX; throws std::invalid_argument for what is neither double nor fixed.
 tl_arithmetic arithmetic_of(const std::string& name);
 
-// The parameters of an estimator or a classifier, with their defaults.
-template <typename Algorithm>
-nb::list describe_params(const Algorithm* a) {
-  std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
-  a->defaults(params.data());
-  nb::list out;
-  for (std::size_t k = 0; k < a->param_count; ++k)
-    out.append(describe_param(a->params[k], a->get(params.data(), k)));
-  return out;
-}
-
-// What every kind of algorithm is listed with.
-template <typename Algorithm>
-nb::dict describe(const Algorithm* a) {
-  nb::dict d;
-  d["name"] = a->name;
-  d["summary"] = a->summary;
-  d["about"] = a->about;
-  d["params"] = describe_params(a);
-  return d;
-}
-
 // Its defaults but for what is given. Throws std::invalid_argument where a key or a value is not allowed.
-template <typename Algorithm>
-std::vector<std::uint64_t> params_of(const Algorithm* a, const char* kind,
-                                     const std::map<std::string, double>& given) {
-  std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / sizeof(std::uint64_t));
-  a->defaults(params.data());
-  for (const auto& [key, value] : given) {
-    std::size_t i = 0;
-    while (i < a->param_count && key != a->params[i].key) ++i;
-    if (i == a->param_count)
-      throw std::invalid_argument(std::string(kind) + " '" + a->name + "' has no parameter '" + key + "'");
-    const tl_param& p = a->params[i];
-    if (a->set(params.data(), i, value) != 0) {
-      std::ostringstream line;
-      line << a->name << ": " << key << " = " << value << ": allowed is " << p.low << " to " << p.high;
-      throw std::invalid_argument(line.str());
-    }
+std::vector<std::uint64_t> params_of(tl_kind_of kind, const tl_algorithm& a,
+                                     const std::map<std::string, double>& given);
+
+// An algorithm by its name. Throws std::invalid_argument with the line of the core.
+const tl_algorithm& algorithm_of(tl_kind_of kind, const std::string& name, const std::string& arithmetic);
+
+// An algorithm of the core with its state: -> are its verbs. T is the struct of that kind, with the head
+// first.
+template <typename T, tl_kind_of kKind>
+class Running {
+ public:
+  // Throws std::invalid_argument.
+  Running(const std::string& name, const std::string& arithmetic, const std::map<std::string, double>& params)
+      : verbs_(reinterpret_cast<const T*>(&algorithm_of(kKind, name, arithmetic))),
+        params_(params_of(kKind, verbs_->algorithm, params)),
+        state_((verbs_->algorithm.state_bytes(params_.data()) + 7) / 8) {
+    begin();
   }
-  return params;
-}
+
+  void begin() { verbs_->algorithm.init(state_.data(), params_.data()); }
+  const T* operator->() const { return verbs_; }
+  void* state() { return state_.data(); }
+  const void* state() const { return state_.data(); }
+  std::size_t bytes() const { return state_.size() * sizeof(std::uint64_t); }
+
+ private:
+  const T* verbs_;
+  std::vector<std::uint64_t> params_, state_;
+};
 
 // Throws std::invalid_argument with one clear line where the name, a key or a value is not known.
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params);
 
+void bind_algorithms(nb::module_& m);
 void bind_capture(nb::module_& m);
 void bind_columns(nb::module_& m);
 void bind_core(nb::module_& m);
+void bind_first_rto(nb::module_& m);
 void bind_loss(nb::module_& m);
 void bind_replay(nb::module_& m);
 void bind_resend(nb::module_& m);

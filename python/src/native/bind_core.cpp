@@ -4,9 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <cmath>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 
 #include "bind.h"
@@ -15,23 +13,11 @@ namespace tcplearn {
 
 namespace {
 
-nb::list estimators() {
-  nb::list out;
-  for (std::size_t i = 0; i < tl_estimator_count(); ++i) {
-    const tl_estimator* e = tl_estimator_at(i, TL_F64);
-    nb::dict d = describe(e);
-    d["learned"] = e->learned != 0;
-    d["timer_from_head"] = e->timer == TL_TIMER_FROM_HEAD;
-    out.append(d);
-  }
-  return out;
-}
-
 class Stepper {
  public:
   Stepper(const std::string& name, const std::string& arithmetic, const std::map<std::string, double>& params)
       : chosen_(choose(name, arithmetic, params)), state_(chosen_.state_words) {
-    chosen_.estimator->init(state_.data(), chosen_.params.data());
+    chosen_.estimator->algorithm.init(state_.data(), chosen_.params.data());
   }
 
   void update(std::int64_t rtt_us, std::int64_t time_us, std::int64_t sent_us, std::int64_t ack_delay_us,
@@ -73,7 +59,7 @@ class Stepper {
     return nb::make_tuple(to_numpy(std::move(rtt_out)), to_numpy(std::move(rto_out)));
   }
 
-  std::size_t state_bytes() const { return chosen_.estimator->state_bytes(chosen_.params.data()); }
+  std::size_t state_bytes() const { return chosen_.estimator->algorithm.state_bytes(chosen_.params.data()); }
 
  private:
   Chosen chosen_;
@@ -82,42 +68,18 @@ class Stepper {
 
 }  // namespace
 
-nb::object describe_param(const tl_param& p, double value) {
-  nb::dict d;
-  d["key"] = p.key;
-  d["low"] = p.low;
-  d["high"] = p.high;
-  d["default"] = value;
-  d["text"] = p.text;
-  d["whole"] = p.type != TL_PARAM_RATIO;
-  nb::list choices;
-  if (p.choices) {
-    std::istringstream names(p.choices);
-    for (std::string name; std::getline(names, name, '|');) choices.append(name);
-  }
-  d["choices"] = choices;
-  return d;
-}
-
-tl_arithmetic arithmetic_of(const std::string& name) {
-  if (name != "double" && name != "fixed")
-    throw std::invalid_argument("arithmetic '" + name + "': it is double or fixed");
-  return name == "fixed" ? TL_FIX : TL_F64;
-}
-
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params) {
+  const tl_algorithm& a = algorithm_of(TL_KIND_ESTIMATOR, name, arithmetic);
   Chosen c;
-  c.estimator = tl_estimator_find(name.c_str(), arithmetic_of(arithmetic));
-  if (!c.estimator) throw std::invalid_argument("no estimator '" + name + "'");
-  c.params = params_of(c.estimator, "estimator", params);
-  c.state_words = (c.estimator->state_bytes(c.params.data()) + 7) / 8;
+  c.estimator = reinterpret_cast<const tl_estimator*>(&a);  // it stands at its head
+  c.params = params_of(TL_KIND_ESTIMATOR, a, params);
+  c.state_words = (a.state_bytes(c.params.data()) + 7) / 8;
   return c;
 }
 
 void bind_core(nb::module_& m) {
   using namespace nb::literals;
-  m.def("estimators", &estimators);
   nb::class_<Stepper>(m, "Estimator")
       .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&>(), "name"_a,
            "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{})

@@ -14,17 +14,6 @@ namespace {
 
 using Rows = nb::ndarray<const double, nb::shape<-1, TL_LOSS_FEATURE_COUNT>, nb::c_contig, nb::device::cpu>;
 
-nb::list loss_classifiers() {
-  nb::list out;
-  for (std::size_t i = 0; i < tl_loss_count(); ++i) {
-    const tl_loss_classifier* c = tl_loss_at(i, TL_F64);
-    nb::dict d = describe(c);
-    d["learned"] = c->learned != 0;
-    out.append(d);
-  }
-  return out;
-}
-
 nb::list loss_features() {
   nb::list out;
   for (std::size_t i = 0; i < TL_LOSS_FEATURE_COUNT; ++i) {
@@ -43,23 +32,18 @@ class Classifier {
  public:
   Classifier(const std::string& name, const std::string& arithmetic,
              const std::map<std::string, double>& params)
-      : classifier_(tl_loss_find(name.c_str(), arithmetic_of(arithmetic))) {
-    if (!classifier_) throw std::invalid_argument("no classifier of losses '" + name + "'");
-    const auto values = params_of(classifier_, "classifier", params);
-    state_.resize((classifier_->state_bytes(values.data()) + 7) / 8);
-    classifier_->init(state_.data(), values.data());
-  }
+      : classifier_(name, arithmetic, params) {}
 
   void observe(std::int64_t time_us, std::int64_t rtt_us, std::uint32_t delivered_segments, bool duplicate) {
     const tl_loss_ack ack{time_us, rtt_us, delivered_segments, duplicate};
-    classifier_->observe(state_.data(), &ack);
+    classifier_->observe(classifier_.state(), &ack);
   }
 
   nb::tuple decide(std::int64_t time_us, std::uint32_t flight_segments, std::uint32_t cwnd_segments,
                    std::uint32_t ssthresh_segments, std::uint32_t truth) const {
     const tl_loss_moment at{time_us, flight_segments, cwnd_segments, ssthresh_segments, truth};
     tl_loss_decision d;
-    classifier_->decide(state_.data(), &at, &d);
+    classifier_->decide(classifier_.state(), &at, &d);
     return nb::make_tuple(d.congestion, static_cast<int>(d.cause));
   }
 
@@ -68,7 +52,7 @@ class Classifier {
     if (change > TL_LOSS_TIMEOUT || cause > TL_LOSS_RANDOM)
       throw std::invalid_argument("no such change or cause");
     const tl_loss_moment at{time_us, flight_segments, cwnd_segments, ssthresh_segments, TL_LOSS_UNKNOWN};
-    classifier_->change(state_.data(), &at, static_cast<tl_loss_change>(change),
+    classifier_->change(classifier_.state(), &at, static_cast<tl_loss_change>(change),
                         static_cast<tl_loss_cause>(cause));
   }
 
@@ -76,7 +60,7 @@ class Classifier {
                 std::uint32_t ssthresh_segments) const {
     const tl_loss_moment at{time_us, flight_segments, cwnd_segments, ssthresh_segments, TL_LOSS_UNKNOWN};
     std::vector<double> out(TL_LOSS_FEATURE_COUNT);
-    classifier_->features(state_.data(), &at, out.data());
+    classifier_->features(classifier_.state(), &at, out.data());
     return to_numpy(std::move(out));
   }
 
@@ -102,14 +86,15 @@ class Classifier {
       const tl_loss_moment at{time_us.data()[i], out, out, ssthresh_, TL_LOSS_UNKNOWN};
       if (what == EventKind::kFastRetransmit) {
         features.resize(features.size() + TL_LOSS_FEATURE_COUNT);
-        classifier_->features(state_.data(), &at, features.data() + features.size() - TL_LOSS_FEATURE_COUNT);
+        classifier_->features(classifier_.state(), &at,
+                              features.data() + features.size() - TL_LOSS_FEATURE_COUNT);
         tl_loss_decision d;
-        classifier_->decide(state_.data(), &at, &d);
+        classifier_->decide(classifier_.state(), &at, &d);
         congestion.push_back(d.congestion);
         causes.push_back(static_cast<std::uint8_t>(d.cause));
         cause_ = d.cause;
       }
-      classifier_->change(state_.data(), &at, change_of(what), cause_);
+      classifier_->change(classifier_.state(), &at, change_of(what), cause_);
       if (what != EventKind::kRecoveryEnded) ssthresh_ = std::max<std::uint32_t>(2, out / 2);
     }
     return nb::make_tuple(to_numpy(std::move(congestion)), to_numpy(std::move(causes)),
@@ -122,7 +107,7 @@ class Classifier {
     std::vector<double> out(rows.shape(0));
     for (std::size_t i = 0; i < out.size(); ++i) {
       tl_loss_decision d;
-      classifier_->judge(state_.data(), rows.data() + i * TL_LOSS_FEATURE_COUNT, &at, &d);
+      classifier_->judge(classifier_.state(), rows.data() + i * TL_LOSS_FEATURE_COUNT, &at, &d);
       out[i] = d.congestion;
     }
     return to_numpy(std::move(out));
@@ -135,17 +120,15 @@ class Classifier {
                                               : TL_LOSS_ENDED;
   }
 
-  const tl_loss_classifier* classifier_;
+  Running<tl_loss_classifier, TL_KIND_LOSS> classifier_;
   std::uint32_t ssthresh_ = 0x7fffffff;
   tl_loss_cause cause_ = TL_LOSS_CONGESTION;
-  std::vector<std::uint64_t> state_;
 };
 
 }  // namespace
 
 void bind_loss(nb::module_& m) {
   using namespace nb::literals;
-  m.def("loss_classifiers", &loss_classifiers);
   m.def("loss_features", &loss_features);
   nb::class_<Classifier>(m, "LossClassifier")
       .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&>(), "name"_a,

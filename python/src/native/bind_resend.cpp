@@ -10,44 +10,36 @@ namespace tcplearn {
 
 namespace {
 
-nb::list resend_policies() {
-  nb::list out;
-  for (std::size_t i = 0; i < tl_resend_count(); ++i) {
-    const tl_resend_policy* p = tl_resend_at(i, TL_F64);
-    nb::dict d = describe(p);
-    d["learned"] = p->learned != 0;
-    out.append(d);
-  }
-  return out;
-}
-
 class ResendPolicy {
  public:
   ResendPolicy(const std::string& name, const std::string& arithmetic,
                const std::map<std::string, double>& params)
-      : policy_(tl_resend_find(name.c_str(), arithmetic_of(arithmetic))) {
-    if (!policy_) throw std::invalid_argument("no resend policy '" + name + "'");
-    params_ = params_of(policy_, "resend policy", params);
-    state_.resize((policy_->state_bytes(params_.data()) + 7) / 8);
-    policy_->init(state_.data(), params_.data());
-  }
+      : policy_(name, arithmetic, params) {}
 
   nb::tuple send(std::int64_t time_us, std::uint32_t out_segments) {
     const tl_resend_event in{time_us, out_segments};
-    policy_->send(state_.data(), &in, &wait_);
+    policy_->send(policy_.state(), &in, &wait_);
     return answer();
   }
 
   nb::tuple timer(std::int64_t time_us, std::uint32_t out_segments) {
     const tl_resend_event in{time_us, out_segments};
-    policy_->timer(state_.data(), &in, &wait_);
+    policy_->timer(policy_.state(), &in, &wait_);
     return answer();
   }
 
   nb::tuple ack(std::int64_t time_us, std::int64_t rtt_us, std::uint32_t out_segments,
                 std::uint32_t answers) {
     const tl_resend_ack in{time_us, rtt_us, out_segments, answers};
-    policy_->ack(state_.data(), &in, &wait_);
+    policy_->ack(policy_.state(), &in, &wait_);
+    return answer();
+  }
+
+  nb::tuple next() {
+    const auto earlier = policy_;
+    policy_.begin();
+    policy_->inherit(policy_.state(), earlier.state());
+    wait_ = {};
     return answer();
   }
 
@@ -64,12 +56,12 @@ class ResendPolicy {
                              anywhere,
                              in_queue,
                              queue_us};
-    policy_->init(state_.data(), params_.data());
+    policy_.begin();
     ThinRequests found;
     {
       nb::gil_scoped_release unlocked;
-      found = run_thin_requests(policy_, state_.data(), record, losses, wanted_us.data(), wanted_us.size(),
-                                seed, clear);
+      found = run_thin_requests(policy_.operator->(), policy_.state(), record, losses, wanted_us.data(),
+                                wanted_us.size(), seed, clear);
     }
     nb::dict out;
     out["start_us"] = to_numpy(std::move(found.start_us));
@@ -80,13 +72,12 @@ class ResendPolicy {
     return out;
   }
 
-  std::size_t state_bytes() const { return state_.size() * sizeof(std::uint64_t); }
+  std::size_t state_bytes() const { return policy_.bytes(); }
 
  private:
   nb::tuple answer() const { return nb::make_tuple(wait_.wait_us, wait_.probe != 0); }
 
-  const tl_resend_policy* policy_;
-  std::vector<std::uint64_t> params_, state_;
+  Running<tl_resend_policy, TL_KIND_RESEND> policy_;
   tl_resend_wait wait_{};
 };
 
@@ -94,12 +85,12 @@ class ResendPolicy {
 
 void bind_resend(nb::module_& m) {
   using namespace nb::literals;
-  m.def("resend_policies", &resend_policies);
   nb::class_<ResendPolicy>(m, "ResendPolicy")
       .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&>(), "name"_a,
            "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{})
       .def("send", &ResendPolicy::send, "time_us"_a, "out_segments"_a = 1)
       .def("timer", &ResendPolicy::timer, "time_us"_a, "out_segments"_a = 1)
+      .def("next", &ResendPolicy::next)
       .def("ack", &ResendPolicy::ack, "time_us"_a, "rtt_us"_a, "out_segments"_a = 0, "answers"_a = 0)
       .def("requests", &ResendPolicy::requests, "time_us"_a, "rtt_us"_a, "wanted_us"_a, "fade_begin_us"_a,
            "fade_end_us"_a, "in_fade"_a, "anywhere"_a, "in_queue"_a, "queue_us"_a, "seed"_a, "clear"_a = true)

@@ -9,49 +9,36 @@ namespace tcplearn {
 
 namespace {
 
-nb::list startup_policies() {
-  nb::list out;
-  for (std::size_t i = 0; i < tl_startup_count(); ++i) out.append(describe(tl_startup_at(i)));
-  return out;
-}
-
 class Policy {
  public:
   Policy(const std::string& name, const std::map<std::string, double>& params)
-      : policy_(tl_startup_find(name.c_str())) {
-    if (!policy_) throw std::invalid_argument("no startup policy '" + name + "'");
-    const auto values = params_of(policy_, "startup policy", params);
-    state_.resize((policy_->state_bytes(values.data()) + 7) / 8);
-    policy_->init(state_.data(), values.data());
-  }
+      : policy_(name, "fixed", params) {}
 
   nb::tuple handshake(std::int64_t time_us, std::int64_t took_us, std::uint32_t loss, std::uint32_t resends,
                       std::uint32_t iw_segments, std::uint32_t ssthresh_segments) {
     const tl_handshake in{time_us, took_us, loss, resends, iw_segments, ssthresh_segments};
     tl_startup_window out;
-    policy_->decide(state_.data(), &in, &out);
-    policy_->note(state_.data(), &in);
+    policy_->decide(policy_.state(), &in, &out);
+    policy_->note(policy_.state(), &in);
     return nb::make_tuple(out.iw_segments, out.ssthresh_segments);
   }
 
   void report(std::int64_t time_us, std::uint32_t sent_segments, std::uint32_t resent_segments,
               std::int64_t rtt_us, std::int64_t rtt_min_us) {
     const tl_startup_report in{time_us, sent_segments, resent_segments, rtt_us, rtt_min_us};
-    policy_->report(state_.data(), &in);
+    policy_->report(policy_.state(), &in);
   }
 
-  std::size_t state_bytes() const { return state_.size() * sizeof(std::uint64_t); }
+  std::size_t state_bytes() const { return policy_.bytes(); }
 
  private:
-  const tl_startup_policy* policy_;
-  std::vector<std::uint64_t> state_;
+  Running<tl_startup_policy, TL_KIND_STARTUP> policy_;
 };
 
 }  // namespace
 
 void bind_startup(nb::module_& m) {
   using namespace nb::literals;
-  m.def("startup_policies", &startup_policies);
   nb::class_<Policy>(m, "StartupPolicy")
       .def(nb::init<const std::string&, const std::map<std::string, double>&>(), "name"_a,
            "params"_a = std::map<std::string, double>{})

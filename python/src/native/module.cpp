@@ -3,8 +3,10 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "Core estimators, capture reader and replay engine.";
+  tcplearn::bind_algorithms(m);
   tcplearn::bind_columns(m);
   tcplearn::bind_core(m);
+  tcplearn::bind_first_rto(m);
   tcplearn::bind_loss(m);
   tcplearn::bind_replay(m);
   tcplearn::bind_resend(m);

@@ -16,7 +16,14 @@ def columns() -> list[dict[str, Any]]:
     """The columns of a batch: `table` (required, filled, optional, loss, withdrawn), name, type, default,
     meaning."""
 
-def estimators() -> list[dict[str, Any]]: ...
+def kinds() -> list[tuple[str, str]]:
+    """Key and title of each kind of algorithm: "resend", "resend policy"."""
+
+def algorithms(kind: str) -> list[dict[str, Any]]:
+    """Name, summary, about, learned and params of each algorithm of a kind. Raises ValueError."""
+
+def read_spec(kind: str, spec: str) -> tuple[str, dict[str, float]]:
+    """An algorithm's name and the parameters that a spec sets. Raises ValueError: one line."""
 
 class Estimator:
     """One of the core's estimators; times in microseconds. Raises ValueError for what it does not know."""
@@ -52,7 +59,6 @@ class Estimator:
     ) -> tuple[_Floats, _Floats]:
         """RTT and RTO in force just before each row; a row with rtt_us < 0 gives no sample."""
 
-def loss_classifiers() -> list[dict[str, Any]]: ...
 def loss_features() -> list[dict[str, Any]]: ...
 
 class LossClassifier:
@@ -93,8 +99,6 @@ class LossClassifier:
     def judge(self, rows: _Floats) -> _Floats:
         """P(congestion) of each row of features, in the order of loss_features()."""
 
-def resend_policies() -> list[dict[str, Any]]: ...
-
 class ResendPolicy:
     """One of the core's resend policies with a connection's state. Each event gives the wait to the timer
     (0: none) and whether what is then sent is a probe. Raises ValueError for what it does not know."""
@@ -103,6 +107,8 @@ class ResendPolicy:
     def send(self, time_us: int, out_segments: int = 1) -> tuple[int, bool]: ...
     def timer(self, time_us: int, out_segments: int = 1) -> tuple[int, bool]:
         """The wait has passed, and the oldest segment was sent again."""
+    def next(self) -> tuple[int, bool]:
+        """The connection ends; another one to its place begins with what this one has learned."""
     def ack(self, time_us: int, rtt_us: int, out_segments: int = 0, answers: int = 0) -> tuple[int, bool]:
         """answers: 0 the first sending, 1 a later one, 2 not known; rtt_us 0: no sample."""
     def requests(
@@ -124,8 +130,6 @@ class ResendPolicy:
     @property
     def state_bytes(self) -> int: ...
 
-def startup_policies() -> list[dict[str, Any]]: ...
-
 class StartupPolicy:
     """One of the core's startup policies with what it remembers of a place. Losses: 0 none, 1 SYN, 2 SYN-ACK,
     3 either."""
@@ -144,6 +148,21 @@ class StartupPolicy:
     def report(
         self, time_us: int, sent_segments: int, resent_segments: int, rtt_us: int, rtt_min_us: int
     ) -> None: ...
+    @property
+    def state_bytes(self) -> int: ...
+
+class FirstRtoPlace:
+    """What a policy of the first RTO knows of a place; times in microseconds. Raises ValueError."""
+
+    def __init__(self, name: str, params: Mapping[str, float] = ...) -> None: ...
+    def report(self, rtt_us: int, time_us: int) -> None:
+        """An RTT that is no segment's sent twice."""
+    def doubt(self, time_us: int) -> None:
+        """A handshake whose packets were sent again, of which nothing more is known."""
+    def resent(self, rtt_us: int, rto_us: int, time_us: int) -> None:
+        """The same with its RTT by timestamps (0: none) and its first RTO."""
+    def rto_us(self, prefix: FirstRtoPlace, time_us: int, hops: int = -1, accepts: bool = False) -> int:
+        """hops -1: not known; accepts: of who accepts the connection."""
     @property
     def state_bytes(self) -> int: ...
 

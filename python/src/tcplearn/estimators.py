@@ -18,14 +18,16 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from tcplearn import _native
-from tcplearn.errors import UserError, did_you_mean
+from tcplearn import _native, algorithms
+from tcplearn.algorithms import Info as Info
+from tcplearn.algorithms import Param as Param
+from tcplearn.algorithms import Spec as Spec
+from tcplearn.errors import UserError, did_you_mean, nearest
 
 GROUP = "tcplearn.estimators"
 
@@ -49,37 +51,6 @@ ALL = (
     "conformal",
     "conformal/at-send",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Param:
-    key: str
-    default: float
-    low: float
-    high: float
-    choices: tuple[str, ...]  # names of the values 0, 1, ... where it is a choice
-    text: str
-    whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Info:
-    name: str
-    summary: str
-    params: tuple[Param, ...]
-    core: bool = True
-    learned: bool = True  # from its samples; False: a formula that people wrote
-    about: str = ""  # longer than the summary
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A name with parameters, as typed: ``experts/fitted:n=50,eta=1``."""
-
-    text: str
-    name: str
-    params: Mapping[str, float]
-    core: bool
 
 
 @runtime_checkable
@@ -146,21 +117,8 @@ def _plain(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-@cache
-def _core() -> dict[str, Info]:
-    out = {}
-    for e in _native.estimators():
-        params = params_of(e)
-        out[e["name"]] = Info(e["name"], e["summary"], params, learned=e["learned"], about=e["about"])
-    return out
-
-
-def params_of(native: Mapping[str, Any]) -> tuple[Param, ...]:
-    """Of an algorithm of any kind, as the core describes it."""
-    return tuple(
-        Param(p["key"], p["default"], p["low"], p["high"], tuple(p["choices"]), p["text"], p["whole"])
-        for p in native["params"]
-    )
+def _core() -> Mapping[str, Info]:
+    return algorithms.by_name(algorithms.ESTIMATOR)
 
 
 @cache
@@ -216,48 +174,35 @@ def available() -> list[Info]:
     return [*_core().values(), *(_user_info(name) for name in _users() if name not in _core())]
 
 
-def _value(info: Info, key: str, text: str, kind: str) -> float:
-    param = next((p for p in info.params if p.key == key), None)
-    if param is None:
-        keys = [p.key for p in info.params]
-        hint = did_you_mean(key, keys, "it has " + ", ".join(keys))
-        raise UserError(f"{kind} '{info.name}' has no parameter '{key}'; {hint}")
-    if text in param.choices:
-        return float(param.choices.index(text))
+def _value(name: str, key: str, text: str) -> float:
+    """Of a user's estimator, whose parameters have no bounds."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        wanted = f"one of {', '.join(param.choices)}" if param.choices else "a number"
-        raise UserError(f"{info.name}: {key}={text}: it takes {wanted}") from None
-    if param.choices and value not in range(len(param.choices)):
-        raise UserError(f"{info.name}: {key}={text}: it takes one of {', '.join(param.choices)}")
-    if param.whole and not value.is_integer():
-        raise UserError(f"{info.name}: {key}={text}: it takes a whole number")
-    if not param.low <= value <= param.high:
-        raise UserError(f"{info.name}: {key}={text}: allowed is {param.low:g} to {param.high:g}")
-    return value
+        raise UserError(f"{name}: {key}={text}: it takes a number") from None
 
 
 def parse(text: str) -> Spec:
     """Reads ``name[/preset][:key=value,...]``. Raises UserError with one line that names the nearest."""
-    text = text.strip().rstrip(":")
-    name, _, rest = text.partition(":")
-    core = name in _core()
-    if not core and name not in _users():
-        known = [*_core(), *_users()]
-        raise UserError(f"no estimator '{name}'; {did_you_mean(name, known, 'see: tcplearn estimators')}")
-    info = _core()[name] if core else _user_info(name)
-    return Spec(text, name, read_params(info, rest), core)
+    name, _, rest = text.strip().partition(":")
+    if name not in _core() and name in _users():
+        return Spec(text.strip(), name, _read_params(_user_info(name), rest), core=False)
+    if name not in _core() and (close := nearest(name, _users())):
+        raise UserError(f"no estimator '{name}'; did you mean {' or '.join(close)}?")
+    return algorithms.parse(algorithms.ESTIMATOR, text)
 
 
-def read_params(info: Info, text: str, kind: str = "estimator") -> dict[str, float]:
-    """Of an algorithm of any kind, ``key=value,...`` as typed. Raises UserError."""
+def _read_params(info: Info, text: str) -> dict[str, float]:
     params = {}
+    keys = [p.key for p in info.params]
     for pair in filter(None, text.split(",")):
-        key, equals, value = pair.partition("=")
+        key, equals, value = (word.strip() for word in pair.partition("="))
         if not equals:
-            raise UserError(f"{kind} '{info.name}:{text}': '{pair}' is not key=value")
-        params[key.strip()] = _value(info, key.strip(), value.strip(), kind)
+            raise UserError(f"estimator '{info.name}': '{pair}' is not key=value")
+        if key not in keys:
+            hint = did_you_mean(key, keys, "it has " + ", ".join(keys))
+            raise UserError(f"estimator '{info.name}' has no parameter '{key}'; {hint}")
+        params[key] = _value(info.name, key, value)
     return params
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The core's classifiers of losses by name, and the features that they decide on."""
+"""The core's loss classifiers by name, and the features that they decide on."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from tcplearn import _native
+from tcplearn import _native, algorithms
 
 CONGESTION, RANDOM = "congestion", "random"
 #: By the core's numbers.
@@ -18,17 +18,10 @@ def features() -> tuple[str, ...]:
     return tuple(f["name"] for f in _native.loss_features())
 
 
-def parse(spec: str) -> tuple[str, dict[str, float]]:
-    """Name and parameters of "mlp:threshold=0.4". Raise ValueError."""
-    name, _, rest = spec.partition(":")
-    pairs = [pair.partition("=") for pair in rest.split(",")] if rest else []
-    return name, {key: float(value) for key, _, value in pairs}
-
-
-def check(spec: str) -> None:
-    """Raise ValueError for what the core does not take."""
-    name, params = parse(spec)
-    _native.LossClassifier(name, "fixed", params)
+def classifier(spec: str, arithmetic: str = "fixed") -> _native.LossClassifier:
+    """Returns the classifier of a spec, "mlp:threshold=0.4". Raises UserError."""
+    read = algorithms.parse(algorithms.LOSS, spec)
+    return _native.LossClassifier(read.name, arithmetic, read.params)
 
 
 @cache

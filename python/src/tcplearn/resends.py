@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-from tcplearn import _native, losses
+from tcplearn import _native, algorithms
 
 
 def policy(spec: str) -> _native.ResendPolicy:
-    """In fixed point, as a kernel has it. Raises ValueError for what the core does not take."""
-    name, params = losses.parse(spec)
-    return _native.ResendPolicy(name, "fixed", params)
-
-
-def check(spec: str) -> None:
-    """Raise ValueError for what the core does not take."""
-    policy(spec)
+    """Returns the policy of a spec in fixed point, as a kernel has it. Raises UserError."""
+    read = algorithms.parse(algorithms.RESEND, spec)
+    return _native.ResendPolicy(read.name, "fixed", read.params)

@@ -157,9 +157,9 @@ def test_a_file_named_twice_is_reported(
 
 
 def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["estimators", "show", "jacobson"]) == 0
+    assert main(["algorithms", "estimator", "jacobson"]) == 0
     shown = capsys.readouterr().out
-    assert main(["estimators", "jacobson"]) == 0
+    assert main(["algorithms", "jacobson"]) == 0
     assert capsys.readouterr().out == shown and "gain of SRTT" in shown
 
 
@@ -190,11 +190,11 @@ def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.C
         ),
         ("replay FILE --report DIRECTORY", "cannot write: is a directory; name a file"),
         ("replay FILE --pictures FILE", "is a file; name a directory"),
-        ("estimators show jacobsen", "no estimator is called 'jacobsen'; did you mean jacobson"),
-        ("estimators show zzz", "`tcplearn estimators` lists them"),
+        ("algorithms estimator jacobsen", "no algorithm is called 'jacobsen'; did you mean jacobson"),
+        ("algorithms zzz", "`tcplearn algorithms` lists them"),
         ("first-rto load --model x", "see `tcplearn first-rto --help`"),
-        ("estimators list", "no estimator is called 'list'"),
-        ("estimators jacobsen", "no estimator is called 'jacobsen'; did you mean jacobson"),
+        ("algorithms list of", "no kind of algorithm is called 'list'"),
+        ("algorithms jacobsen", "no algorithm is called 'jacobsen'; did you mean jacobson"),
         ("replay FILE --report out.txt", "--report out.txt: a page of HTML; name it report.html"),
         ("replay /dev/zero", "/dev/zero: is a device, which may have no end; name a file"),
     ],
@@ -273,22 +273,22 @@ def test_broken_pipe_is_silent(capture: str) -> None:
 
 
 def test_estimators(engine: stub.Engine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["estimators"]) == 0
+    assert main(["algorithms", "estimator"]) == 0
     out = capsys.readouterr().out
     assert [line.split()[0] for line in out.splitlines()] == ["last", "jacobson", "jacobson/rfc6298"]
-    assert main(["estimators", "show", "jacobson"]) == 0
+    assert main(["algorithms", "estimator", "jacobson"]) == 0
     out = capsys.readouterr().out
     assert "alpha" in out and "0.125" in out and "0 to 1" in out and "gain of SRTT" in out
     assert "every-ack | one-per-rtt" in out
     assert "any number" in out
-    assert main(["estimators", "show", "last"]) == 0
+    assert main(["algorithms", "estimator", "last"]) == 0
     assert "no parameters" in capsys.readouterr().out
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"tcplearn {tcplearn.__version__}\n"
-    for words in ([], ["--help"], ["replay", "--help"], ["estimators", "--help"]):
+    for words in ([], ["--help"], ["replay", "--help"], ["algorithms", "--help"]):
         assert main(words) == 0
         assert capsys.readouterr().out.startswith("Usage: tcplearn")
 

@@ -21,7 +21,7 @@ VERBS = {
     "help": ["--help"],
     "version": ["--version"],
     "help of a verb": ["replay", "--help"],
-    "estimators": ["estimators"],
+    "algorithms": ["algorithms"],
     "replay": ["replay", "TABLE", "-q"],
     "JSON": ["replay", "TABLE", "-q", "--format", "json"],
     "script": ["lab", "script", str(ROOT / "linux" / "lab" / "scenarios" / "thin-wired.toml")],
@@ -72,7 +72,7 @@ def test_a_closed_input_is_an_empty_one() -> None:
     assert redirected(words, "<&-") == empty
 
 
-@pytest.mark.parametrize("verb", ["help", "version", "help of a verb", "estimators", "script"])
+@pytest.mark.parametrize("verb", ["help", "version", "help of a verb", "algorithms", "script"])
 def test_a_pipe_that_nobody_reads_ends_it_quietly(verb: str, table: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -107,10 +107,13 @@ VECTORS = (
         (r"cp -rL vectors core TMP && python3 TMP/vectors/gen/generate.py\1",),
     ),
     Form(
-        r"python3 vectors/gen/(generate_(?:loss|resend|startup)\.py)",
-        "in a copy",
-        (),
-        (r"cp -rL vectors core TMP && python3 TMP/vectors/gen/\1",),
+        r"python3 vectors/gen/generate_KIND\.py",
+        "a kind that there is, in a copy",
+        ("cp -rL vectors core TMP && python3 TMP/vectors/gen/generate_startup.py",),
+        tuple(
+            f"cp -rL vectors core TMP && python3 TMP/vectors/gen/generate_{kind}.py"
+            for kind in ("loss", "resend", "first_rto")
+        ),
     ),
     Form(r"python -m (tcplearn\.learn\.export) --write", "compared, not written", (r"python -m \1 --check",)),
     Form(r"python -m (tcplearn\.metrics\.page) --write", "printed, not written", (r"python -m \1",)),

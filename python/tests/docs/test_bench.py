@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from samples import ROOT
-from tcplearn import _native
+from tcplearn import algorithms
 
 sys.path.insert(0, str(ROOT / "bench"))
 
@@ -26,7 +26,9 @@ def test_every_part_of_the_benchmark_runs() -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(out.read_text())
     updates = found["core"]["cpu_ns"]
-    assert updates.keys() >= {f"{a}/{e['name']}" for a in ("double", "fixed") for e in _native.estimators()}
+    assert updates.keys() >= {
+        f"{a}/{name}" for a in ("double", "fixed") for name in algorithms.by_name(algorithms.ESTIMATOR)
+    }
     assert all(math.isfinite(ns) and ns > 0 for ns in updates.values())
     assert len(found["capture"]["runs"]) == 5 and found["capture"]["samples"] > 1000
     assert found["short_flows"]["peak_mb"].keys() == {"table", "json", "report"}

@@ -28,6 +28,12 @@ def ready() -> machine.Machine:
 
 
 @pytest.fixture(scope="session")
+def with_python() -> machine.Machine:
+    """The guest with Python and the users' programs."""
+    return machine.prepare(machine.cache_folder(), programs=True)
+
+
+@pytest.fixture(scope="session")
 def compared_vectors(ready: machine.Machine) -> list[str]:
     """Lines that say which golden vectors of each kind one boot of the kernel compared. Tests that use it are
     of the group `kernel-vectors`, so that one process of pytest-xdist boots it."""

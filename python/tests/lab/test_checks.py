@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tcplearn import startups
+from tcplearn import algorithms
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import check, machine, startup_check
 
@@ -17,11 +17,6 @@ PROMISES = 37
 
 def _kept(lines: list[str]) -> int:
     return sum(line.endswith(" ok") for line in lines)
-
-
-@pytest.fixture(scope="module")
-def with_python() -> machine.Machine:
-    return machine.prepare(machine.cache_folder(), programs=True)
 
 
 def test_promises_of_the_module(with_python: machine.Machine) -> None:
@@ -48,7 +43,10 @@ def _losses_by_policy(lines: list[str]) -> dict[str, set[str]]:
 @pytest.mark.full
 def test_startup_under_every_policy(with_python: machine.Machine) -> None:
     tried = _losses_by_policy(check.check_startup(with_python))
-    assert all(tried[name] >= EACH_LOSS for name in ("stock", *(info.name for info in startups.available())))
+    assert all(
+        tried[name] >= EACH_LOSS
+        for name in ("stock", *(info.name for info in algorithms.available(algorithms.STARTUP)))
+    )
 
 
 def test_startup_after_a_lost_handshake_packet(with_python: machine.Machine) -> None:
@@ -57,7 +55,7 @@ def test_startup_after_a_lost_handshake_packet(with_python: machine.Machine) -> 
     Most presets have one case: their windows are a matter of the golden vectors."""
     lines = check.check_startup(with_python, few=True)
     tried = _losses_by_policy(lines)
-    assert {"stock", *(info.name for info in startups.available())} == set(tried)
+    assert {"stock", *(info.name for info in algorithms.available(algorithms.STARTUP))} == set(tried)
     for name in ("stock", "standard", "linux", "tsl/3-16", "tsl-feedback"):
         assert tried[name] >= EACH_LOSS
     assert "tsl/3-16/passive/1-syn-ack: IW 3, ssthresh 16 ok" in lines

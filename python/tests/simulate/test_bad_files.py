@@ -68,7 +68,7 @@ BAD = [
     (
         "scenario-5",
         '[grid]\nalgorithms = ["jacobson:alpha=2"]\n',
-        "grid.algorithms: jacobson: alpha=2: allowed is 0 to 1",
+        "grid.algorithms: jacobson: alpha=2: it takes a number from 0 to 1",
     ),
     (
         "scenario-5",

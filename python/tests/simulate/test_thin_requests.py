@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, Simulate
-from tcplearn import _native
+from tcplearn import algorithms
 from tcplearn.cli import main
 from tcplearn.simulate import engine, run_job, scenario
 
@@ -38,7 +38,7 @@ def test_the_smoke_profile(simulate: Simulate) -> None:
 
 
 @pytest.mark.usefixtures("ns3")
-@pytest.mark.parametrize("name", [p["name"] for p in _native.resend_policies()])
+@pytest.mark.parametrize("name", list(algorithms.by_name(algorithms.RESEND)))
 def test_every_policy_of_the_core_runs_the_timer(name: str) -> None:
     result = _run(name, load__count=200, topology__loss_rate=0.05)["run"]
     metrics = result["metrics"]

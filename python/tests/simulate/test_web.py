@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import ROOT, Simulate
-from tcplearn import metrics, startups
+from tcplearn import algorithms, metrics
 from tcplearn.__main__ import main
 from tcplearn.output.rows import TIDY
 
@@ -98,7 +98,7 @@ BAD = [
         'load.startup = "tsl-feedbak"',
         "load.startup: no startup policy 'tsl-feedbak'; did you mean tsl-feedback",
     ),
-    ('load.startup = "tsl:iw_min=0"', "load.startup: tsl: iw_min=0: allowed is 1 to 65535"),
+    ('load.startup = "tsl:iw_min=0"', "load.startup: tsl: iw_min=0: it takes a whole number from 1 to 65535"),
     ('load.startup = "tsl:iw=2"', "load.startup: startup policy 'tsl' has no parameter 'iw'"),
     ("load.startup_share = 2.0", "load.startup_share: should be less than or equal to 1"),
     ("load.warmup_s = 1e6", "load.warmup_s: it ends within duration_s"),
@@ -133,11 +133,13 @@ def test_web_needs_its_topology(
 
 
 def test_every_policy_of_the_core_is_read() -> None:
-    names = [info.name for info in startups.available()]
+    names = [info.name for info in algorithms.available(algorithms.STARTUP)]
     assert len(names) == len(set(names)) >= 10
-    for info in startups.available():
+    for info in algorithms.available(algorithms.STARTUP):
         changed = ",".join(f"{p.key}={p.low:g}" for p in info.params)
-        assert startups.parse(f"{info.name}:{changed}").params == {p.key: p.low for p in info.params}
+        assert algorithms.parse(algorithms.STARTUP, f"{info.name}:{changed}").params == {
+            p.key: p.low for p in info.params
+        }
 
 
 FIRST_RTO = ROOT / "papers" / "baddam2018" / "simulated.toml"

@@ -27,8 +27,7 @@ def record(kind: int, dtype: np.dtype[Any], number: int, time_us: int, **fields:
 
 def logged(spec: str = SPEC) -> bytes:
     """Three losses of a connection as the kernel would log them, with their changes."""
-    name, params = losses.parse(spec)
-    core = _native.LossClassifier(name, "fixed", params)
+    core = losses.classifier(spec)
     rows = [record(tlog_records.OPEN, tlog_records.OPEN_RECORD, 0, 0, estimator=b"stock")]
     now = 1_000_000
     rows.append(

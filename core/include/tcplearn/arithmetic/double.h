@@ -5,6 +5,7 @@
 
 /* clang-format off */
 #define TL(name)            tl_##name##_f64
+#define TL_ARITHMETIC       TL_F64
 #define num_t               double /* a duration */
 #define ratio_t             double /* a gain, a coefficient */
 #define TL_RATIO(n, d)      ((double)(n) / (double)(d))
@@ -24,6 +25,8 @@
 #define ratio_from_double(x) (x)
 #define ratio_to_whole(r)   ((int64_t)((r) + 0.5)) /* 0.29 s given as 0.29 * 1e6 is 290000 */
 #define ratio_from_whole(n) ((double)(n))
+#define ratio_from_value(v) (v)
+#define ratio_to_value(r)   (r)
 /* clang-format on */
 
 #ifndef TCPLEARN_COMMON_F64

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Ends an arithmetic begun by double.h or fixed.h. */
 #undef TL
+#undef TL_ARITHMETIC
 #undef num_t
 #undef ratio_t
 #undef TL_RATIO
@@ -20,3 +21,5 @@
 #undef ratio_from_double
 #undef ratio_to_whole
 #undef ratio_from_whole
+#undef ratio_from_value
+#undef ratio_to_value

@@ -5,6 +5,7 @@
 
 /* clang-format off */
 #define TL(name)            tl_##name##_fix
+#define TL_ARITHMETIC       TL_FIX
 #define num_t               int64_t
 #define ratio_t             int64_t
 #define TL_RATIO(n, d)      ((((int64_t)(n) * ((int64_t)1 << 31)) / (d) + ((n) < 0 ? -1 : 1)) / 2)
@@ -24,6 +25,13 @@
 #define ratio_from_double(x) ((int64_t)((x) * 1073741824.0 + ((x) < 0 ? -0.5 : 0.5)))
 #define ratio_to_whole(r)   tl_fix_shr((r), 30)
 #define ratio_from_whole(n) ((int64_t)(n) * ((int64_t)1 << 30))
+#ifdef TL_NO_F64
+#define ratio_from_value(v) (v)
+#define ratio_to_value(r)   (r)
+#else
+#define ratio_from_value(v) ratio_from_double(v)
+#define ratio_to_value(r)   ratio_to_double(r)
+#endif
 /* clang-format on */
 
 #ifndef TCPLEARN_COMMON_FIX

@@ -17,61 +17,58 @@
 #ifndef TCPLEARN_ESTIMATORS_LIST_H
 #define TCPLEARN_ESTIMATORS_LIST_H
 
-enum tl_origin { TL_FORMULA = 0, TL_LEARNED = 1 };
-
-/* X(identifier, name, parameter list, state, timer, formula or learned, summary, about)
+/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, state, timer)
  * state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS where arrays lie behind it, as many and as long as the
  * parameters say; about: a sentence or two for a glossary */
 #define TL_ESTIMATORS(X) \
-	X(last, "last", TL_LAST_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
-	  "the last sample: the trivial baseline", \
-	  "The next RTT is taken to be the last one, and the RTO adds four times the mean step between " \
-	  "samples. " \
-	  "An estimator that predicts worse than this has learned nothing.") \
-	X(jacobson, "jacobson", TL_JACOBSON_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
-	  "RFC 6298 without its 1 s floor", \
-	  "TCP's standard formula (RFC 6298): a moving average of the RTT, SRTT, and of its deviation, " \
-	  "RTTVAR; the RTO " \
-	  "is SRTT + 4 RTTVAR. Here without the standard's floor of one second.") \
-	X(freebsd, "jacobson/freebsd-2.2", TL_FREEBSD_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
-	  "scaled integers on a clock of 500 ms, as TCPs of the 1990s", "") \
-	X(linux_tcp, "linux", TL_LINUX_TCP_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
-	  "Linux: floor of 200 ms on the variance", \
-	  "The timer of the Linux kernel: RFC 6298's averages with a deviation that falls slowly, and at " \
-	  "least 200 ms " \
-	  "added to SRTT.") \
-	X(rfc9002, "rfc9002", TL_RFC9002_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_FORMULA, \
-	  "QUIC: RFC 9002, the RTO is its PTO", \
-	  "QUIC's formula (RFC 9002): as RFC 6298, with the peer's reported ACK delay taken off; the probe " \
-	  "timeout (PTO) " \
-	  "is taken as the RTO.") \
-	X(eifel, "eifel", TL_EIFEL_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_HEAD, TL_FORMULA, \
+	X(last, "last", TL_LAST_PARAMS, TL_FORMULA, "the last sample: the trivial baseline", \
+	  "The next RTT is taken to be the last one, and the RTO adds four times the mean step " \
+	  "between samples. An estimator that predicts worse than this has learned nothing.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
+	X(jacobson, "jacobson", TL_JACOBSON_PARAMS, TL_FORMULA, "RFC 6298 without its 1 s floor", \
+	  "TCP's standard formula (RFC 6298): a moving average of the RTT, SRTT, and of its " \
+	  "deviation, RTTVAR; the RTO is SRTT + 4 RTTVAR. Here without the standard's floor of one " \
+	  "second.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
+	X(freebsd, "jacobson/freebsd-2.2", TL_FREEBSD_PARAMS, TL_FORMULA, \
+	  "scaled integers on a clock of 500 ms, as TCPs of the 1990s", "", TL_STATE_FIXED, \
+	  TL_TIMER_FROM_ACK) \
+	X(linux_tcp, "linux", TL_LINUX_TCP_PARAMS, TL_FORMULA, "Linux: floor of 200 ms on the variance", \
+	  "The timer of the Linux kernel: RFC 6298's averages with a deviation that falls slowly, " \
+	  "and at least 200 ms added to SRTT.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
+	X(rfc9002, "rfc9002", TL_RFC9002_PARAMS, TL_FORMULA, "QUIC: RFC 9002, the RTO is its PTO", \
+	  "QUIC's formula (RFC 9002): as RFC 6298, with the peer's reported ACK delay taken off; " \
+	  "the probe timeout (PTO) is taken as the RTO.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
+	X(eifel, "eifel", TL_EIFEL_PARAMS, TL_FORMULA, \
 	  "Eifel timer from secondary sources (the paper was not at hand)", \
-	  "The Eifel timer of Ludwig and Sklower (2000): gains that follow the flight size, and a timer " \
-	  "that counts from " \
-	  "when the oldest segment in flight was sent.") \
-	X(experts, "experts", TL_EXPERTS_PARAMS, TL_STATE_BY_PARAMS, TL_TIMER_FROM_ACK, TL_LEARNED, \
+	  "The Eifel timer of Ludwig and Sklower (2000): gains that follow the flight size, and a " \
+	  "timer that counts from when the oldest segment in flight was sent.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_HEAD) \
+	X(experts, "experts", TL_EXPERTS_PARAMS, TL_LEARNED, \
 	  "nunes2014 Algorithm 1, the simulator's preset", \
-	  "The machine-learning estimator of Nunes et al. (2014): a hundred experts, each a fixed RTT, " \
-	  "whose weights follow " \
-	  "their losses; the prediction is their weighted mean.") \
-	X(experts_q16, "experts/nunes2014-linux", TL_EXPERTS_Q16_PARAMS, TL_STATE_BY_PARAMS, \
-	  TL_TIMER_FROM_ACK, TL_LEARNED, "nunes2014's kernel version in Q16.16", "") \
-	X(linreg, "linreg", TL_LINREG_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_LEARNED, \
-	  "baddam2018, coefficients of cubic, signed error", \
-	  "The linear regression of Baddam et al. (2018), with the coefficients they published: the RTT " \
-	  "from the " \
-	  "connection's least and greatest RTT, its hops and its TTL.") \
-	X(tracking, "tracking", TL_TRACKING_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_LEARNED, \
+	  "The machine-learning estimator of Nunes et al. (2014): a hundred experts, each a fixed " \
+	  "RTT, whose weights follow their losses; the prediction is their weighted mean.", \
+	  TL_STATE_BY_PARAMS, TL_TIMER_FROM_ACK) \
+	X(experts_q16, "experts/nunes2014-linux", TL_EXPERTS_Q16_PARAMS, TL_LEARNED, \
+	  "nunes2014's kernel version in Q16.16", "", TL_STATE_BY_PARAMS, TL_TIMER_FROM_ACK) \
+	X(linreg, "linreg", TL_LINREG_PARAMS, TL_LEARNED, "baddam2018, coefficients of cubic, signed error", \
+	  "The linear regression of Baddam et al. (2018), with the coefficients they published: the " \
+	  "RTT from the connection's least and greatest RTT, its hops and its TTL.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
+	X(tracking, "tracking", TL_TRACKING_PARAMS, TL_LEARNED, \
 	  "ours: moving predictors, regret matching, within a budget of the last value", \
-	  "tcplearn's prediction: small predictors that follow the RTT, weighted by how much following " \
-	  "each would have " \
-	  "saved, and kept near enough to the last sample that little can be lost against it.") \
-	X(conformal, "conformal", TL_CONFORMAL_PARAMS, TL_STATE_FIXED, TL_TIMER_FROM_ACK, TL_LEARNED, \
+	  "tcplearn's prediction: small predictors that follow the RTT, weighted by how much " \
+	  "following each would have saved, and kept near enough to the last sample that little can " \
+	  "be lost against it.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
+	X(conformal, "conformal", TL_CONFORMAL_PARAMS, TL_LEARNED, \
 	  "ours: tracking, and an RTO that one sample in a hundred outlasts", \
-	  "tcplearn's timer with a chosen rate of misses: the RTO is a prediction plus a width, which each " \
-	  "miss widens and " \
-	  "each other sample narrows, so that in the long run one sample in a hundred is above it.")
+	  "tcplearn's timer with a chosen rate of misses: the RTO is a prediction plus a width, " \
+	  "which each miss widens and each other sample narrows, so that in the long run one sample " \
+	  "in a hundred is above it.", \
+	  TL_STATE_FIXED, TL_TIMER_FROM_ACK)
 
 /* X(estimator, function, name, summary); the rest is the estimator's */
 #define TL_PRESETS(X) \

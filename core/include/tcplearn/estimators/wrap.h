@@ -3,15 +3,14 @@
 
 #ifndef TCPLEARN_ESTIMATORS_WRAP_H
 #define TCPLEARN_ESTIMATORS_WRAP_H
-/* tl_timer_of_ID and tl_origin_of_ID, for presets too */
-#define TL_FACTS(id, label, list, state, timer, origin, summary, about) \
-	enum { tl_timer_of_##id = timer, tl_origin_of_##id = origin };
-TL_ESTIMATORS(TL_FACTS)
+/* tl_timer_of_ID, for presets too */
+#define TL_TIMER_OF(id, label, list, learned, summary, about, state, timer) enum { tl_timer_of_##id = timer };
+TL_ESTIMATORS(TL_TIMER_OF)
 
 #define TL_STATE_FIXED(id) (uint32_t)sizeof(struct TL(id))
 #define TL_STATE_BY_PARAMS(id) TL(id##_bytes)((const struct TL(id##_params) *)params)
 
-#define TL_WRAP_ESTIMATOR(id, label, list, state, timer, origin, summary, about) \
+#define TL_WRAP_ESTIMATOR(id, label, list, learned, summary, about, state, timer) \
 	TL_WRAP_PARAMS(id, list) \
 	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
 	{ \

@@ -3,16 +3,12 @@
 
 #ifndef TCPLEARN_LOSS_WRAP_H
 #define TCPLEARN_LOSS_WRAP_H
-/* tl_learned_of_ID, for presets too */
-#define TL_LOSS_FACTS(id, label, list, learns, learned, summary, about) enum { tl_learned_of_##id = learned };
-TL_LOSS_CLASSIFIERS(TL_LOSS_FACTS)
-
 #define TL_LOSS_STATIC_start(id, s)
 #define TL_LOSS_STATIC_learn(id, s, at, change, cause) (void)(cause)
 #define TL_LOSS_LEARNING_start(id, s) TL(id##_start)(s)
 #define TL_LOSS_LEARNING_learn(id, s, at, change, cause) TL(id##_learn)(s, at, change, cause)
 
-#define TL_WRAP_LOSS(id, label, list, learns, learned, summary, about) \
+#define TL_WRAP_LOSS(id, label, list, learned, summary, about, learns) \
 	TL_WRAP_PARAMS(id, list) \
 	TL_FN void TL(wrap_init_##id)(void *state, const void *params) \
 	{ \

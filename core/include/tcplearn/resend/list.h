@@ -13,18 +13,17 @@
 #ifndef TCPLEARN_RESEND_LIST_H
 #define TCPLEARN_RESEND_LIST_H
 
-/* X(identifier, name, parameter list, formula or learned, summary, about) */
+/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about) */
 #define TL_RESEND_POLICIES(X) \
-	X(resend_stock, "stock", TL_RESEND_STOCK_PARAMS, 0, \
+	X(resend_stock, "stock", TL_RESEND_STOCK_PARAMS, TL_FORMULA, \
 	  "Linux: a tail loss probe, then the RTO, doubled", \
-	  "What the Linux kernel does: a tail loss probe, then its retransmission timeout, with a floor of " \
-	  "200 ms, doubled at each expiry.") \
-	X(resend_priced, "priced", TL_RESEND_PRICED_PARAMS, 1, \
+	  "What the Linux kernel does: a tail loss probe, then its retransmission timeout, with a " \
+	  "floor of 200 ms, doubled at each expiry.") \
+	X(resend_priced, "priced", TL_RESEND_PRICED_PARAMS, TL_LEARNED, \
 	  "ours: experts over floors at one price, doubled", \
-	  "tcplearn's resend policy: of seven candidates for the first wait the one that costs least, by " \
-	  "what " \
-	  "each would have cost lost and late segments so far; never longer than Linux's. Later waits " \
-	  "double.")
+	  "tcplearn's resend policy: of seven candidates for the first wait the one that costs " \
+	  "least, by what each would have cost lost and late segments so far; never longer than " \
+	  "Linux's. Later waits double.")
 
 /* X(policy, function, name, summary); the rest is the policy's */
 #define TL_RESEND_PRESETS(X) \

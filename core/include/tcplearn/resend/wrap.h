@@ -10,10 +10,6 @@
 #ifndef TCPLEARN_RESEND_WRAP_H
 #define TCPLEARN_RESEND_WRAP_H
 
-/* tl_learned_of_ID, for presets too */
-#define TL_RESEND_FACTS(id, label, list, learned, summary, about) enum { tl_learned_of_##id = learned };
-TL_RESEND_POLICIES(TL_RESEND_FACTS)
-
 #define TL_WRAP_RESEND(id, label, list, learned, summary, about) \
 	TL_WRAP_PARAMS(id, list) \
 	TL_WRAP_STATE_BYTES(id) \

@@ -10,27 +10,29 @@
 #include "linux_tcp.h"
 #include "feedback.h"
 
-/* X(identifier, name, parameter list, history, summary, about)
+/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, history)
  * TL_STARTUP_STATIC: nothing is remembered; TL_STARTUP_REMEMBERING: ID_start(), ID_report() and ID_note() are its own */
 #define TL_STARTUP_POLICIES(X) \
-	X(startup_fixed, "standard", TL_STARTUP_FIXED_PARAMS, TL_STARTUP_STATIC, \
+	X(startup_fixed, "standard", TL_STARTUP_FIXED_PARAMS, TL_FORMULA, \
 	  "IW 1 and ssthresh 2 after a lost handshake packet", \
-	  "TCP's standard (RFC 5681): a connection whose SYN or SYN-ACK was lost begins with one segment " \
-	  "and " \
-	  "a slow-start threshold of two.") \
-	X(startup_halving, "tsl", TL_STARTUP_HALVING_PARAMS, TL_STARTUP_STATIC, \
+	  "TCP's standard (RFC 5681): a connection whose SYN or SYN-ACK was lost begins with one " \
+	  "segment and a slow-start threshold of two.", \
+	  TL_STARTUP_STATIC) \
+	X(startup_halving, "tsl", TL_STARTUP_HALVING_PARAMS, TL_FORMULA, \
 	  "tambuwal2018: IW and ssthresh halved", \
 	  "The TSL startup algorithm (Tambuwal and Muhammed 2018): a lost SYN or SYN-ACK halves the " \
-	  "initial " \
-	  "window and the slow-start threshold.") \
-	X(startup_linux, "linux", TL_STARTUP_LINUX_PARAMS, TL_STARTUP_STATIC, \
+	  "initial window and the slow-start threshold.", \
+	  TL_STARTUP_STATIC) \
+	X(startup_linux, "linux", TL_STARTUP_LINUX_PARAMS, TL_FORMULA, \
 	  "Linux: 10 segments, 1 after more than one resend", \
-	  "What the Linux kernel does: ten segments, and one only after more than one resend of a SYN or " \
-	  "SYN-ACK.") \
-	X(startup_feedback, "tsl-feedback", TL_STARTUP_FEEDBACK_PARAMS, TL_STARTUP_REMEMBERING, \
+	  "What the Linux kernel does: ten segments, and one only after more than one resend of a " \
+	  "SYN or SYN-ACK.", \
+	  TL_STARTUP_STATIC) \
+	X(startup_feedback, "tsl-feedback", TL_STARTUP_FEEDBACK_PARAMS, TL_LEARNED, \
 	  "ours: TSL 3,16 while the place shows room, else the standard", \
-	  "TSL with the feedback that its paper misses: bold windows while recent connections to the same " \
-	  "place lost little, the standard's while congestion there is very high.")
+	  "TSL with the feedback that its paper misses: bold windows while recent connections to " \
+	  "the same place lost little, the standard's while congestion there is very high.", \
+	  TL_STARTUP_REMEMBERING)
 
 /* X(policy, function, name, summary); the rest is the policy's */
 #define TL_STARTUP_PRESETS(X) \

@@ -20,7 +20,7 @@ TL_FN uint32_t TL(startup_at_least_one)(uint32_t window)
 	return window < 1 ? 1 : window > TL_WINDOW_MAX ? TL_WINDOW_MAX : window;
 }
 
-#define TL_WRAP_STARTUP(id, label, list, history, summary, about) \
+#define TL_WRAP_STARTUP(id, label, list, learned, summary, about, history) \
 	TL_WRAP_PARAMS(id, list) \
 	TL_WRAP_STATE_BYTES(id) \
 	TL_FN void TL(wrap_init_##id)(void *state, const void *params) \

@@ -19,7 +19,7 @@ FlowReplay::FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, do
   states_.resize(words);
   std::uint64_t* state = states_.data();
   for (const auto& c : chosen_) {
-    c.estimator->init(state, c.params.data());
+    c.estimator->algorithm.init(state, c.params.data());
     state += c.state_words;
   }
 }

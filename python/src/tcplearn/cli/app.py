@@ -14,10 +14,10 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from tcplearn.cli import streams
+from tcplearn.cli.algorithms import algorithms_command
 from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
 from tcplearn.cli.common import CLOSED, Work, flush, say
-from tcplearn.cli.estimators import estimators_app
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
@@ -42,7 +42,7 @@ VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "resend": (resend, "Compare resend policies on the RTTs of captures."),
     "causes": (causes, "Name the cause of each fast retransmit of captures."),
     "study": (study_app, "Study an estimator's parameters on your traces."),
-    "estimators": (estimators_app, "List the estimators, or one estimator's parameters."),
+    "algorithms": (algorithms_command, "List the algorithms of each kind, or one's parameters."),
     "collect": (collect, "Measure round-trip times and hops of hosts, by TCP."),
     "train": (train_app, "Train a model of the core on labelled data."),
     "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),

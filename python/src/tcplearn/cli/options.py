@@ -41,7 +41,7 @@ Estimators = Annotated[
         "--estimator",
         "-e",
         metavar="SPEC",
-        help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn estimators` lists them.",
+        help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn algorithms` lists them.",
     ),
 ]
 Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the algorithms run in.")]

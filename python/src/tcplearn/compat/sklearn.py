@@ -23,7 +23,7 @@ def _rows(x: ArrayLike) -> list[dict[str, int]]:
 
 
 class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """`name` as in ``tcplearn estimators``, with parameters: ``"experts:n=50"``.
+    """`name` as in ``tcplearn algorithms estimator``, with parameters: ``"experts:n=50"``.
 
     X: shape (n, 2 to 4), integer columns `COLUMNS`; y: shape (n,), RTTs in microseconds.
     The rows of a fit are learned in order. ``predict`` learns nothing: each row gets the

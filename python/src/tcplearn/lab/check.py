@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tcplearn.errors import FailedError
 from tcplearn.output import temporary
 
-from . import loss_vectors, resend_vectors, startup_check, startup_vectors, vectors
+from . import startup_check, vectors
 from .checkout import LAB, ROOT
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
@@ -18,7 +18,7 @@ from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
 #: Those that need Python in the guest.
-WITH_PROGRAMS = ("module", "packets", "startup")
+WITH_PROGRAMS = ("module", "packets", "specs", "startup")
 #: Of the storm on several processors.
 SMP_SECONDS = 40
 #: Pages that each processor keeps charged for its next objects.
@@ -33,18 +33,20 @@ _SMP = Boot(
 
 
 def run_check(
-    machine: Machine, name: str, seed: int = 1, limit_s: int = 900, boot: Boot = ORDINARY
+    machine: Machine,
+    name: str,
+    seed: int = 1,
+    limit_s: int = 900,
+    boot: Boot = ORDINARY,
+    given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """What the guest left in /out, by file. Raise FailedError."""
+    """What the guest left in /out, by file. `given`: lines of /scenario/NAME. Raise FailedError."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
-        if name == "vectors":
-            path = folder / "vectors"
-            folders = ROOT / "vectors"
-            kinds = (vectors, loss_vectors, startup_vectors, resend_vectors)
-            lines = [line for kind in kinds for line in kind.kernel_lines(folders)]
-            path.write_text("\n".join(lines) + "\n")
-            files = [path]
+        if given:
+            path = folder / name
+            path.write_text("".join(f"{line}\n" for line in given))
+            files.append(path)
         if name == "module":
             files.append(machine.built / FAILING)
         script = (CHECKS / f"{name}.sh").read_text()
@@ -78,17 +80,28 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 def check_vectors(machine: Machine) -> list[str]:
     """Lines that say what was compared. Raise FailedError for an answer that differs."""
-    out = run_check(machine, "vectors")["vectors"].splitlines()
-    for kind in ("loss/all", "startups", "resend/all", "all"):
-        total = next((line for line in out if line.startswith(f"{kind} ")), None)
-        if total is None:
-            raise FailedError("the guest ended before it had compared all vectors")
+    given = vectors.kernel_lines(ROOT / "vectors")
+    out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
+    problem = "; ".join(line for line in out if line.startswith("first problem"))
+    if "bad_lines 0" not in out:
+        raise FailedError(f"the guest did not read all vectors; {problem or 'it ended before that'}")
+    for kind, _ in vectors.answers(ROOT / "vectors"):
+        total = next((line for line in out if line.startswith(f"{kind} all ")), "")
         words = total.split()
-        found = dict(zip(words[1::2], map(int, words[2::2]), strict=True))
-        if found["wrong"] or found["untried"] or found.get("bad_lines") or not found["answers"]:
-            wrong = [line for line in out if line.startswith("first wrong")]
-            raise FailedError("the kernel's answers differ from the vectors: " + "; ".join([total, *wrong]))
+        found = dict(zip(words[2::2], map(int, words[3::2]), strict=True))
+        if (
+            not found
+            or found["wrong"]
+            or (found["untried"] and kind != f"loss/{vectors.FEATURES}")
+            or not found["answers"]
+        ):
+            raise FailedError(f"the kernel's answers differ from the vectors: {kind}: {total}; {problem}")
     return out
+
+
+def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
+    """What the module says of each "SETTING<tab>SPEC": "taken", or why it is refused. Raise FailedError."""
+    return run_check(machine, "specs", given=lines)["specs"].splitlines()
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -163,7 +164,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
         lines += _counters(scenario, arm.folder, "before")
         if scenario.algorithms.startups != [STOCK]:
-            lines.append(f"startup {arm.startup}")
+            lines.append(f"startup {shlex.quote(arm.startup)}")
         if scenario.handshakes and not pages:
             lines.append(
                 f"python3 /scenario/handshakes.py {handshakes.ROUTER} {scenario.handshakes.dropped()}"
@@ -173,7 +174,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         if scenario.fades:
             lines += fades.start(arm.folder, _fading(scenario)[0])
         lines.append(
-            f"transfer {arm.folder} {arm.kernel_name} {arm.estimator} {3 if arm.tlp else 0} "
+            f"transfer {arm.folder} {arm.kernel_name} {shlex.quote(arm.estimator)} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
             + (f" send_{by}" if by != "send" else "")
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tcplearn import _native
+from tcplearn import _native, estimators
 from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog, tlog_records
 from tcplearn.traces.base import TraceFile
@@ -146,7 +146,8 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 def replay_differences(c: tlog.Connection) -> int:
     """Answers of the kernel that the core, given the same samples here, does not give to the bit."""
     s = c.acks[c.acks["rtt_us"] >= 0]
-    core = _native.Estimator(c.estimator, "fixed", {})
+    chosen = estimators.parse(c.spec)
+    core = _native.Estimator(chosen.name, "fixed", chosen.params)
     time_us, rtt_us = (s[name].astype(np.int64) for name in ("time_us", "rtt_us"))
     flight = s["flight_segments"].astype(np.int64)
     rtt, rto = core.run(rtt_us, time_us, time_us - rtt_us, flight_segments=flight)

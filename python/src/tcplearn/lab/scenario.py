@@ -9,7 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
-from tcplearn.errors import UserError, did_you_mean
+from tcplearn import algorithms
+from tcplearn.errors import UserError
 from tcplearn.scenario import check, link_trace, tree
 from tcplearn.scenario.check import Table
 
@@ -237,26 +238,19 @@ class Algorithms(Table):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        from tcplearn import estimators, losses, resends, startups
-
-        for spec in self.loss:
-            losses.check(spec)
-        for spec in self.resends:
-            resends.check(spec)
+        for kind, specs in (
+            (algorithms.LOSS, self.loss),
+            (algorithms.RESEND, self.resends),
+            (algorithms.STARTUP, self.startups),
+            (algorithms.ESTIMATOR, [*self.estimators, *(spec for of in self.of.values() for spec in of)]),
+        ):
+            for spec in specs:
+                if spec not in (STOCK, NO_ESTIMATOR):
+                    algorithms.checked(kind, spec)
         if self.loss and (self.resends or self.rto_min_ms or self.settings):
             raise ValueError("loss and resends are two sets of algorithms; give one")
         if self.loss and "vegas" in self.congestion:
             raise ValueError("a classifier of losses runs over reno and cubic; vegas keeps its own answer")
-        policies = [STOCK, *(info.name for info in startups.available())]
-        for name in self.startups:
-            if name not in policies:
-                hint = did_you_mean(name, policies, f"there are {', '.join(policies)}")
-                raise ValueError(f"the kernel module has no startup policy {name!r}; {hint}")
-        known = [STOCK, NO_ESTIMATOR, *(info.name for info in estimators.available() if info.core)]
-        for name in [*self.estimators, *(name for names in self.of.values() for name in names)]:
-            if name not in known:
-                hint = did_you_mean(name, known, "`tcplearn estimators` lists them, and stock and none")
-                raise ValueError(f"the kernel module has no estimator {name!r}; {hint}")
         return self
 
 

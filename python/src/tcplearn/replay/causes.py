@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn import _native, losses, provenance
+from tcplearn import losses, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
@@ -113,7 +113,7 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
     answers = {}
     features: Any = None
     for classifier in out.classifiers:
-        said = _native.LossClassifier(classifier, arithmetic).run(*(events[key] for key in _EVENTS))
+        said = losses.classifier(classifier, arithmetic).run(*(events[key] for key in _EVENTS))
         answers[classifier] = [(p, losses.CAUSES[c]) for p, c in zip(said[0].tolist(), said[1], strict=True)]
         features = said[2].reshape(len(fast), -1)
     for k, row in enumerate(fast.tolist()):

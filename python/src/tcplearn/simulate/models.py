@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
 
-from tcplearn import resends, startups
-from tcplearn.errors import UserError
+from tcplearn import algorithms
 from tcplearn.scenario.check import Table
 
 T = TypeVar("T", "Dumbbell", "Path")
@@ -218,17 +217,11 @@ class Loss(Table):
 
 
 def _startup(text: str) -> str:
-    try:
-        startups.parse(text)
-    except UserError as error:
-        raise ValueError(str(error)) from None
-    return text
+    return algorithms.checked(algorithms.STARTUP, text)
 
 
 def _resend(text: str) -> str:
-    if text:
-        resends.check(text)
-    return text
+    return algorithms.checked(algorithms.RESEND, text) if text else text
 
 
 Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
@@ -254,6 +247,18 @@ class FirstRto(Table):
             "cap_us": self.cap_us,
             "max_age_us": 7 * 86_400_000_000,
         }
+
+    def algorithm(self) -> str:
+        """The same as the core's users type it."""
+        of = self.settings()
+        place = "off"
+        if of["place"]:
+            _, last, high = of["place"]
+            place = f"on,place_last={last / 2**16:.9f},place_high={high / 2**16:.9f}"
+        return (
+            f"rfc6298:place={place},nothing=on,nothing_constant_us={self.nothing_us},"
+            f"floor_us={of['floor_us']},cap_us={of['cap_us']},max_age_s={of['max_age_us'] // 1_000_000}"
+        )
 
 
 class Web(Table):

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tcplearn import estimators, startups
+from tcplearn import algorithms, estimators
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Job
 from tcplearn.output.files import cache_folder, write_atomically
@@ -45,6 +45,11 @@ class Shared:
     def of(run: Run) -> Shared:
         document = _document(run)
         known = dict(document)
+        if isinstance(run.scenario.load, Web):
+            parts = {
+                key: _known(value) for key, value in known["load"].items() if key in ("startup", "first_rto")
+            }
+            known["load"] = known["load"] | parts
         if trace := document["topology"].get("trace"):
             contents = hashlib.sha256(Path(trace).read_bytes()).hexdigest()
             known["topology"] = {**document["topology"], "trace": contents}
@@ -57,7 +62,8 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
     """`shared`: of this run or of another of the same scenario."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
-    estimator = {key: value for key, value in own["estimator"].items() if key != "command"}
+    estimator = _known(own["estimator"])
+    estimator.pop("command")
     known = {**shared.known, **own, "estimator": estimator}
     if run.algorithm != STOCK:
         code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
@@ -125,6 +131,11 @@ def _then(
     )
 
 
+def _known(table: Json) -> Json:
+    """Without the text that the program reads: what it says stands beside it."""
+    return {key: value for key, value in table.items() if key != "algorithm"}
+
+
 def _title(run: Run) -> str:
     labels = "".join(f", {k}={v}" for k, v in run.labels.items())
     return f"{run.file}: {run.algorithm}, {run.timing}{labels}, seed {run.seed}"
@@ -141,11 +152,12 @@ def _document(run: Run) -> Json:
         if not tree[part].get(key):  # earlier runs had none of them
             tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
-        startup = startups.parse(run.scenario.load.startup)
+        startup = algorithms.parse(algorithms.STARTUP, run.scenario.load.startup)
         # all of them: a run's key knows which defaults it was of
-        tree["load"]["startup"] = {"name": startup.name, "params": startups.parameters(startup)}
-        model = run.scenario.load.first_rto
-        tree["load"] |= {"first_rto": model.settings()} if model else {}
+        values = algorithms.parameters(algorithms.STARTUP, startup)
+        tree["load"]["startup"] = {"name": startup.name, "params": values, "algorithm": startup.text}
+        if model := run.scenario.load.first_rto:
+            tree["load"]["first_rto"] = model.settings() | {"algorithm": model.algorithm()}
         for key in ("places", "first_rto"):  # earlier runs had neither
             if not tree["load"][key]:
                 tree["load"].pop(key)
@@ -164,7 +176,7 @@ def _timing(text: str) -> Json:
 
 def _estimator(run: Run) -> Json:
     if run.algorithm == STOCK:
-        return {"name": STOCK, "params": {}, "arithmetic": "double", "command": ""}
+        return {"name": STOCK, "params": {}, "arithmetic": "double", "command": "", "algorithm": STOCK}
     name, _, arithmetic = run.algorithm.partition("@")
     if arithmetic not in ("", "fixed"):
         raise UserError(
@@ -180,9 +192,17 @@ def _estimator(run: Run) -> Json:
             "params": dict(spec.params),
             "arithmetic": arithmetic or "double",
             "command": "",
+            "algorithm": spec.text + ("@fixed" if arithmetic else ""),
         }
     command = shlex.join([sys.executable, SAFE, "-m", "tcplearn.simulate.bridge", spec.text])
-    return {"name": "pipe", "params": {}, "arithmetic": "double", "command": command, "spec": spec.text}
+    return {
+        "name": "pipe",
+        "params": {},
+        "arithmetic": "double",
+        "command": command,
+        "spec": spec.text,
+        "algorithm": "",
+    }
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:

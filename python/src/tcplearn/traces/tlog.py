@@ -66,8 +66,14 @@ class Connection:
 
     @property
     def estimator(self) -> str:
-        """As the sysctl names it; "stock": the kernel's own."""
+        """Its name, without parameters; "stock": the kernel's own."""
         return self.open["estimator"].decode("ascii", "replace") if self.open is not None else "unknown"
+
+    @property
+    def spec(self) -> str:
+        """The estimator as the sysctl was set: "conformal:miss=0.001". Earlier logs have the name alone."""
+        spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
+        return spec or self.estimator
 
     @property
     def name(self) -> str:
@@ -307,7 +313,7 @@ class TlogTrace(SampleTrace):
         ended = []
         for number in numbers:
             alive = self._alive.pop(number)
-            alive.flow.name = f"{alive.connection.name} ({alive.connection.estimator})"
+            alive.flow.name = f"{alive.connection.name} ({alive.connection.spec})"
             ended.append(alive.flow.id)
             lost = alive.last_record + 1 - alive.records
             if lost > 0:

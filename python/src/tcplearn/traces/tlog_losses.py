@@ -29,8 +29,7 @@ class Compared:
 
 def compare(c: Connection, spec: str) -> Compared:
     """The core's fixed point on the logged ACKs and changes, and on the logged features themselves."""
-    name, params = losses.parse(spec)
-    core = _native.LossClassifier(name, "fixed", params)
+    core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
     for record in _in_order(c):
@@ -39,7 +38,7 @@ def compare(c: Connection, spec: str) -> Compared:
             decided = record
             features += _features(core, record) != list(map(int, record["features_q30"]))
             answers += _answer(core, record) != (record["congestion_q30"], record["cause"])
-            answers += name != "oracle" and _judged(core, record) != record["congestion_q30"]
+            answers += not spec.startswith("oracle") and _judged(core, record) != record["congestion_q30"]
         elif "change" in record:
             _change(core, record, decided)
         else:

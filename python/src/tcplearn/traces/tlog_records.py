@@ -30,6 +30,7 @@ OPEN_RECORD = np.dtype(
         ("rto_q8", "<i8"),
         ("netns", "<u4"),
         ("reserved", "<u4"),
+        ("spec", "S256"),
     ]
 )
 ACK_RECORD = np.dtype(

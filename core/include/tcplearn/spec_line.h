@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A line of text for a user, put together without a C library, and the known names that look like a mistyped one. */
+#ifndef TCPLEARN_SPEC_LINE_H
+#define TCPLEARN_SPEC_LINE_H
+
+#include "deps.h"
+
+/* Characters of a user's text that a line repeats. */
+#define TL_LINE_QUOTE_MAX 40
+/* Longer names have no likeness. */
+#define TL_NEAREST_LENGTH_MAX 47
+#define TL_NEAREST_COUNT 3
+
+/* Always ended by 0; what does not fit is left out. */
+struct tl_line {
+	char *at;
+	uint32_t left;
+};
+
+TL_FN void tl_line_begin(struct tl_line *line, char *text, uint32_t bytes)
+{
+	line->at = text;
+	line->left = bytes;
+	if (bytes > 0)
+		*text = 0;
+}
+
+TL_FN void tl_line_add_char(struct tl_line *line, char c)
+{
+	if (line->left > 1) {
+		*line->at++ = c;
+		*line->at = 0;
+		line->left--;
+	}
+}
+
+TL_FN void tl_line_add(struct tl_line *line, const char *text)
+{
+	for (; *text; text++)
+		tl_line_add_char(line, *text);
+}
+
+/* A user's text: its first characters, '?' for what is not printable ASCII. */
+TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length)
+{
+	uint32_t i;
+
+	for (i = 0; i < length && i < TL_LINE_QUOTE_MAX; i++)
+		tl_line_add_char(line, text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
+	if (length > TL_LINE_QUOTE_MAX)
+		tl_line_add(line, "...");
+}
+
+/* A decimal number from its 10^9 fold, without zeros at its end. */
+TL_FN void tl_line_add_nano(struct tl_line *line, int64_t nano)
+{
+	const uint64_t magnitude = nano < 0 ? 0 - (uint64_t)nano : (uint64_t)nano;
+	uint64_t whole = magnitude / 1000000000, part = magnitude % 1000000000, unit = 1;
+
+	if (nano < 0)
+		tl_line_add_char(line, '-');
+	while (whole / unit >= 10)
+		unit *= 10;
+	for (; unit > 0; unit /= 10)
+		tl_line_add_char(line, (char)('0' + whole / unit % 10));
+	if (part > 0)
+		tl_line_add_char(line, '.');
+	for (unit = 100000000; part > 0; unit /= 10) {
+		tl_line_add_char(line, (char)('0' + part / unit));
+		part %= unit;
+	}
+}
+
+/* Whether this is the last name of "name|name|name". */
+TL_FN uint32_t tl_line_is_last(const char *choices)
+{
+	while (*choices && *choices != '|')
+		choices++;
+	return *choices == 0;
+}
+
+TL_FN uint8_t tl_lower(char c)
+{
+	return (uint8_t)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Insertions, deletions and replacements (Levenshtein) from one text to the other, letters of either case alike. Both
+ * at most TL_NEAREST_LENGTH_MAX long. */
+TL_FN uint32_t tl_edits(const char *a, uint32_t a_length, const char *b, uint32_t b_length)
+{
+	uint8_t row[TL_NEAREST_LENGTH_MAX + 1];
+	uint32_t i, k;
+
+	for (k = 0; k <= b_length; k++)
+		row[k] = (uint8_t)k;
+	for (i = 0; i < a_length; i++) {
+		uint8_t corner = row[0];
+
+		row[0] = (uint8_t)(i + 1);
+		for (k = 0; k < b_length; k++) {
+			const uint8_t replaced = (uint8_t)(corner + (tl_lower(a[i]) != tl_lower(b[k])));
+			const uint8_t less = row[k] < row[k + 1] ? row[k] : row[k + 1];
+
+			corner = row[k + 1];
+			row[k + 1] = (uint8_t)(less + 1 < replaced ? less + 1 : replaced);
+		}
+	}
+	return row[b_length];
+}
+
+/* The known names that are nearest to what was typed. */
+struct tl_nearest {
+	const char *typed;
+	uint32_t length, count;
+	const char *name[TL_NEAREST_COUNT];
+	uint32_t distance[TL_NEAREST_COUNT];
+};
+
+TL_FN void tl_nearest_begin(struct tl_nearest *n, const char *typed, uint32_t length)
+{
+	n->typed = typed;
+	n->length = length;
+	n->count = 0;
+}
+
+/* How far a name is from what was typed; what it begins with is near. */
+TL_FN uint32_t tl_nearest_distance(const struct tl_nearest *n, const char *name)
+{
+	uint32_t length = 0, same = 0;
+
+	while (name[length])
+		length++;
+	while (same < n->length && same < length && tl_lower(name[same]) == tl_lower(n->typed[same]))
+		same++;
+	if (same == n->length && same >= 2)
+		return 1;
+	if (length > TL_NEAREST_LENGTH_MAX || n->length > TL_NEAREST_LENGTH_MAX)
+		return ~(uint32_t)0;
+	return tl_edits(name, length, n->typed, n->length);
+}
+
+TL_FN void tl_nearest_offer(struct tl_nearest *n, const char *name)
+{
+	const uint32_t distance = tl_nearest_distance(n, name);
+	uint32_t i, k;
+
+	if (distance > 1 + n->length / 3 || distance >= n->length)
+		return;
+	for (i = 0; i < n->count && n->distance[i] <= distance; i++)
+		;
+	if (i == TL_NEAREST_COUNT)
+		return;
+	n->count += n->count < TL_NEAREST_COUNT;
+	for (k = n->count - 1; k > i; k--) {
+		n->name[k] = n->name[k - 1];
+		n->distance[k] = n->distance[k - 1];
+	}
+	n->name[i] = name;
+	n->distance[i] = distance;
+}
+
+/* "did you mean a, b or c?"; 0: nothing is near. */
+TL_FN uint32_t tl_nearest_add(struct tl_line *line, const struct tl_nearest *n)
+{
+	uint32_t i;
+
+	if (n->count == 0)
+		return 0;
+	tl_line_add(line, "did you mean ");
+	for (i = 0; i < n->count; i++) {
+		tl_line_add(line, i == 0 ? "" : i + 1 == n->count ? " or " : ", ");
+		tl_line_add(line, n->name[i]);
+	}
+	tl_line_add(line, "?");
+	return 1;
+}
+
+#endif

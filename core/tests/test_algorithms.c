@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What holds for every algorithm of every kind: its name is found, its parameters are within their bounds and refuse what
+ * is not, a spec says the same as setting them, and what is wrong with a spec is one line. */
+#include "check.h"
+#include "tcplearn/spec.h"
+
+static const struct tl_algorithm *read_spec(enum tl_kind_of kind, enum tl_arithmetic arithmetic,
+					    const char *spec, int64_t *params, char *error)
+{
+	return tl_algorithm_read(kind, arithmetic, spec, params, NULL, error, TL_ERROR_BYTES_MAX);
+}
+
+static void check_value(const struct tl_algorithm *a, int64_t *params, uint32_t i, double value)
+{
+	const struct tl_param *p = &a->params[i];
+	const double low = tl_value_of_nano(p->low_nano), high = tl_value_of_nano(p->high_nano);
+
+	CHECK(value >= low && value <= high, "%s: default of %s is %g", a->name, p->key, value);
+	CHECK(a->set(params, i, NAN) == -1 && a->set(params, i, INFINITY) == -1 &&
+		      a->set(params, i, -INFINITY) == -1 &&
+		      a->set(params, i, nextafter(low, -INFINITY)) == -1 &&
+		      a->set(params, i, nextafter(high, INFINITY)) == -1,
+	      "%s: %s takes what is out of range", a->name, p->key);
+	CHECK(a->get(params, i) == value, "%s: %s changed by a refused value", a->name, p->key);
+	CHECK(a->set(params, i, low) == 0 && a->set(params, i, high) == 0, "%s: %s refuses its bounds",
+	      a->name, p->key);
+	CHECK(fabs(a->get(params, i) - high) <= 1e-9 * (high > 1 ? high : 1), "%s: %s at its bound", a->name,
+	      p->key);
+	CHECK(a->set(params, i, value) == 0, "%s: %s refuses its default", a->name, p->key);
+}
+
+static int says_what_it_takes(const char *error)
+{
+	return strstr(error, "it takes ") || strstr(error, "; see: tcplearn algorithms ");
+}
+
+/* The bounds of a parameter as a user writes them. */
+static void check_spec_of_value(enum tl_kind_of kind, const struct tl_algorithm *a, uint32_t i)
+{
+	const struct tl_param *p = &a->params[i];
+	char spec[256], error[TL_ERROR_BYTES_MAX], number[64], first[64];
+	int64_t params[TL_PARAMS_BYTES_MAX / 8];
+	struct tl_line line;
+
+	tl_line_begin(&line, number, sizeof(number));
+	tl_line_add_nano(&line, p->high_nano);
+	snprintf(spec, sizeof(spec), "%s:%s=%s", a->name, p->key, number);
+	CHECK(read_spec(kind, a->arithmetic, spec, params, error) == a &&
+		      fabs(a->get(params, i) - tl_value_of_nano(p->high_nano)) <=
+			      1e-9 * fabs(a->get(params, i)),
+	      "%s: %s", spec, error);
+	snprintf(spec, sizeof(spec), "%s:%s=%s1", a->name, p->key, number);
+	CHECK(read_spec(kind, a->arithmetic, spec, params, error) == NULL && says_what_it_takes(error),
+	      "%s: %s", spec, error);
+	if (p->type != TL_PARAM_RATIO) {
+		snprintf(spec, sizeof(spec), "%s:%s=0.5", a->name, p->key);
+		CHECK(read_spec(kind, a->arithmetic, spec, params, error) == NULL &&
+			      says_what_it_takes(error),
+		      "%s: %s", spec, error);
+	}
+	if (p->type == TL_PARAM_CHOICE) {
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(p->choices, "|"), p->choices);
+		snprintf(spec, sizeof(spec), " %s : %s = %s ", a->name, p->key, first);
+		CHECK(read_spec(kind, a->arithmetic, spec, params, error) == a && a->get(params, i) == 0,
+		      "%s: %s", spec, error);
+	}
+}
+
+static void check_algorithm(enum tl_kind_of k, const struct tl_algorithm *a, const struct tl_algorithm *other)
+{
+	char error[TL_ERROR_BYTES_MAX];
+	int64_t params[TL_PARAMS_BYTES_MAX / 8];
+	uint32_t i;
+
+	CHECK(a->params_bytes <= TL_PARAMS_BYTES_MAX && a->param_count > 0 && a->param_count <= 64,
+	      "%s: parameters", a->name);
+	CHECK(strcmp(a->name, other->name) == 0 && a->param_count == other->param_count &&
+		      a->learned == other->learned,
+	      "%s: the arithmetics differ", a->name);
+	CHECK(a->summary[0] != 0 && strlen(a->summary) <= 75, "%s: its summary", a->name);
+	CHECK(read_spec(k, a->arithmetic, a->name, params, error) == a, "%s: not found by name: %s", a->name,
+	      error);
+	for (i = 0; i < a->param_count; i++) {
+		a->defaults(params);
+		check_value(a, params, i, a->get(params, i));
+		check_spec_of_value(k, a, i);
+	}
+	CHECK(a->set(params, a->param_count, 1) == -1, "%s: sets past the end", a->name);
+	a->defaults(params);
+	CHECK(a->state_bytes(params) > 0 && a->state_bytes(params) % 4 == 0, "%s: its state", a->name);
+}
+
+/* A spec, and what is said of it. */
+static const struct {
+	enum tl_kind_of kind;
+	const char *spec, *line;
+} hostile[] = {
+	{ TL_KIND_ESTIMATOR, "jacobsen", "no estimator 'jacobsen'; did you mean jacobson?" },
+	{ TL_KIND_ESTIMATOR, "", "no estimator ''; see: tcplearn algorithms estimator" },
+	{ TL_KIND_ESTIMATOR, "conformal:mis=0.1",
+	  "estimator 'conformal' has no parameter 'mis'; did you mean miss?" },
+	{ TL_KIND_ESTIMATOR, "conformal:miss", "estimator 'conformal': 'miss' is not key=value" },
+	{ TL_KIND_ESTIMATOR, "conformal:miss=0.1,miss=0.2", "estimator 'conformal': miss is given twice" },
+	{ TL_KIND_RESEND, "priced:spacing=hazzard", "priced: spacing=hazzard: it takes " },
+	{ TL_KIND_RESEND, "stock:linear=1.5", "stock: linear=1.5: it takes a whole number from 0 to 1000" },
+	{ TL_KIND_RESEND, "stock:rto_min_us=1e99",
+	  "stock: rto_min_us=1e99: it takes a whole number from 1 to 4294967296" },
+	{ TL_KIND_LOSS, "mlp:threshold=1.000000001",
+	  "mlp: threshold=1.000000001: it takes a number from 0 to 1" },
+	{ TL_KIND_LOSS, "threshold:feature=nothing",
+	  "threshold: feature=nothing: no such choice; see: tcplearn algorithms loss threshold" },
+	{ TL_KIND_RESEND, "stock:linear=1.0000000001",
+	  "stock: linear=1.0000000001: it takes a whole number from 0 to 1000" },
+	{ TL_KIND_LOSS, "mlp:threshold=nan", "mlp: threshold=nan: it takes a number from 0 to 1" },
+	{ TL_KIND_STARTUP, "standart", "no startup policy 'standart'; did you mean standard?" },
+	{ TL_KIND_STARTUP, "tsl:rounding=sideways", "tsl: rounding=sideways: it takes down or up" },
+	{ TL_KIND_FIRST_RTO, "rfc6289", "no first RTO policy 'rfc6289'; did you mean rfc6298?" },
+	{ TL_KIND_FIRST_RTO, "emulated:cap_us=-1",
+	  "emulated: cap_us=-1: it takes a whole number from 1 to 60000000" },
+};
+
+static void check_hostile(void)
+{
+	char error[TL_ERROR_BYTES_MAX], spec[600];
+	int64_t params[TL_PARAMS_BYTES_MAX / 8];
+	size_t i;
+
+	for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		CHECK(read_spec(hostile[i].kind, TL_FIX, hostile[i].spec, params, error) == NULL &&
+			      strncmp(error, hostile[i].line, strlen(hostile[i].line)) == 0,
+		      "%s: says '%s', not '%s'", hostile[i].spec, error, hostile[i].line);
+		read_spec(hostile[i].kind, TL_F64, hostile[i].spec, params, spec);
+		CHECK(hostile[i].kind == TL_KIND_ESTIMATOR || strcmp(spec, error) == 0,
+		      "%s: the arithmetics differ: %s", hostile[i].spec, spec);
+	}
+	memset(spec, '9', sizeof(spec));
+	memcpy(spec, "mlp:threshold=", strlen("mlp:threshold="));
+	spec[14 + 401] = 0;
+	CHECK(read_spec(TL_KIND_LOSS, TL_FIX, spec, params, error) == NULL && strlen(error) < 120 &&
+		      strstr(error, "...: it takes a number from 0 to 1"),
+	      "401 digits: %s", error);
+	CHECK(read_spec(TL_KIND_LOSS, TL_FIX, "m\x01\xff", params, error) == NULL &&
+		      strncmp(error, "no loss classifier 'm\?\?'", 24) == 0,
+	      "what is not printable: %s", error);
+}
+
+/* A number as it is written, and its 10^9 fold. */
+static const struct {
+	const char *text;
+	int64_t nano;
+} numbers[] = {
+	{ "1", 1000000000 },
+	{ "-0.5", -500000000 },
+	{ "1e-3", 1000000 },
+	{ ".25E+1", 2500000000 },
+	{ "0.3333333333333333", 333333333 },
+	{ "0.66666666666666666666666666666666", 666666667 },
+	{ "5e-10", 1 },
+	{ "4.99e-10", 0 },
+	{ "5e-11", 0 },
+	{ "-15e-10", -2 },
+	{ "1000000000000000000000e-21", 1000000000 },
+	{ "0e999999999999", 0 },
+};
+
+static void check_numbers(void)
+{
+	static const char *const refused[] = { "",    ".",  "-",   "1e",  "1e+",  "1.2.3",
+					       "0x1", "1 ", "nan", "inf", "1e99", "9223372037" };
+	int64_t nano = 7;
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		const struct tl_word w = { numbers[i].text, (uint32_t)strlen(numbers[i].text) };
+
+		CHECK(tl_number_read(w, &nano) <= TL_ROUNDED && nano == numbers[i].nano, "%s: %lld", w.at,
+		      (long long)nano);
+	}
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		const struct tl_word w = { refused[i], (uint32_t)strlen(refused[i]) };
+
+		CHECK(tl_number_read(w, &nano) > TL_ROUNDED, "'%s' is taken", w.at);
+	}
+}
+
+int main(void)
+{
+	uint32_t k, i, count = 0;
+
+	for (k = 0; k < TL_KINDS; k++) {
+		const struct tl_kind *fix = tl_kind_at((enum tl_kind_of)k, TL_FIX),
+				     *f64 = tl_kind_at((enum tl_kind_of)k, TL_F64);
+
+		CHECK(fix->count == f64->count && fix->count > 1 && strcmp(fix->key, f64->key) == 0,
+		      "kind %u", k);
+		for (i = 0; i < fix->count; i++, count++) {
+			check_algorithm((enum tl_kind_of)k, fix->at(i), f64->at(i));
+			check_algorithm((enum tl_kind_of)k, f64->at(i), fix->at(i));
+		}
+	}
+	check_numbers();
+	check_hostile();
+	printf("%u algorithms\n", count);
+	return finish();
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// An algorithm of the core, of any kind, as users type it and ready to run: the only place of this host that
+// touches the core's registries.
+#ifndef TCPLEARN_NS3_ALGORITHM_H
+#define TCPLEARN_NS3_ALGORITHM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tcplearn/tcplearn.h"
+
+namespace tcplearn {
+
+// "mlp/hwang2018:threshold=0.2@fixed": tcplearn/spec.h, and the arithmetic where it is not the host's usual
+// one.
+struct Spec {
+  std::string text;  // without the arithmetic
+  tl_arithmetic arithmetic = TL_F64;
+};
+
+// Takes the arithmetic off. Throws std::invalid_argument with one line for another one than fixed and double.
+Spec read_spec(const std::string& text, tl_arithmetic usual = TL_F64);
+
+std::string name_of(const Spec& spec);  // without its parameters
+
+struct Ready {
+  const tl_algorithm* algorithm;
+  std::vector<std::int64_t> state;
+};
+
+// Throws std::invalid_argument with the core's line for a name, key or value that it does not take.
+Ready make_ready(tl_kind_of kind, const Spec& spec);
+
+// `Type`: tl_estimator, tl_resend_policy, ...; each begins with its tl_algorithm.
+template <typename Type>
+class Algorithm {
+ public:
+  Algorithm(tl_kind_of kind, const Spec& spec) : ready_(make_ready(kind, spec)) {}
+
+  const Type& verbs() const { return *reinterpret_cast<const Type*>(ready_.algorithm); }
+  void* state() { return ready_.state.data(); }
+  const void* state() const { return ready_.state.data(); }
+
+ private:
+  Ready ready_;
+};
+
+}  // namespace tcplearn
+
+#endif

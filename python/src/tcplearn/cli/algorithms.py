@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn algorithms`: what there is of each kind, and each one's parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import typer
+
+from tcplearn.cli.common import Work, print_
+from tcplearn.errors import UserError, did_you_mean
+from tcplearn.output.numbers import parameter
+
+
+def algorithms_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KIND] [NAME]",
+            help="A kind (estimator, loss, startup, resend, first-rto), an algorithm, or both.",
+        ),
+    ] = None,
+) -> Work:
+    """List the algorithms of every kind or of one, or an algorithm's parameters.
+
+    What they are called is what every option, scenario file and setting takes: NAME, or NAME:key=value,...
+    """
+
+    def work(_: str) -> None:
+        kinds, name = _chosen(words or [])
+        if name:
+            found = [(kind, info) for kind in kinds for info in _available(kind) if info.name == name]
+            if not found:
+                known = [info.name for kind in kinds for info in _available(kind)]
+                todo = did_you_mean(name, known, "`tcplearn algorithms` lists them")
+                raise UserError(f"no algorithm is called '{name}'; {todo}")
+            print_(lambda _: _parameters(found))
+        else:
+            print_(lambda _: _table(kinds))
+
+    return work
+
+
+def _chosen(words: list[str]) -> tuple[list[str], str]:
+    """The kinds meant, and a name or none."""
+    from tcplearn import algorithms
+
+    kinds = list(algorithms.kinds())
+    if words and words[0] in kinds:
+        kinds, words = words[:1], words[1:]
+    if len(words) > 1:
+        todo = did_you_mean(words[0], algorithms.kinds(), f"they are {', '.join(algorithms.kinds())}")
+        raise UserError(f"no kind of algorithm is called '{words[0]}'; {todo}")
+    return kinds, words[0] if words else ""
+
+
+def _available(kind: str) -> list[Any]:
+    from tcplearn import algorithms, estimators
+
+    return estimators.available() if kind == algorithms.ESTIMATOR else algorithms.available(kind)
+
+
+def _table(kinds: list[str]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    from tcplearn import algorithms
+
+    titles = algorithms.kinds()
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for kind in kinds:
+        if len(kinds) > 1:
+            if kind != kinds[0]:
+                table.add_row("", "")
+            table.add_row(Text(kind, style="underline"), Text(_plural(titles[kind]), style="not bold"))
+        for info in _available(kind):
+            table.add_row(Text(info.name), Text(info.summary))
+    return table
+
+
+def _plural(title: str) -> str:
+    return f"{title[:-1]}ies" if title.endswith("y") else f"{title}s"
+
+
+def _parameters(found: list[tuple[str, Any]]) -> Any:
+    """Of one algorithm; of several where kinds share a name."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from tcplearn import algorithms
+
+    parts: list[Any] = []
+    for kind, info in found:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for head in ("key", "default", "range"):
+            table.add_column(head, no_wrap=head != "range")
+        table.add_column("meaning")
+        for p in info.params:
+            table.add_row(*map(Text, (p.key, _default(p), _range(p), p.text)))
+        about = Text.assemble((info.name, "bold"), f", {algorithms.kinds()[kind]}: {info.summary}")
+        parts += [Text("")] * bool(parts)
+        parts += [about, Text(""), table] if info.params else [about, Text("It has no parameters.")]
+    return Group(*parts)
+
+
+def _default(param: Any) -> str:
+    return param.choices[int(param.default)] if param.choices else parameter(param.default)
+
+
+def _range(param: Any) -> str:
+    if not math.isfinite(param.low) and not math.isfinite(param.high):
+        return "any number"
+    return " | ".join(param.choices) or f"{parameter(param.low)} to {parameter(param.high)}"
