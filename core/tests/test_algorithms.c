@@ -101,6 +101,8 @@ static const struct {
 	  "estimator 'conformal' has no parameter 'mis'; did you mean miss?" },
 	{ TL_KIND_ESTIMATOR, "conformal:miss", "estimator 'conformal': 'miss' is not key=value" },
 	{ TL_KIND_ESTIMATOR, "conformal:miss=0.1,miss=0.2", "estimator 'conformal': miss is given twice" },
+	{ TL_KIND_LOSS, "mlp:", "loss classifier 'mlp': '' is not key=value" },
+	{ TL_KIND_LOSS, "mlp:threshold=0.5,", "loss classifier 'mlp': '' is not key=value" },
 	{ TL_KIND_RESEND, "priced:spacing=hazzard", "priced: spacing=hazzard: it takes " },
 	{ TL_KIND_RESEND, "stock:linear=1.5", "stock: linear=1.5: it takes a whole number from 0 to 1000" },
 	{ TL_KIND_RESEND, "stock:rto_min_us=1e99",

@@ -257,11 +257,14 @@ TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint3
 	struct tl_word rest = { text, length }, name;
 	struct tl_line line;
 	struct tl_nearest nearest;
-	uint32_t i;
+	uint32_t i, before, more;
 
 	tl_line_begin(&line, error, error_bytes);
 	rest = tl_word_trimmed(rest);
-	name = tl_word_trimmed(tl_word_until(&rest, ':'));
+	before = rest.length;
+	name = tl_word_until(&rest, ':');
+	more = name.length < before; /* there is a colon: at least one pair follows */
+	name = tl_word_trimmed(name);
 	spec->algorithm = 0;
 	spec->given = 0;
 	for (i = 0; i < kind->count; i++)
@@ -283,9 +286,15 @@ TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint3
 		return -1;
 	}
 	spec->algorithm->defaults(params);
-	while (rest.length > 0)
-		if (tl_spec_pair(kind, spec, params, tl_word_until(&rest, ','), &line))
+	while (more) {
+		struct tl_word pair;
+
+		before = rest.length;
+		pair = tl_word_until(&rest, ',');
+		more = pair.length < before; /* there is a comma: another pair follows */
+		if (tl_spec_pair(kind, spec, params, pair, &line))
 			return -1;
+	}
 	return 0;
 }
 

@@ -135,13 +135,15 @@ def check_a_state_of_losses_goes_with_its_connection():
 
 def check_an_allocation_that_fails_in_a_setting_of_losses():
     sh(f"insmod {failures.FAILING}")
-    for n in (1, 2, 3):
+    for n in (1, 2):
         failures.fails_next(n)
         said = failures.refused(SETTING, b"mlp")
         expect(said == "Cannot allocate memory", f"allocation {n}: {said}")
         expect(failures.has_failed() and sysctl(SETTING) == "none", f"allocation {n}: {sysctl(SETTING)}")
-    failures.fails_next(0)
+    failures.fails_next(3)
     sysctl(SETTING, "mlp")
+    expect(not failures.has_failed(), "the setting has a third allocation")
+    failures.fails_next(0)
     serve(5133)
     enter("c0")
     sysctl(SETTING, "mlp")

@@ -73,10 +73,10 @@ def test_the_captures_say_who_dropped_what(page: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("algorithms", "message"),
     [
-        ('loss = ["mpl"]', "no classifier of losses 'mpl'"),
+        ('loss = ["mpl"]', "no loss classifier 'mpl'; did you mean mlp\\?"),
         ('loss = ["mlp:limit=1"]', "has no parameter 'limit'"),
         ('loss = ["mlp:threshold=2"]', "threshold"),
-        ('loss = ["mlp:threshold=x"]', "could not convert"),
+        ('loss = ["mlp:threshold=x"]', "threshold=x: it takes a number from 0 to 1"),
         ('loss = ["mlp"]\ncongestion = ["vegas"]', "vegas keeps its own answer"),
         ('plain = ["bbr3"]', "should be 'reno'"),
     ],

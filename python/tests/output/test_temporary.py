@@ -95,7 +95,10 @@ def copying(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     words = [sys.executable, "-m", "tcplearn", "study", "experts", str(pipe), "-q"]
+    # under nohup a hang-up is ignored, also by what is started
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     process = subprocess.Popen(words, stderr=subprocess.PIPE)
+    signal.signal(signal.SIGHUP, before)
     try:
         with pipe.open("wb"):
             deadline = time.monotonic() + 30
