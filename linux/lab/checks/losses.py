@@ -21,14 +21,19 @@ def check_a_setting_of_losses_is_taken_whole_or_refused():
     expect(sysctl(SETTING) == "none", f"at first {sysctl(SETTING)!r}")
     names = sysctl("net.tcplearn.available_losses").split()
     expect(names[0] == "none" and {"mlp", "mlp/hwang2018", "adaptive"} < set(names), f"there are {names}")
-    for good in (*names[1:], "mlp:threshold=0.4", "adaptive:threshold=0.3,highest=0.5", "veno:beta=5"):
+    for good in (
+        *names[1:],
+        "mlp:threshold=.4",
+        "mlp:threshold=0.1234567891",
+        "adaptive:threshold=0.3,highest=0.5",
+        "veno:beta=5",
+    ):
         sysctl(SETTING, good)
         expect(sysctl(SETTING) == good, f"{good} is shown as {sysctl(SETTING)!r}")
     for bad in (
         "nobody", "mlp:", "mlp:threshold", "mlp:threshold=", "mlp:threshold=2", "mlp:threshold=-0.1",
         "mlp:threshold=0.1x",
-        "mlp:threshold=0.", "mlp:threshold=0.1234567891", "mlp:threshold=.4", "mlp:limit=1",
-        "mlp,threshold=1",
+        "mlp:threshold=.", "mlp:threshold=0.1,", "mlp:limit=1", "mlp,threshold=1",
         "mlp:threshold=99999999999999999999", "x" * 300, "mlp:" + "threshold=0.4," * 40,
     ):  # fmt: skip
         try:

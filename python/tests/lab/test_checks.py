@@ -100,7 +100,7 @@ def test_packet_scripts(with_python: machine.Machine) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", ["6.1", "6.12", "7.3"])
 def test_promises_on_each_kernel(kernel: str) -> None:
-    assert check.run("vectors", kernel)[-1].startswith("all ")
+    assert "bad_lines 0" in check.run("vectors", kernel)
     assert _kept(check.run("module", kernel)) == PROMISES
 
 
