@@ -165,7 +165,7 @@ def _programs(folder: Path, image: Path) -> Path:
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
     sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh")]
-    sources += [LAB / "guest" / name for name in ("transfer.c", "transfer.h", "requests.c", "syns.c")]
+    sources += (LAB / "guest").glob("*.[ch]")
     sources.append(image / "versions")
     parts = [
         part
