@@ -9,6 +9,7 @@
 # tcplearn_failing.ko, whose allocations fail on purpose. Needs gcc-12,
 # make and libelf. The same sources give the same bytes wherever they lie.
 set -euo pipefail
+shopt -s extglob
 export LC_ALL=C
 umask 022
 
@@ -81,6 +82,6 @@ program() { # NAME SOURCE...
 		die "the traffic program $1 does not build (log: $out/$1.log)"
 	strip "$work/$1"
 }
-program transfer "$root/linux/lab/guest/"{transfer,requests}.c
+program transfer "$root/linux/lab/guest/"!(syns).c
 program syns "$root/linux/lab/guest/syns.c"
 mv "$work"/built/*.ko "$work/transfer" "$work/syns" "$out/"

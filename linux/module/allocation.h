@@ -16,6 +16,12 @@ static inline bool tl_alloc_fails(void)
 }
 #endif
 
+struct kmem_cache;
+struct sock;
+
+/* Zeroed, and charged to the socket's cgroup, whoever's context this is. `cache` NULL: so many bytes. */
+void *tl_alloc(const struct sock *sk, struct kmem_cache *cache, size_t bytes);
+
 #define TL_ALLOC(pointer) (tl_alloc_fails() ? NULL : (pointer))
 #define TL_ALLOC_ERR_PTR(pointer) (tl_alloc_fails() ? ERR_PTR(-ENOMEM) : (pointer))
 #define TL_ALLOC_ERROR(error) (tl_alloc_fails() ? -ENOMEM : (error))

@@ -6,8 +6,9 @@
 
 #include <tcplearn/spec.h>
 
+#include "allocation.h"
 #include "choice.h"
-#include "tcplearn_module.h"
+#include "counters.h"
 
 static DEFINE_MUTEX(writing);
 
@@ -51,6 +52,13 @@ static struct tl_choice *tl_choose(const struct tl_choosable *what, const char *
 		choice = tl_choice_of(reading, text);
 	kfree(reading);
 	return choice;
+}
+
+/* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
+ * memory, and make records that the host keeps: they are the machine's administrator's. */
+int tl_may_write(void)
+{
+	return capable(CAP_NET_ADMIN) ? 0 : -EPERM;
 }
 
 static int tl_put(void *of, struct tl_choice *choice)
@@ -106,7 +114,7 @@ struct tl_choice_start tl_choice_start(const struct sock *sk, struct tl_choice _
 	choice = rcu_dereference(*of);
 	if (choice) {
 		start.algorithm = choice->algorithm;
-		start.memory = tl_alloc(sk, cache);
+		start.memory = tl_alloc(sk, cache, 0);
 		if (start.memory)
 			memcpy(start.memory + state_at, choice->blank, choice->bytes);
 		else

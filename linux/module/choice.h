@@ -37,6 +37,7 @@ struct tl_choosable {
 	} \
 	const struct tl_choosable name = { { title, key, ARRAY_SIZE(table), name##_at }, nothing }
 
+int tl_may_write(void); /* a setting: -EPERM */
 /* Of a sysctl whose `data` is the choice and whose `extra2` is what it can be. */
 int tl_do_choice(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 int tl_do_available_choices(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);

@@ -7,8 +7,15 @@
 #include <linux/module.h>
 #include <linux/net.h>
 
+#include "allocation.h"
+#include "choice.h"
+#include "connection.h"
+#include "counters.h"
+#include "log.h"
 #include "loss.h"
 #include "resend.h"
+#include "resend_places.h"
+#include "settings.h"
 #include "startup.h"
 #include "timer.h"
 
@@ -17,38 +24,6 @@ static const char *const base_names[TL_BASES] = { "reno", "cubic", "vegas" };
 static const struct tcp_congestion_ops *bases[TL_BASES];
 static struct tcp_congestion_ops ours[TL_BASES] __read_mostly;
 static bool registered[TL_BASES];
-
-/* The tail of the private area: the three bases use at most 60 of its 104 bytes (Linux 6.1). */
-#define TL_BASE_BYTES 64
-struct tl_private {
-	u8 of_base[TL_BASE_BYTES];
-	struct tl_startup_decision startup;
-	struct tl_startup_reported reported;
-	struct tl_connection *connection;
-};
-
-static struct tl_private *tl_private(const struct sock *sk)
-{
-	BUILD_BUG_ON(sizeof(struct tl_private) > ICSK_CA_PRIV_SIZE);
-	return inet_csk_ca(sk);
-}
-
-/* In the pointer's place: the connection starts at its first data. */
-#define TL_LATER ((struct tl_connection *)1)
-
-/* NULL before init (the area is zeroed), before the first data, after release, where nothing is set
- * and where there was no memory. */
-static struct tl_connection *tl_connection(const struct sock *sk)
-{
-	struct tl_connection *c = tl_private(sk)->connection;
-
-	return c == TL_LATER ? NULL : c;
-}
-
-struct tl_connection *tl_connection_of(const struct sock *sk)
-{
-	return inet_csk(sk)->icsk_ca_ops->owner == THIS_MODULE ? tl_connection(sk) : NULL;
-}
 
 static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 {
@@ -75,10 +50,12 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
  * not where nothing is set: there we are the base, which any namespace may choose as it may the base. */
 static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 {
-	tl_private(sk)->connection = tl_settings_any(sock_net(sk)) ? TL_LATER : NULL;
+	const bool any = tl_settings_any(sock_net(sk));
+
+	tl_private(sk)->connection = any ? TL_LATER : NULL;
 	if (base->init)
 		base->init(sk);
-	tl_startup_begin(sk, &tl_private(sk)->startup);
+	tl_startup_begin(sk, &tl_private(sk)->startup, any);
 	if (tcp_sk(sk)->packets_out && tl_private(sk)->connection)
 		tl_start(sk, base);
 }
@@ -98,7 +75,7 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 	if (c->logs)
 		tl_log_close(sk, c);
 	if (c->resend)
-		tl_resend_remember(sk, c->resend);
+		tl_resend_remember(sk, c->resend->policy, c->resend->state);
 	tl_connection_free(c);
 }
 
@@ -133,7 +110,7 @@ static void tl_pkts_acked(struct sock *sk, const struct tcp_congestion_ops *base
 	if (c && c->reports)
 		tl_startup_report(sk, &tl_private(sk)->reported, false);
 	if (c && c->logs)
-		tl_log_ack(sk, c, sample);
+		tl_log_ack(sk, c, sample, tl_loss_ack_flags(c));
 }
 
 /* Runs after tcp_set_xmit_timer has armed the timer for this ACK. */
@@ -163,7 +140,7 @@ static void tl_tx_start(struct sock *sk, const struct tcp_congestion_ops *base)
 	struct tl_connection *c = tl_connection(sk);
 
 	if (c)
-		tl_timer_start(sk, c);
+		tl_connection_tx_start(sk, c);
 	if (base->cwnd_event_tx_start)
 		base->cwnd_event_tx_start(sk);
 }
@@ -177,7 +154,7 @@ static void tl_tx_start(struct sock *sk, const struct tcp_congestion_ops *base)
 static inline void tl_start_event(struct sock *sk, struct tl_connection *c, enum tcp_ca_event event)
 {
 	if (event == CA_EVENT_TX_START)
-		tl_timer_start(sk, c);
+		tl_connection_tx_start(sk, c);
 }
 
 #define TL_TX_START(name, index)
@@ -226,7 +203,7 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	if (c) {
 		if (!c->srtt_before && tcp_sk(sk)->srtt_us)
 			tl_connection_handshake(sk, c);
-		tl_timer_before_send(sk, c);
+		tl_connection_before_send(sk, c);
 	}
 	return base->min_tso_segs ? base->min_tso_segs(sk) : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
@@ -361,17 +338,6 @@ static void tl_module_clean(void)
 	tl_log_exit();
 	tl_connection_exit();
 }
-
-#ifdef TL_FAIL_ALLOC
-static int fail_alloc;
-module_param(fail_alloc, int, 0644);
-MODULE_PARM_DESC(fail_alloc, "which allocation from now on fails, once; it counts down to 0");
-
-bool tl_alloc_fails(void)
-{
-	return fail_alloc > 0 && --fail_alloc == 0;
-}
-#endif
 
 static int __init tl_module_init(void)
 {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One connection: its memory, and from the ACK to the estimator's answer. */
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "allocation.h"
+#include "choice.h"
+#include "connection.h"
+#include "counters.h"
+#include "log.h"
 #include "loss.h"
 #include "resend.h"
 #include "startup.h"
 #include "timer.h"
 
-DEFINE_PER_CPU(struct tl_counter_set, tl_counts);
 static atomic_t last_id = ATOMIC_INIT(0);
 
 /* For each estimator a slab, for its state with the default parameters or as few bytes. Entry 0 is stock's. */
@@ -87,27 +90,6 @@ slabs:
 	return error;
 }
 
-/* Charged to the socket's cgroup, whoever's context this is. Without a slab: so many bytes. */
-static void *tl_alloc_from(const struct sock *sk, struct kmem_cache *cache, size_t bytes)
-{
-	/* with the socket's lock held, sometimes in softirq */
-	const gfp_t how = GFP_ATOMIC | __GFP_NOWARN;
-#ifdef CONFIG_MEMCG
-	struct mem_cgroup *before = set_active_memcg(sk->sk_memcg);
-#endif
-	void *c = TL_ALLOC(cache ? kmem_cache_zalloc(cache, how) : kzalloc(bytes, how | __GFP_ACCOUNT));
-
-#ifdef CONFIG_MEMCG
-	set_active_memcg(before);
-#endif
-	return c;
-}
-
-void *tl_alloc(const struct sock *sk, struct kmem_cache *cache)
-{
-	return tl_alloc_from(sk, cache, 0);
-}
-
 /* With the estimator that is chosen: a state is copied, so that no grid of experts is computed in softirq. */
 static struct tl_connection *tl_connection_begun(const struct sock *sk, const struct tl_choice *choice, char *spec)
 {
@@ -116,7 +98,7 @@ static struct tl_connection *tl_connection_begun(const struct sock *sk, const st
 	const u32 bytes = choice ? choice->bytes : 0;
 	const struct tl_slab *slab = &slabs[e ? 1 + (e - tl_kernel_estimators) : 0];
 	struct kmem_cache *cache = bytes <= slab->bytes ? slab->cache : NULL;
-	struct tl_connection *c = tl_alloc_from(sk, cache, sizeof(*c) + bytes);
+	struct tl_connection *c = tl_alloc(sk, cache, sizeof(*c) + bytes);
 
 	if (!c)
 		return NULL;
@@ -132,11 +114,11 @@ static struct tl_connection *tl_connection_begun(const struct sock *sk, const st
 
 struct tl_connection *tl_connection_new(struct sock *sk, char *spec)
 {
-	const struct tl_settings *settings = tl_settings_of(sock_net(sk));
+	const struct tl_settings *settings = &tl_net_of(sock_net(sk))->settings;
 	struct tl_connection *c;
 
 	rcu_read_lock();
-	c = tl_connection_begun(sk, rcu_dereference(*tl_estimator_choice_of(sock_net(sk))), spec);
+	c = tl_connection_begun(sk, rcu_dereference(tl_net_of(sock_net(sk))->estimator), spec);
 	rcu_read_unlock();
 	if (!c) {
 		tl_count(fallbacks);
@@ -197,7 +179,7 @@ static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 
 		c->answer.rto_q8 = (s64)jiffies_to_usecs(c->stock_rto) << 8;
 	}
 	if (c->logs)
-		tl_log_ack(sk, c, &sample);
+		tl_log_ack(sk, c, &sample, tl_loss_ack_flags(c));
 }
 
 /* Before the first sample of the connection's own data, once. */
@@ -288,4 +270,28 @@ void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ac
 		tl_ack_with_resends(sk, c, sample);
 	else
 		tl_ack(sk, c, sample, false);
+}
+
+void tl_connection_tx_start(struct sock *sk, struct tl_connection *c)
+{
+	if (tcp_sk(sk)->packets_out)
+		return;
+	if (c->resend)
+		tl_resend_send(sk, c);
+	else
+		tl_timer_start(sk, c);
+}
+
+void tl_connection_before_send(struct sock *sk, struct tl_connection *c)
+{
+	const struct sk_buff *next = tcp_send_head(sk);
+
+	if (!c->estimator && !c->resend)
+		return;
+	tl_timer_before_send(sk, c);
+	if (next && !next->len) /* a FIN alone is no data: no event will announce it */
+		tl_connection_tx_start(sk, c);
+	if (c->resend && next && tcp_sk(sk)->packets_out)
+		tl_resend_send(sk, c);
+	tl_timer_hold_stamp(sk, c);
 }

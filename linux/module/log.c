@@ -3,13 +3,12 @@
  * net-INODE with a relay: log0, log1 ... one for each CPU. Off, it takes no memory. */
 #include <linux/debugfs.h>
 #include <linux/module.h>
-#include <linux/seq_file.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 
-#include "log_format.h"
-#include "loss.h"
-#include "tcplearn_module.h"
+#include "allocation.h"
+#include "counters.h"
+#include "log.h"
 
 static unsigned int log_kb = 4096;
 module_param(log_kb, uint, 0444);
@@ -70,7 +69,7 @@ static int tl_log_on(const struct net *net, struct tl_log *log)
 
 int tl_log_switch(const struct net *net, bool on)
 {
-	struct tl_log *log = tl_log_of(net);
+	struct tl_log *log = &tl_net_of(net)->log;
 	struct rchan *channel;
 	int error = 0;
 
@@ -103,7 +102,7 @@ void tl_log(const struct sock *sk, struct tl_connection *c, void *record, u16 si
 	header->connection = c->id;
 	header->record = c->records++;
 	rcu_read_lock();
-	channel = rcu_dereference(tl_log_of(sock_net(sk))->channel);
+	channel = rcu_dereference(tl_net_of(sock_net(sk))->log.channel);
 	if (channel) {
 		local_irq_save(irq);
 		room = relay_reserve(channel, size);
@@ -152,7 +151,7 @@ void tl_log_open(const struct sock *sk, struct tl_connection *c, const char *spe
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_OPEN, c->estimator && c->estimator->timer_from_head ? TL_LOG_FROM_HEAD : 0);
 }
 
-void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
+void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample, u8 flags)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -175,7 +174,7 @@ void tl_log_ack(const struct sock *sk, struct tl_connection *c, const struct ack
 		.state = icsk->icsk_ca_state,
 	};
 
-	tl_log(sk, c, &r, sizeof(r), TL_LOG_ACK, c->loss ? tl_loss_ack_flags(c) : 0);
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_ACK, flags);
 }
 
 void tl_log_close(const struct sock *sk, struct tl_connection *c)
@@ -192,30 +191,10 @@ void tl_log_close(const struct sock *sk, struct tl_connection *c)
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_CLOSE, 0);
 }
 
-static const char *const counter_names[] = {
-#define TL_COUNTER_NAME(name, text) #name,
-	TL_COUNTERS(TL_COUNTER_NAME)
-};
-
-static int counters_show(struct seq_file *file, void *unused)
-{
-	int i, cpu;
-
-	for (i = 0; i < TL_COUNTER_COUNT; i++) {
-		u64 sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += per_cpu(tl_counts, cpu).of[i];
-		seq_printf(file, "%s %llu\n", counter_names[i], sum);
-	}
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(counters);
-
 void tl_log_init(void)
 {
 	top = TL_ALLOC_ERR_PTR(debugfs_create_dir("tcplearn", NULL)); /* an error is one of those that debugfs lets pass */
-	debugfs_create_file("counters", 0400, top, NULL, &counters_fops);
+	tl_counters_create(top);
 }
 
 void tl_log_exit(void)

@@ -9,6 +9,10 @@
  * ssthresh() is not called: it would note a loss (CUBIC's last maximum, its epoch). */
 #include <linux/slab.h>
 
+#include "allocation.h"
+#include "choice.h"
+#include "counters.h"
+#include "log.h"
 #include "loss.h"
 
 static struct kmem_cache *cache;
@@ -29,7 +33,7 @@ void tl_loss_exit(void)
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
-		tl_choice_start(sk, tl_loss_choice_of(sock_net(sk)), cache, offsetof(struct tl_loss, state));
+		tl_choice_start(sk, &tl_net_of(sock_net(sk))->loss, cache, offsetof(struct tl_loss, state));
 
 	c->loss = start.memory;
 	if (c->loss) {
@@ -56,6 +60,33 @@ static struct tl_loss_moment tl_moment(const struct sock *sk)
 	};
 
 	return at;
+}
+
+/* What the classifier was given and said, in the log: enough to repeat each decision elsewhere. */
+static void tl_log_loss(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at,
+			const s64 *features_q30, const struct tl_loss_answer *answer)
+{
+	struct tl_log_loss r = {
+		.congestion_q30 = answer->congestion_q30,
+		.cause = answer->cause,
+		.flight_segments = at->flight_segments,
+		.cwnd = at->cwnd_segments,
+		.ssthresh = at->ssthresh_segments,
+		.first = tcp_sk(sk)->snd_una,
+		.end = tcp_sk(sk)->snd_nxt,
+	};
+
+	BUILD_BUG_ON(TL_LOG_LOSS_FEATURES != TL_LOSS_FEATURE_COUNT);
+	memcpy(r.features_q30, features_q30, sizeof(r.features_q30));
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_LOSS, 0);
+}
+
+static void tl_log_loss_change(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at,
+			       u32 change, u32 cause)
+{
+	struct tl_log_loss_change r = { .change = change, .cause = cause, .cwnd = at->cwnd_segments };
+
+	tl_log(sk, c, &r, sizeof(r), TL_LOG_LOSS_CHANGE, 0);
 }
 
 static void tl_change(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at, u32 change,

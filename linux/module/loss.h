@@ -3,9 +3,8 @@
 #ifndef TCPLEARN_LOSS_MODULE_H
 #define TCPLEARN_LOSS_MODULE_H
 
-#include "choice.h"
 #include "loss_classifiers.h"
-#include "tcplearn_module.h"
+#include "state.h"
 
 struct tl_loss {
 	const struct tl_kernel_loss *classifier;
@@ -20,7 +19,7 @@ struct tl_loss {
 
 static inline u8 tl_loss_ack_flags(const struct tl_connection *c)
 {
-	return c->loss->flags;
+	return c->loss ? c->loss->flags : 0;
 }
 
 /* loss.c */

@@ -12,7 +12,12 @@
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 
+#include "allocation.h"
+#include "choice.h"
+#include "counters.h"
+#include "log.h"
 #include "resend.h"
+#include "resend_places.h"
 #include "timer.h"
 
 enum { TL_SEND, TL_TIMER, TL_ACK }; /* in a record */
@@ -30,7 +35,7 @@ static struct tracepoint *resending;
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
-		tl_choice_start(sk, tl_resend_choice_of(sock_net(sk)), cache, offsetof(struct tl_resend, state));
+		tl_choice_start(sk, &tl_net_of(sock_net(sk))->resend, cache, offsetof(struct tl_resend, state));
 	struct tl_resend *r = start.memory;
 
 	c->resend = r;
@@ -38,7 +43,7 @@ void tl_resend_start(struct sock *sk, struct tl_connection *c)
 		return;
 	r->policy = container_of(start.algorithm, struct tl_kernel_resend, algorithm);
 	r->delivered = tcp_sk(sk)->delivered;
-	tl_resend_inherit(sk, r);
+	tl_resend_inherit(sk, r->policy, r->state);
 }
 
 void tl_resend_free(struct tl_connection *c)

@@ -3,10 +3,8 @@
 #ifndef TCPLEARN_RESEND_MODULE_H
 #define TCPLEARN_RESEND_MODULE_H
 
-#include "choice.h"
-#include "resend_places.h"
 #include "resend_policies.h"
-#include "tcplearn_module.h"
+#include "state.h"
 
 struct tl_resend {
 	const struct tl_kernel_resend *policy;
@@ -29,8 +27,5 @@ void tl_resend_handshake(const struct sock *sk, struct tl_connection *c, s32 rtt
 void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us);
 /* The retransmission timer has fired; the kernel doubles icsk_rto after this. */
 void tl_resend_timeout(struct sock *sk, struct tl_connection *c);
-
-/* congestion.c: of a socket that uses us; else NULL */
-struct tl_connection *tl_connection_of(const struct sock *sk);
 
 #endif

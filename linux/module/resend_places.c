@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A connection that ends leaves its policy's state to its place, and the next one there begins with a part of what was
  * learned in it: how much, is the policy's (the core's `inherit`). The last to end is the one that counts. */
+#include "counters.h"
 #include "places.h"
-#include "resend.h"
 #include "resend_places.h"
 
 #define TL_RESEND_ROW_BITS 4 /* 64 places, 37 kB */
@@ -38,25 +38,25 @@ int tl_resend_places_switch(struct tl_resend_net *of, bool on)
 	return 0;
 }
 
-void tl_resend_inherit(const struct sock *sk, struct tl_resend *r)
+void tl_resend_inherit(const struct sock *sk, const struct tl_kernel_resend *policy, void *state)
 {
-	struct tl_resend_net *of = tl_resend_net_of(sock_net(sk));
+	struct tl_resend_net *of = &tl_net_of(sock_net(sk))->resends;
 	const struct tl_resend_learned *known;
 
 	if (!READ_ONCE(of->places))
 		return;
 	spin_lock_bh(&of->lock);
 	known = of->places ? tl_place_known(of->places, sk) : NULL;
-	if (known && known->policy == r->policy) {
-		r->policy->inherit(r->state, known->state);
+	if (known && known->policy == policy) {
+		policy->inherit(state, known->state);
 		tl_count(resend_inherited);
 	}
 	spin_unlock_bh(&of->lock);
 }
 
-void tl_resend_remember(const struct sock *sk, const struct tl_resend *r)
+void tl_resend_remember(const struct sock *sk, const struct tl_kernel_resend *policy, const void *state)
 {
-	struct tl_resend_net *of = tl_resend_net_of(sock_net(sk));
+	struct tl_resend_net *of = &tl_net_of(sock_net(sk))->resends;
 	struct tl_resend_learned *known;
 
 	if (!READ_ONCE(of->places))
@@ -64,8 +64,8 @@ void tl_resend_remember(const struct sock *sk, const struct tl_resend *r)
 	spin_lock_bh(&of->lock);
 	if (of->places) {
 		known = tl_place_of(of->places, sk, NULL); /* all of it is written */
-		known->policy = r->policy;
-		memcpy(known->state, r->state, tl_kernel_resend_bytes_max);
+		known->policy = policy;
+		memcpy(known->state, state, tl_kernel_resend_bytes_max);
 	}
 	spin_unlock_bh(&of->lock);
 }

@@ -2,74 +2,24 @@
 /* net.tcplearn.*: for each network namespace, read when a connection starts. */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
-#include <net/netns/generic.h>
 
+#include "allocation.h"
 #include "choice.h"
-#include "loss.h"
-#include "resend.h"
+#include "log.h"
+#include "loss_classifiers.h"
+#include "resend_places.h"
+#include "resend_policies.h"
+#include "settings.h"
 #include "startup.h"
-#include "tcplearn_module.h"
-
-struct tl_net {
-	struct tl_settings settings;
-	struct tl_log log;
-	struct tl_choice __rcu *estimator, *loss, *resend;
-	struct tl_startup_net startup;
-	struct tl_resend_net resends;
-	struct ctl_table *table;
-	struct ctl_table_header *header;
-};
-static unsigned int net_id;
-
-static struct tl_net *tl_net_of(const struct net *net)
-{
-	return net_generic(net, net_id);
-}
-
-const struct tl_settings *tl_settings_of(const struct net *net)
-{
-	return &tl_net_of(net)->settings;
-}
-
-#define TL_CHOICE_OF(kind) \
-	struct tl_choice __rcu **tl_##kind##_choice_of(const struct net *net) \
-	{ \
-		return &tl_net_of(net)->kind; \
-	}
-TL_CHOICE_OF(estimator)
-TL_CHOICE_OF(loss)
-TL_CHOICE_OF(resend)
+#include "startups.h"
 
 /* Whether a connection has anything to do: to write an RTO, to log, to be measured, or to report to its place. */
 bool tl_settings_any(const struct net *net)
 {
-	const struct tl_settings *s = tl_settings_of(net);
+	const struct tl_net *tl = tl_net_of(net);
 
-	return rcu_access_pointer(*tl_estimator_choice_of(net)) || READ_ONCE(s->log) || READ_ONCE(s->measure) ||
-	       rcu_access_pointer(*tl_loss_choice_of(net)) || rcu_access_pointer(*tl_resend_choice_of(net)) ||
-	       tl_startup_remembers(net);
-}
-
-struct tl_log *tl_log_of(const struct net *net)
-{
-	return &tl_net_of(net)->log;
-}
-
-struct tl_resend_net *tl_resend_net_of(const struct net *net)
-{
-	return &tl_net_of(net)->resends;
-}
-
-struct tl_startup_net *tl_startup_of(const struct net *net)
-{
-	return &tl_net_of(net)->startup;
-}
-
-/* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
- * memory, and make records that the host keeps: they are the machine's administrator's. */
-int tl_may_write(void)
-{
-	return capable(CAP_NET_ADMIN) ? 0 : -EPERM;
+	return rcu_access_pointer(tl->estimator) || READ_ONCE(tl->settings.log) || READ_ONCE(tl->settings.measure) ||
+	       rcu_access_pointer(tl->loss) || rcu_access_pointer(tl->resend) || tl_startup_remembers(net);
 }
 
 static int tl_write_flag(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position, u8 *flag)
@@ -155,7 +105,7 @@ static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty on
 
 static int __net_init tl_net_init(struct net *net)
 {
-	struct tl_net *tl = net_generic(net, net_id);
+	struct tl_net *tl = tl_net_of(net);
 
 	tl->table = TL_ALLOC(kmemdup(tl_table, sizeof(tl_table), GFP_KERNEL));
 	if (!tl->table)
@@ -181,7 +131,7 @@ static int __net_init tl_net_init(struct net *net)
 
 static void __net_exit tl_net_exit(struct net *net)
 {
-	struct tl_net *tl = net_generic(net, net_id);
+	struct tl_net *tl = tl_net_of(net);
 
 	unregister_net_sysctl_table(tl->header);
 	kfree(tl->table);
@@ -196,7 +146,7 @@ static void __net_exit tl_net_exit(struct net *net)
 static struct pernet_operations tl_net_operations = {
 	.init = tl_net_init,
 	.exit = tl_net_exit,
-	.id = &net_id,
+	.id = &tl_net_id,
 	.size = sizeof(struct tl_net),
 };
 

@@ -6,9 +6,12 @@
 #include <net/dst.h>
 #include <net/inet_sock.h>
 
+#include "choice.h"
+#include "counters.h"
+#include "log.h"
 #include "places.h"
 #include "startup.h"
-#include "tcplearn_module.h"
+#include "startups.h"
 
 /* A namespace knows 256 places. */
 #define TL_STARTUP_ROW_BITS 6
@@ -32,7 +35,7 @@ bool tl_startup_remembers(const struct net *net)
 	bool remembers;
 
 	rcu_read_lock();
-	p = tl_policy(rcu_dereference(tl_startup_of(net)->choice));
+	p = tl_policy(rcu_dereference(tl_net_of(net)->startup.choice));
 	remembers = p && p->remembers;
 	rcu_read_unlock();
 	return remembers;
@@ -181,14 +184,14 @@ static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const 
 	out->ssthresh = tp->snd_ssthresh;
 }
 
-void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out)
+void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out, bool wanted)
 {
-	struct tl_startup_net *of = tl_startup_of(sock_net(sk));
+	struct tl_startup_net *of = &tl_net_of(sock_net(sk))->startup;
 	bool passive = sk->sk_state == TCP_SYN_RECV;
 	struct tl_handshake h;
 
 	memset(out, 0, sizeof(*out));
-	if (!rcu_access_pointer(of->choice) && !tl_settings_any(sock_net(sk)))
+	if (!rcu_access_pointer(of->choice) && !wanted)
 		return;
 	if (!tl_startup_begins(sk))
 		return;
@@ -209,7 +212,7 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out)
 /* What has become of the segments since the last report; `last`: however few. */
 void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
 {
-	struct tl_startup_net *of = tl_startup_of(sock_net(sk));
+	struct tl_startup_net *of = &tl_net_of(sock_net(sk))->startup;
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_startup_report report = {
 		.time_us = tp->tcp_mstamp,

@@ -3,45 +3,41 @@
  * window, its decay while the application limits the sending, delayed ACKs, FIN-WAIT-2, TIME-WAIT
  * (docs/kernel.md has them all). So the kernel's own value is there whenever nothing is out, and the
  * estimator's from the first segment out until the last is acknowledged. */
-#include "resend.h"
 #include "timer.h"
 
 /* The first segment after nothing was out is about to leave and to arm the timer. */
 void tl_timer_start(struct sock *sk, struct tl_connection *c)
 {
-	if (tcp_sk(sk)->packets_out)
-		return;
-	if (c->resend) {
-		tl_resend_send(sk, c);
-		return;
-	}
 	if (!c->estimator || !c->rto || c->ours)
 		return;
 	inet_csk(sk)->icsk_rto = c->rto;
 	c->ours = true;
 }
 
-/* Before segments are sent: tcp_cwnd_validate will compare the window's age with icsk_rto, ours by
- * then, and shrink it. The age that it finds is made to be on the side of our RTO that it has of
- * stock's; the true one is put back at the next chance, unless the kernel has set a new one. */
-void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
+static void tl_put_stamp_back(struct tcp_sock *tp, const struct tl_connection *c)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-	const struct sk_buff *next = tcp_send_head(sk);
-	u32 age, stock;
-
-	if (!c->estimator && !c->resend)
-		return;
-	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	if (c->stamp_held && tp->snd_cwnd_stamp == c->stamp_shown)
 		tp->snd_cwnd_stamp = c->stamp;
+}
+
+/* Before segments are sent: what the last ACK and the last sending have left is put right. */
+void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
+{
+	tl_timer_settle(sk, c, TL_NEXT_EVENT);
+	tl_put_stamp_back(tcp_sk(sk), c);
 	c->stamp_held = false;
-	if (c->ours && !tp->packets_out) /* what was to leave did not */
+	if (c->ours && !tcp_sk(sk)->packets_out) /* what was to leave did not */
 		tl_withdraw(sk, c);
-	if (next && !next->len) /* a FIN alone is no data: no event will announce it */
-		tl_timer_start(sk, c);
-	if (c->resend && next && tp->packets_out)
-		tl_resend_send(sk, c);
+}
+
+/* Then: tcp_cwnd_validate will compare the window's age with icsk_rto, ours by then, and shrink it. The age that it
+ * finds is made to be on the side of our RTO that it has of stock's; the true one is put back at the next chance,
+ * unless the kernel has set a new one. */
+void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 age, stock;
+
 	if (!c->ours && !c->rto)
 		return;
 	age = tcp_jiffies32 - tp->snd_cwnd_stamp;
@@ -57,11 +53,8 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 /* The connection leaves us: all as the kernel would have it. */
 void tl_timer_release(struct sock *sk, struct tl_connection *c)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	if (c->stamp_held && tp->snd_cwnd_stamp == c->stamp_shown)
-		tp->snd_cwnd_stamp = c->stamp;
-	if (c->ours && tp->packets_out) /* else closed, or disconnected: it has been reset */
+	tl_put_stamp_back(tcp_sk(sk), c);
+	if (c->ours && tcp_sk(sk)->packets_out) /* else closed, or disconnected: it has been reset */
 		tl_withdraw(sk, c);
 }
 

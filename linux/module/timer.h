@@ -5,9 +5,22 @@
 
 #include <net/dst.h>
 
-#include "tcplearn_module.h"
+#include "counters.h"
+#include "state.h"
 
 #define TL_JIFFIES_MIN 2 /* the first may end at once */
+
+/* When the arming of an ACK's timer is looked at. */
+enum tl_when {
+	TL_SAME_ACK, /* tcp_set_xmit_timer has run for this ACK, and nothing else since */
+	TL_NEXT_EVENT, /* the timer fired, segments are sent, or an ACK without a sample came */
+	TL_NEXT_SAMPLE, /* an ACK with a sample came: tcp_set_rto has run again */
+};
+void tl_timer_start(struct sock *sk, struct tl_connection *c);
+void tl_timer_before_send(struct sock *sk, struct tl_connection *c);
+void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c);
+void tl_timer_release(struct sock *sk, struct tl_connection *c);
+void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 
 /* The kernel's own RTO, backed off as the connection is. */
 static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection *c)

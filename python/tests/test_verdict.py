@@ -20,7 +20,7 @@ from tcplearn import estimators
 from tcplearn.cli import main
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import replay, sentences, verdict
-from tcplearn.replay.results import Row
+from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import Verdict, Waits
 
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"

@@ -13,7 +13,7 @@ from tcplearn import _native, estimators, metrics
 from tcplearn.metrics import page as metrics_page
 from tcplearn.metrics import registry
 from tcplearn.replay import bootstrap, replay, row_values
-from tcplearn.replay.results import IDENTITY, KEYS
+from tcplearn.replay.row import IDENTITY, KEYS
 from tcplearn.report import glossary
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"

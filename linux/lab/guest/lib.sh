@@ -53,18 +53,6 @@ counters() { # nstat's source, the module's own, and the queues
 
 send() { in_ns c0 timeout 3600 /scenario/transfer send "$1" 5001 "$2" "$3"; }
 
-# In bursts: a variable set by the scenario's script, COUNT EVERY_MS PAUSE_MS,...
-send_bursts() {
-	# shellcheck disable=SC2086  # three words
-	in_ns c0 timeout 3600 /scenario/transfer bursts "$1" 5001 "$2" "$3" ${bursts:?}
-}
-
-# Requests and answers: likewise, COUNT THINK_MS SEED KIND
-send_requests() {
-	# shellcheck disable=SC2086  # three words
-	in_ns c0 timeout 36000 /scenario/transfer requests "$1" 5002 "$2" "$3" ${requests:?} "${transfer_out:?}/requests"
-}
-
 # transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
 # its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh). The estimator is in the
 # kernel of the sender, or of the namespace `changed`.
@@ -81,6 +69,9 @@ transfer() {
 	cat "$(logs_of "$transfer_at")"/log* >"/out/$1/log"
 	say "$1"
 }
+
+# startup POLICY: of connections of the sender from now on; what was known of places is forgotten
+startup() { in_ns c0 sysctl -qw net.tcplearn.startup="$1"; }
 
 # capture NAME NS DEVICE: from now to the end
 captures=
@@ -113,3 +104,9 @@ finish() {
 	uname -r >/out/kernel
 	dmesg | grep -E 'WARNING|BUG|Oops|Call Trace' >/out/warnings || true
 }
+
+# Each load has a file of its own, with the functions that scripts call: start_NAME, send_NAME.
+for load in /scenario/*.sh; do
+	# shellcheck disable=SC1090
+	[ "$load" = /scenario/lib.sh ] || . "$load"
+done

@@ -7,7 +7,8 @@
  *   many:N  as kept, on each of N connections at once, COUNT in all
  * Each request's response time and start, in us, are a line of FILE.
  */
-#include "transfer.h"
+#include "requests.h"
+#include "sockets.h"
 
 static void no_delay(int fd)
 {
@@ -40,9 +41,9 @@ static void answer_one(int fd, long long bytes, uint64_t after_us, uint64_t seed
 	}
 }
 
-int answer(const char *port, long long bytes, int64_t after_ms)
+int answer(char **argv)
 {
-	struct sockaddr_in a = address_of("0.0.0.0", port);
+	struct sockaddr_in a = address_of("0.0.0.0", argv[0]);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -57,7 +58,7 @@ int answer(const char *port, long long bytes, int64_t after_ms)
 		/* a process each: one whose end is lost holds up no other */
 		if (fork() == 0) {
 			no_delay(fd);
-			answer_one(fd, bytes, (uint64_t)after_ms * 1000, 1);
+			answer_one(fd, atoll(argv[1]), (uint64_t)atoll(argv[2]) * 1000, 1);
 			_exit(0);
 		}
 		close(fd);

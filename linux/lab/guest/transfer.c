@@ -18,38 +18,14 @@
  *                                           keeps COUNT connections busy: opens, switches their congestion
  *                                           control, closes, resets and disconnects them
  */
-#include "transfer.h"
+#include "bursts.h"
+#include "requests.h"
+#include "sockets.h"
+#include "storm.h"
 
-char buffer[BUFFER_BYTES];
-
-void die(const char *what)
+static int sink(char **argv)
 {
-	fprintf(stderr, "transfer: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-int64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
-}
-
-struct sockaddr_in address_of(const char *host, const char *port)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
-
-	if (inet_pton(AF_INET, host, &a.sin_addr) != 1) {
-		errno = EINVAL;
-		die(host);
-	}
-	return a;
-}
-
-static int sink(const char *port)
-{
-	struct sockaddr_in a = address_of("0.0.0.0", port);
+	struct sockaddr_in a = address_of("0.0.0.0", argv[0]);
 	struct epoll_event e = { .events = EPOLLIN }, got[64];
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), set = epoll_create1(0), one = 1, n, i;
 
@@ -78,58 +54,11 @@ static int sink(const char *port)
 	return 1;
 }
 
-static int use(int fd, const char *congestion)
-{
-	return setsockopt(fd, SOL_TCP, TCP_CONGESTION, congestion, (socklen_t)strlen(congestion));
-}
-
-struct tcp_info info_of(int fd)
-{
-	struct tcp_info t;
-	socklen_t size = sizeof(t);
-
-	if (getsockopt(fd, SOL_TCP, TCP_INFO, &t, &size))
-		die("TCP_INFO");
-	return t;
-}
-
-void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t)
-{
-	printf("bytes %lld\nelapsed_us %lld\nretrans %u\nsegs_out %u\ndata_segs_out %u\nbytes_sent %llu\n"
-	       "bytes_retrans %llu\nbytes_acked %llu\nlost %u\nreordering %u\nrtt_us %u\nrttvar_us %u\nmin_rtt_us %u\n"
-	       "rto_us %u\nsnd_cwnd %u\nsnd_ssthresh %u\ndelivered %u\nbusy_time_us %llu\ndsack_dups %u\n",
-	       bytes, (long long)elapsed_us, t.tcpi_total_retrans, t.tcpi_segs_out, t.tcpi_data_segs_out,
-	       (unsigned long long)t.tcpi_bytes_sent, (unsigned long long)t.tcpi_bytes_retrans,
-	       (unsigned long long)t.tcpi_bytes_acked, t.tcpi_lost, t.tcpi_reordering, t.tcpi_rtt, t.tcpi_rttvar,
-	       t.tcpi_min_rtt, t.tcpi_rto, t.tcpi_snd_cwnd, t.tcpi_snd_ssthresh, t.tcpi_delivered,
-	       (unsigned long long)t.tcpi_busy_time, t.tcpi_dsack_dups);
-}
-
-int connected(const char *host, const char *port, const char *congestion)
-{
-	struct sockaddr_in a = address_of(host, port);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (use(fd, congestion))
-		die(congestion);
-	if (connect(fd, (struct sockaddr *)&a, sizeof(a)))
-		die("connect");
-	return fd;
-}
-
-/* Waits for the peer's end, which comes after our last byte. */
-void finish(int fd)
-{
-	shutdown(fd, SHUT_WR);
-	if (read(fd, buffer, sizeof(buffer)) != 0)
-		die("read");
-}
-
-static int send_all(const char *host, const char *port, long long bytes, const char *congestion)
+static int send_all(char **argv)
 {
 	int64_t start = now_us(), cwnd_sum = 0, cwnds = 0;
-	int fd = connected(host, port, congestion);
-	long long left = bytes;
+	int fd = connected(argv[0], argv[1], argv[3]);
+	long long bytes = atoll(argv[2]), left = bytes;
 
 	while (left > 0) {
 		ssize_t n = write(fd, buffer, left < (long long)sizeof(buffer) ? (size_t)left : sizeof(buffer));
@@ -147,95 +76,25 @@ static int send_all(const char *host, const char *port, long long bytes, const c
 	return 0;
 }
 
-void sleep_until(int64_t at_us)
+static int send_datagrams(char **argv)
 {
-	int64_t wait = at_us - now_us();
-
-	if (wait > 0)
-		usleep((useconds_t)wait);
-}
-
-/* Until all of it is acknowledged; *cwnd: what the first write found. */
-static int64_t burst_us(int fd, long long bytes, uint32_t *cwnd)
-{
-	int64_t start = now_us();
-	long long left = bytes;
-	int unacked = 1;
-
-	*cwnd = 0;
-	while (left > 0) {
-		ssize_t n = write(fd, buffer, left < (long long)sizeof(buffer) ? (size_t)left : sizeof(buffer));
-
-		if (n < 0)
-			die("write");
-		left -= n;
-		if (!*cwnd)
-			*cwnd = info_of(fd).tcpi_snd_cwnd;
-	}
-	while (!ioctl(fd, SIOCOUTQ, &unacked) && unacked)
-		usleep(100);
-	return now_us() - start;
-}
-
-static int send_bursts(char **argv)
-{
-	long long bytes = atoll(argv[2]), sent = 0;
-	int64_t count = atoll(argv[4]), every_us = atoll(argv[5]) * 1000, start = now_us(), sum = 0, longest = 0, k;
-	int64_t pause_sum = 0, pauses = 0, first;
-	int fd = connected(argv[0], argv[1], argv[3]);
-	uint64_t cwnd_sum = 0;
-	uint32_t cwnd;
-	char *pause;
-
-	first = now_us();
-	for (k = 0; k < count; k++) {
-		int64_t took;
-
-		sleep_until(first + k * every_us);
-		took = burst_us(fd, bytes, &cwnd);
-		sum += took;
-		longest = took > longest ? took : longest;
-		sent += bytes;
-	}
-	for (pause = strtok(argv[6], ","); pause; pause = strtok(NULL, ",")) {
-		uint32_t before = info_of(fd).tcpi_snd_cwnd;
-		int64_t took;
-
-		sleep_until(now_us() + atoll(pause) * 1000);
-		took = burst_us(fd, bytes, &cwnd);
-		printf("cwnd_before_%sms_segments %u\ncwnd_after_%sms_segments %u\nburst_after_%sms_us %lld\n", pause, before,
-		       pause, cwnd, pause, (long long)took);
-		pause_sum += took;
-		pauses++;
-		cwnd_sum += cwnd;
-		sent += bytes;
-	}
-	printf("burst_mean_us %.1f\nburst_max_us %lld\n", (double)sum / (double)count, (long long)longest);
-	if (pauses)
-		printf("burst_after_pause_us %.1f\ncwnd_after_pause_segments %.3f\n", (double)pause_sum / (double)pauses,
-		       (double)cwnd_sum / (double)pauses);
-	finish(fd);
-	print_info(sent, now_us() - start, info_of(fd));
-	close(fd);
-	return 0;
-}
-
-static int send_datagrams(const char *host, const char *port, long long kbit_s, size_t bytes, int64_t seconds)
-{
-	struct sockaddr_in a = address_of(host, port);
+	long long kbit_s = atoll(argv[2]), bytes = atoll(argv[3]), seconds = atoll(argv[4]);
+	struct sockaddr_in a = address_of(argv[0], argv[1]);
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	int64_t start = now_us(), gap_us = (int64_t)bytes * 8000 / kbit_s, k;
+	int64_t start = now_us(), gap_us = bytes * 8000 / kbit_s, k;
 
 	for (k = 0; k * gap_us < seconds * 1000000; k++) {
 		sleep_until(start + k * gap_us);
-		sendto(fd, buffer, bytes, 0, (struct sockaddr *)&a, sizeof(a));
+		sendto(fd, buffer, (size_t)bytes, 0, (struct sockaddr *)&a, sizeof(a));
 	}
 	return 0;
 }
 
-static int pace(int64_t period_ms, const char *path, const char *log_path)
+static int pace(char **argv)
 {
+	const char *path = argv[1], *log_path = argv[2];
 	FILE *log = log_path ? fopen(log_path, "w") : NULL;
+	int64_t period_ms = atoll(argv[0]);
 	int64_t start = now_us(), round;
 
 	if (log_path && !log)
@@ -263,138 +122,43 @@ static int pace(int64_t period_ms, const char *path, const char *log_path)
 	return 0;
 }
 
-static int clocks(void)
+static int clocks(char **argv)
 {
 	struct timespec t;
 	int64_t monotonic_us = now_us();
+
+	(void)argv;
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	printf("%lld\n", (long long)(t.tv_sec * 1000000ll + t.tv_nsec / 1000 - monotonic_us));
 	return 0;
 }
 
-/* splitmix64: the same storm for the same seed */
-static uint64_t seed;
-static uint32_t pick(uint32_t below)
-{
-	uint64_t z = (seed += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return (uint32_t)((z ^ (z >> 31)) % below);
-}
-
-static struct {
-	uint64_t opened, switched, switch_failed, closed, aborted, disconnected, failed;
-} storms;
-
-static int storm_open(const struct sockaddr_in *a, const char *congestion)
-{
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		die("socket");
-	if (use(fd, congestion))
-		storms.switch_failed++;
-	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) && errno != EINPROGRESS) {
-		storms.failed++;
-		close(fd);
-		return -1;
-	}
-	storms.opened++;
-	return fd;
-}
-
-static int storm_step(int fd, const struct sockaddr_in *a, char *const *names, uint32_t count)
-{
-	struct linger hard = { 1, 0 };
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-	uint32_t what = pick(100);
-
-	if (fd < 0)
-		return storm_open(a, names[pick(count)]);
-	if (what < 60) {
-		if (write(fd, buffer, 1 + pick(sizeof(buffer))) < 0 && errno != EAGAIN && errno != EINPROGRESS &&
-		    errno != ENOTCONN) {
-			storms.failed++;
-			close(fd);
-			return -1;
-		}
-	} else if (what < 85) {
-		if (use(fd, names[pick(count)]))
-			storms.switch_failed++;
-		else
-			storms.switched++;
-	} else if (what < 91) {
-		close(fd);
-		storms.closed++;
-		return -1;
-	} else if (what < 95) {
-		setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
-		close(fd);
-		storms.aborted++;
-		return -1;
-	} else if (!connect(fd, &none, sizeof(none))) { /* disconnect, and use the socket again */
-		storms.disconnected++;
-		if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) && errno != EINPROGRESS) {
-			close(fd);
-			return -1;
-		}
-		storms.opened++;
-	}
-	return fd;
-}
-
-static int storm(char **argv)
-{
-	struct sockaddr_in a = address_of(argv[0], argv[1]);
-	uint32_t count = (uint32_t)atoi(argv[2]), names_count = 0, i;
-	int64_t end = now_us() + atoll(argv[3]) * 1000000;
-	char *names[16], *word;
-	int *fds = malloc(count * sizeof(*fds));
-
-	seed = (uint64_t)atoll(argv[4]);
-	for (word = strtok(argv[5], ","); word && names_count < 16; word = strtok(NULL, ","))
-		names[names_count++] = word;
-	for (i = 0; i < count; i++)
-		fds[i] = -1;
-	while (now_us() < end) {
-		for (i = 0; i < count; i++)
-			fds[i] = storm_step(fds[i], &a, names, names_count);
-		usleep(20000 + pick(20000));
-	}
-	for (i = 0; i < count; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	printf("opened %llu\nswitched %llu\nswitch_failed %llu\nclosed %llu\naborted %llu\ndisconnected %llu\nfailed %llu\n",
-	       (unsigned long long)storms.opened, (unsigned long long)storms.switched,
-	       (unsigned long long)storms.switch_failed, (unsigned long long)storms.closed,
-	       (unsigned long long)storms.aborted, (unsigned long long)storms.disconnected,
-	       (unsigned long long)storms.failed);
-	return 0;
-}
+static const struct {
+	const char *name;
+	int words, words_more; /* after the name */
+	int (*run)(char **argv);
+} commands[] = {
+	{ "sink", 1, 0, sink },
+	{ "send", 4, 0, send_all },
+	{ "bursts", 7, 0, send_bursts },
+	{ "answer", 3, 0, answer },
+	{ "requests", 9, 0, send_requests },
+	{ "udp", 5, 0, send_datagrams },
+	{ "pace", 2, 1, pace },
+	{ "clocks", 0, 0, clocks },
+	{ "storm", 6, 0, storm },
+};
 
 int main(int argc, char **argv)
 {
+	size_t i;
+
 	signal(SIGPIPE, SIG_IGN);
-	if (argc == 3 && !strcmp(argv[1], "sink"))
-		return sink(argv[2]);
-	if (argc == 6 && !strcmp(argv[1], "send"))
-		return send_all(argv[2], argv[3], atoll(argv[4]), argv[5]);
-	if (argc == 9 && !strcmp(argv[1], "bursts") && atoll(argv[6]) > 0)
-		return send_bursts(argv + 2);
-	if (argc == 5 && !strcmp(argv[1], "answer"))
-		return answer(argv[2], atoll(argv[3]), atoll(argv[4]));
-	if (argc == 11 && !strcmp(argv[1], "requests"))
-		return send_requests(argv + 2);
-	if (argc == 7 && !strcmp(argv[1], "udp"))
-		return send_datagrams(argv[2], argv[3], atoll(argv[4]), (size_t)atoll(argv[5]), atoll(argv[6]));
-	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "pace") && atoll(argv[2]) >= 0)
-		return pace(atoll(argv[2]), argv[3], argv[4]);
-	if (argc == 2 && !strcmp(argv[1], "clocks"))
-		return clocks();
-	if (argc == 8 && !strcmp(argv[1], "storm"))
-		return storm(argv + 2);
+	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(argv[1], commands[i].name) && argc - 2 >= commands[i].words &&
+		    argc - 2 <= commands[i].words + commands[i].words_more)
+			return commands[i].run(argv + 2);
 	fputs("usage: transfer sink|send|bursts|answer|requests|udp|pace|clocks|storm ...: see transfer.c\n", stderr);
 	return 2;
 }

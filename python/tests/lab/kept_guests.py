@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from samples import ROOT
-from tcplearn.lab.machine import BUILT, LAB, ORDINARY, PROGRAM_FILES, Boot, Machine
+from tcplearn.lab.machine import BUILT, ORDINARY, Boot, Machine, guest_files
 
 FOLDER = ROOT / "build" / "guests"
 Run = Callable[..., None]
@@ -27,10 +27,14 @@ Run = Callable[..., None]
 def key(machine: Machine, script: str, seed: int, files: Sequence[Path], boot: Boot) -> str:
     """Returns a hash of all that determines what a guest leaves."""
     total = hashlib.sha256(repr((machine.fingerprint, script, seed, boot)).encode())
-    ours = [LAB / "guest" / "lib.sh", *(PROGRAM_FILES if machine.programs else ())]
     images = [machine.image / "guest.cpio", machine.image / "vmlinuz"]
     images += [machine.programs] if machine.programs else []
-    for path in (*images, *ours, *(machine.built / name for name in BUILT), *files):
+    for path in (
+        *images,
+        *guest_files(machine.programs is not None),
+        *(machine.built / name for name in BUILT),
+        *files,
+    ):
         if path.exists():
             total.update(f"{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
     return total.hexdigest()[:20]

@@ -38,7 +38,7 @@ vegas = ["stock", "linreg/vegas"]
 
 
 MISTAKES = {
-    r"pings, places and captured are of one file": ('by = "nginx"', 'by = "send"'),
+    r"pings: by nginx, not send": ('by = "nginx"', 'by = "send"'),
     r"pings\.every_us: should be greater than or equal to 50": ("every_us = 100", "every_us = 1"),
     r"no estimator 'linreg/vega'; did you mean linreg/vegas": ('"linreg/vegas"]', '"linreg/vega"]'),
     r"algorithms\.at is for downloads": ("captured = true\npings = { every_us = 100 }", ""),
@@ -83,7 +83,8 @@ def test_the_grid_is_the_issues() -> None:
 
 def test_pings_are_read_as_they_are_printed(tmp_path: Path) -> None:
     (tmp_path / downloads.PINGS).write_text("a.b 20 1000 2500 4000\nc 0 0 0 0\n")
-    found = dict(downloads.read_pings(tmp_path))
+    sanity = scenario.load(FOLDER / "sanity.toml").transfer
+    found = {site: figures for site, _, figures in sanity.flows(tmp_path)}
     assert found["a.b"] == {"pings_answered": 20, "ping_min_ms": 1, "ping_mean_ms": 2.5, "ping_max_ms": 4}
     assert found["c"] == {"pings_answered": 0}
 

@@ -49,5 +49,5 @@ def test_bursts_take_as_long_as_under_stock(tmp_path: Path) -> None:
 def test_only_the_labs_own_program_repeats(tmp_path: Path) -> None:
     text = IDLE.read_text().replace("[transfer]", '[transfer]\nby = "nginx"')
     (tmp_path / "idle.toml").write_text(text)
-    with pytest.raises(UserError, match=r"transfer: repeat is for the lab's own program; nginx"):
+    with pytest.raises(UserError, match=r"transfer: repeat: by send, not nginx"):
         scenario.load(tmp_path / "idle.toml")

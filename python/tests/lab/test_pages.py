@@ -11,7 +11,7 @@ from scenario_text import load, refused
 
 from samples import ROOT
 from tcplearn.__main__ import main
-from tcplearn.lab import guest, handshakes, pages, run, scenario
+from tcplearn.lab import guest, pages, run, scenario
 from tcplearn.lab.pages import Page
 from tcplearn.papers.tambuwal2018 import lab_cells, lab_page
 
@@ -39,7 +39,7 @@ startups = ["stock", "tsl/3-16"]
         ("nth = 2", "nth = 0", r"handshakes\.nth: should be greater than or equal to 1"),
         ("count = 3", "percent = 5", r"handshakes\.percent chooses among pages"),
         ("count = 3", "percent = 0", r"handshakes\.percent: should be greater than 0"),
-        ('bytes = "1kB"', "pages = { sizes = [1] }", r"pages are what nginx serves"),
+        ('bytes = "1kB"', "pages = { sizes = [1] }", r"pages: by nginx, not send"),
         ('bytes = "1kB"', 'by = "nginx"\npages = { sizes = [] }', r"pages\.sizes: "),
         ('bytes = "1kB"', 'by = "nginx"\npages = { sizes = [0] }', r"pages\.sizes\.0: should be greater"),
         ('bytes = "1kB"', 'by = "nginx"\npages = { sizes = [1, 2], count = 9000 }', r"need more ports"),
@@ -68,13 +68,13 @@ def test_the_same_pages_lose_under_every_algorithm() -> None:
     some = scenario.load(NEAR, "some")
     of, fetched = some.handshakes, some.transfer.pages
     assert of and fetched
-    drawn = [handshakes.lost_pages(of, fetched, run.seed_of(some, n)) for n in range(20)]
+    drawn = [pages.lost_pages(of, fetched, run.seed_of(some, n)) for n in range(20)]
     assert all(len(lost) == 2 for lost in drawn) and len(set(map(tuple, drawn))) > 15
     text = guest.script(some, 1)
     assert text.count(">/tmp/lost") == 1
     every = scenario.load(NEAR)
     assert every.handshakes and every.transfer.pages
-    assert handshakes.lost_pages(every.handshakes, every.transfer.pages, 1) == list(range(50))
+    assert pages.lost_pages(every.handshakes, every.transfer.pages, 1) == list(range(50))
 
 
 def page(total_ms: int, iw: int = 10, size: int = 5000, *, lost: bool = True) -> Page:

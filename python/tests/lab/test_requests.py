@@ -68,7 +68,7 @@ def test_a_wait_that_the_core_does_not_give_is_counted() -> None:
         ('[algorithms]\nresends = ["priced:price=1"]', "has no parameter 'price'"),
         ('[algorithms]\nresends = ["priced"]\nloss = ["mlp"]', "two sets of algorithms"),
         ("[transfer]\nrequests = { count = 0 }", r"requests\.count: should be greater"),
-        ('[transfer]\nby = "nginx"\nrequests = { count = 9 }', "requests is for the lab's own program"),
+        ('[transfer]\nby = "nginx"\nrequests = { count = 9 }', "requests: by send, not nginx"),
         ("[transfer]\nrequests = {}\nrepeat = {}", "repeat and requests are two ways"),
         ('[transfer]\nrequests = { on = "pigeon" }', r"requests\.on"),
         ('[algorithms]\nsettings = ["frto"]', "settings"),

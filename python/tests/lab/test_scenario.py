@@ -11,6 +11,7 @@ from scenario_text import load, refused
 from samples import ROOT
 from tcplearn.errors import UserError
 from tcplearn.lab import guest, run, scenario
+from tcplearn.lab.scenario import Pages, Repeat, Requests, Transfer, Visits
 from tcplearn.scenario import link_trace
 
 GOOD = """
@@ -135,3 +136,12 @@ def test_a_traced_link_is_a_bucket_that_is_given_its_rates(tmp_path: Path) -> No
     assert "qdisc c1 r1 parent 1: handle 10: pfifo limit 7\n" in text
     assert "transfer pace 200 /tmp/r1 | in_ns c1 tc -batch -" in text
     assert "\n100 qdisc change dev r1 root handle 1: tbf rate" in text
+
+
+def test_the_guest_has_a_function_for_each_program_of_a_workload() -> None:
+    shell = "".join(path.read_text() for path in (ROOT / "linux" / "lab" / "guest").glob("*.sh"))
+    kinds = (Transfer, Repeat, Requests, Visits, Pages)
+    names = {kind.function.format(by=by) for kind in kinds for by in kind.programs}
+    assert {"send", "nginx", "iperf3", "bursts", "requests", "echo_visits", "pages"} < names
+    assert [name for name in names if f"send_{name}() {{" not in shell] == ["send"]
+    assert "\nsend() {" in shell

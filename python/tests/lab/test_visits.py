@@ -52,9 +52,9 @@ def test_acks_without_data_come_late(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('[transfer]\nby = "echo"', "echo needs visits"),
-        ('[transfer]\nby = "iperf3"\nvisits = {}', "visits are by nginx or echo"),
-        ('[transfer]\nby = "nginx"\nvisits = {}\npages = { sizes = [1] }', "visits are by nginx or echo"),
+        ('[transfer]\nby = "echo"', "one file: by send or nginx or iperf3, not echo"),
+        ('[transfer]\nby = "iperf3"\nvisits = {}', "visits: by nginx or echo, not iperf3"),
+        ('[transfer]\nby = "nginx"\nvisits = {}\npages = { sizes = [1] }', "visits and pages are two ways"),
     ],
 )
 def test_a_mistake_about_visits_is_one_line(tmp_path: Path, more: str, message: str) -> None:

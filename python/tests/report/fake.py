@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Series
+from tcplearn.replay.row import Row
 
 ESTIMATORS = (
     "last",

@@ -18,7 +18,8 @@ from tcplearn import metrics
 from tcplearn.errors import UserError
 from tcplearn.output import files as output
 from tcplearn.output import rows as kinds
-from tcplearn.replay.results import IDENTITY, KEYS, Replay
+from tcplearn.replay.results import Replay
+from tcplearn.replay.row import IDENTITY, KEYS
 
 File = TypeVar("File")
 

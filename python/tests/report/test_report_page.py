@@ -13,7 +13,7 @@ import pytest
 
 from tcplearn import estimators, report
 from tcplearn.errors import UserError
-from tcplearn.replay import sentences, verdict
+from tcplearn.replay import sentences
 from tcplearn.replay.results import Replay
 from tcplearn.report import charts, data, labels, palette, summary
 from tcplearn.report import page as pages
@@ -222,7 +222,7 @@ def test_first_choice_is_baselines_and_the_best_that_learns(replay: Replay) -> N
 
 def test_the_verdict_comes_first(replay: Replay, html: str) -> None:
     body = html[html.index("<body>") :]
-    answer = sentences.of(verdict.of_replay(replay))
+    answer = sentences.of(replay.answer())
     places = [body.index(s) for s in (answer[0], answer[-1], "<table>", "predicted the RTT best: its mean")]
     assert places == sorted(places)
     assert 'href="#reading"' in html and "How to read this" in html and "needless timeout" in html

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from tcplearn.output import terminal
 from tcplearn.replay import sentences, tables, verdict
-from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.results import Replay
+from tcplearn.replay.row import Row
 
 
 def text(replay: Replay, **options: Any) -> str:
@@ -57,7 +58,7 @@ def test_what_fires_needlessly_too_often_comes_last(one: Replay) -> None:
 
 def test_six_columns_and_the_verdict_first(one: Replay) -> None:
     out = text(one)
-    assert out.splitlines()[0] == sentences.of(verdict.of_replay(one))[0]
+    assert out.splitlines()[0] == sentences.of(one.answer())[0]
     rule = next(i for i, line in enumerate(out.splitlines()) if line.startswith("---"))
     row = out.splitlines()[rule + 1]
     assert len(row.split()) == 6

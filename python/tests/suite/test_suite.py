@@ -22,7 +22,7 @@ from tcplearn.cli import main
 from tcplearn.output.numbers import fine_ratio
 from tcplearn.output.rows import TIDY
 from tcplearn.replay import flows, replay
-from tcplearn.replay.results import Row
+from tcplearn.replay.row import Row
 from tcplearn.suite import measure
 from tcplearn.suite import rows as suite_rows
 from tcplearn.traces import TraceOptions

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from tcplearn.output.rows import Record
-    from tcplearn.replay.results import Replay, Row
+    from tcplearn.replay.results import Replay
+    from tcplearn.replay.row import Row
     from tcplearn.traces import Interface
 
 
@@ -55,7 +56,7 @@ def run_replay(
     """Reads `sources` until they end; what is live among them, for `duration_s`."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
-    from tcplearn.replay.results import IDENTITY, KEYS, tidied
+    from tcplearn.replay.row import IDENTITY, KEYS, tidied
 
     options = replay.Options(**asked.checked(), unit=o.checked_unit(unit), seed=asked.seed)
     live = refresh.any_live(sources)

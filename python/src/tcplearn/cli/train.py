@@ -64,7 +64,7 @@ def loss(
         wanted = train.Options(name, choices, folds, most, events, tests, times, vary)
         with progress_bar(quiet) as progress:
             result = train.train(files, wanted, progress)
-        written = train.write(result, output, command)
+        written = card.write(result, output, command)
         table = card.table(card.shown(result), "Scenarios held out")
         print_(lambda console: terminal.alike([table], console))
         if not quiet:
@@ -111,7 +111,7 @@ def rtt(
         wanted = train.Options(name, miss, folds, round(floor_ms * 1000), round(max_age_h * 3.6e9), seed)
         with progress_bar(quiet) as progress:
             result = train.train(files, wanted, progress)
-        written = train.write(result, output, command)
+        written = card.write(result, output, command)
         write(f"{card.printed(result.coefficients, result.mape)}\n\n", None)
         shown = [card.bursts_table(result), *(table for _, table in card.tables(result))]
         print_(lambda console: Group(*(terminal.titled(table, console) for table in shown)))

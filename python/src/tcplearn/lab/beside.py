@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from .scenario import Scenario
+from .workload import SENT
 
 #: Of an Ethernet packet with TCP's timestamps.
 SEGMENT_BYTES = 1448
-#: The kernel's counter of segments of new data, none of them counted twice.
-SENT = "TcpExtTCPOrigDataSent"
 
 Counters = Callable[[Path], Mapping[str, float]]
 

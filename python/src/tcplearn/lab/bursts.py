@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Figures of a transfer in bursts (`[transfer.repeat]`), from what the guest's program printed."""
+"""The transfer again and again on one connection (`[transfer.repeat]`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from .workload import Figures, Left, Lines, Setup, Workload
 
 #: Metric, the program's figure, and what the figure is divided by.
 _FIGURES = (
@@ -14,8 +18,18 @@ _FIGURES = (
 )
 
 
-def figures(info: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Metric and value; none of a transfer that was one stream."""
-    for metric, name, divisor in _FIGURES:
-        if name in info:
-            yield metric, info[name] / divisor
+class Repeat(Workload):
+    """The transfer again and again on one connection, each timed: in a rhythm, then after pauses."""
+
+    function: ClassVar[str] = "bursts"
+    count: Annotated[int, Field(ge=1, le=100_000)] = 40
+    every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from a burst's start to the next one's
+    pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
+
+    def starts(self, setup: Setup) -> Lines:
+        yield f"bursts='{self.count} {self.every_ms} {','.join(map(str, self.pauses_ms))}'"
+
+    def figures(self, left: Left) -> Figures:
+        for metric, name, divisor in _FIGURES:
+            if name in left.info:
+                yield metric, left.info[name] / divisor

@@ -9,17 +9,19 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.scenario.check import Table
 
-SENDER, RECEIVER = "sender", "receiver"
-End = Literal["sender", "receiver"]
+from .arm import RECEIVER as RECEIVER
+from .arm import SENDER, Arm
+from .workload import Figures, Flow, Left, Lines, Setup, Workload
+
 #: nginx's, and where the first router listens for the receiver's pings.
-PORT, PINGED_PORT = 5002, 80
+PORT, PINGED = 5002, "10.0.0.2 80"
 #: Of an algorithm: what tshark counted, and the pings.
 COUNTED, PINGS = "counted", "pings"
 
@@ -44,52 +46,69 @@ class Places(Table):
     site: Annotated[list[Place], Field(min_length=1, max_length=100)]
 
 
-def start(
-    congestion: Sequence[str], pings: Pings | None, receiver: str, *, captured: bool, near: str
-) -> Iterator[str]:
-    """`near`: where the receiver's pings go. Unless it is allowed, vegas is no namespace's default."""
-    names = [name for one in congestion for name in (one, f"tl-{one}")]
-    yield f"sysctl -qw 'net.ipv4.tcp_allowed_congestion_control=reno cubic {' '.join(names)}'"
-    if pings:
-        yield f"in_ns c1 /scenario/transfer sink {PINGED_PORT} &"
-        yield f"beside='syns flood {near} {PINGED_PORT} {pings.every_us}'"
-    if captured:
-        for name, namespace, device in (
-            (SENDER, "c0", "r0"),
-            (RECEIVER, receiver, f"l{int(receiver[1:]) - 1}"),
-        ):
-            yield f"capture_port {name} {namespace} {device} {PORT}"
-        yield "sleep 1"
+class Downloads(Workload):
+    """One file, by nginx to curl where any of these is given; else the transfer by whatever program."""
 
+    programs: ClassVar[tuple[str, ...]] = ("send", "nginx", "iperf3")
+    pings: Pings | None = None  # beside each
+    places: Places | None = None  # after each
+    captured: bool = False  # its resends counted by tshark, at both ends
 
-def settings(at: End, congestion: str, receiver: str) -> str:
-    """Before a transfer. The kernel that is changed; at the other end the receiver's is plain."""
-    kernel = f"tl-{congestion}" if at == RECEIVER else congestion
-    changed = receiver if at == RECEIVER else "c0"
-    return f"changed={changed}; in_ns {receiver} sysctl -qw net.ipv4.tcp_congestion_control={kernel}"
+    @property
+    def is_download(self) -> bool:
+        return self.pings is not None or self.places is not None or self.captured
 
+    def starts(self, setup: Setup) -> Lines:
+        yield from super().starts(setup)
+        if self.is_download:
+            names = [name for one in setup.congestion for name in (one, f"tl-{one}")]
+            # unless it is allowed, vegas is no namespace's default
+            yield f"sysctl -qw 'net.ipv4.tcp_allowed_congestion_control=reno cubic {' '.join(names)}'"
+        if self.pings:
+            yield f"in_ns c1 /scenario/transfer sink {PINGED.split()[1]} &"
+            yield f"beside='syns flood {PINGED} {self.pings.every_us}'"
+        if self.captured:
+            yield f"capture_port {SENDER} c0 r0 {PORT}"
+            yield f"capture_port {RECEIVER} {setup.receiver} l{setup.last - 1} {PORT}"
+            yield "sleep 1"
 
-def ping(places: Places, folder: str, devices: Sequence[tuple[str, str]], receiver: str) -> Iterator[str]:
-    """`devices`: (namespace, device) of the delay each way."""
-    yield f": >/out/{folder}/{PINGS}"
-    for site in places.site:
-        delay = f"delay {site.rtt_ms / 2:g}ms" + (f" {site.spread_ms / 2:g}ms" if site.spread_ms else "")
-        yield from (
-            f"in_ns {ns} tc qdisc change dev {d} root netem limit 100000 {delay}" for ns, d in devices
-        )
-        command = f"in_ns {receiver} /scenario/syns pings 10.0.0.1 {PORT} {places.every_us} {places.count}"
-        yield f"echo {site.name} $({command}) >>/out/{folder}/{PINGS}"
+    def before(self, setup: Setup, arm: Arm) -> Lines:
+        """Yields which kernel is changed; at the other end the receiver's is plain."""
+        if self.is_download:
+            kernel = f"tl-{arm.congestion}" if arm.at == RECEIVER else arm.congestion
+            setting = f"net.ipv4.tcp_congestion_control={kernel}"
+            changed = setup.receiver if arm.at == RECEIVER else "c0"
+            yield f"changed={changed}; in_ns {setup.receiver} sysctl -qw {setting}"
 
+    def after(self, setup: Setup, arm: Arm) -> Lines:
+        """Yields pings of each site, over a path that is as far."""
+        if not self.places:
+            return
+        every_us, count, answers = self.places.every_us, self.places.count, f"/out/{arm.folder}/{PINGS}"
+        yield f": >{answers}"
+        for site in self.places.site:
+            delay = f"delay {site.rtt_ms / 2:g}ms" + (f" {site.spread_ms / 2:g}ms" if site.spread_ms else "")
+            for device in ("r2", "l1"):
+                yield f"in_ns c2 tc qdisc change dev {device} root netem limit 100000 {delay}"
+            command = f"in_ns {setup.receiver} /scenario/syns pings 10.0.0.1 {PORT} {every_us} {count}"
+            yield f"echo {site.name} $({command}) >>{answers}"
 
-def read_pings(folder: Path) -> Iterator[tuple[str, dict[str, float]]]:
-    """(site, figures); of none that did not answer."""
-    for line in (folder / PINGS).read_text().splitlines():
-        site, answered, *times_us = line.split()
-        out = {"pings_answered": float(answered)}
-        if out["pings_answered"]:
-            names = ("ping_min_ms", "ping_mean_ms", "ping_max_ms")
-            out |= {name: int(us) / 1000 for name, us in zip(names, times_us, strict=True)}
-        yield site, out
+    def figures(self, left: Left) -> Figures:
+        if self.captured:
+            for line in (left.folder / COUNTED).read_text().splitlines():
+                metric, value = line.split()
+                yield metric, float(value)
+
+    def flows(self, folder: Path) -> Iterator[Flow]:
+        """Yields each site's pings; those that did not answer have no times."""
+        lines = (folder / PINGS).read_text().splitlines() if self.places else []
+        for line in lines:
+            site, answered, *times_us = line.split()
+            out = {"pings_answered": float(answered)}
+            if out["pings_answered"]:
+                names = ("ping_min_ms", "ping_mean_ms", "ping_max_ms")
+                out |= {name: int(us) / 1000 for name, us in zip(names, times_us, strict=True)}
+            yield site, {}, out
 
 
 def tshark() -> str:
@@ -111,18 +130,8 @@ def count(folder: Path, arms: Sequence[str]) -> None:
 
 def _resent(capture: Path, streams: int) -> Counter[int]:
     """As the paper counted: packets that Wireshark takes for retransmissions, by connection."""
-    words = [
-        tshark(),
-        "-n",
-        "-r",
-        str(capture),
-        "-T",
-        "fields",
-        "-e",
-        "tcp.stream",
-        "-e",
-        "tcp.analysis.retransmission",
-    ]
+    fields = "-T fields -e tcp.stream -e tcp.analysis.retransmission"
+    words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:  # on stderr it also warns, as of running as root
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]

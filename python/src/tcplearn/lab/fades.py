@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -14,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from tcplearn.scenario.check import Table
+from .arm import Arm
+from .workload import Figures, Left, Lines, Setup, Workload
 
 #: In an algorithm's folder: the time of each beginning and end, in us, by the clock of its requests.
 TIMES = "fades"
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 Ms = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
-class Fades(Table):
+class Fades(Workload):
     """So many, forward only, of lengths whose logarithms are drawn evenly; before each, from the transfer's
     start or the end of the one before, half to one and a half of `apart_ms`."""
 
@@ -53,26 +53,26 @@ class Fades(Table):
             out.append((begins, now_ms))
         return out
 
+    def starts(self, setup: Setup) -> Lines:
+        _, fading, clear = setup.fading
+        yield "cat >/tmp/fades <<END"
+        for begins, ends in self.drawn(setup.seed):
+            yield f"{begins} {fading}"
+            yield f"{ends} {clear}"
+        yield "END"
 
-def written(fades: Fades, seed: int, fading: str, clear: str) -> Iterator[str]:
-    """Lines of the guest's script, once; `fading`, `clear`: what tc takes."""
-    yield "cat >/tmp/fades <<END"
-    for begins, ends in fades.drawn(seed):
-        yield f"{begins} {fading}"
-        yield f"{ends} {clear}"
-    yield "END"
+    def before(self, setup: Setup, arm: Arm) -> Lines:
+        ns, _, _ = setup.fading
+        yield f"mkdir -p /out/{arm.folder}"
+        pace = f"in_ns {ns} /scenario/transfer pace 0 /tmp/fades /out/{arm.folder}/{TIMES}"
+        yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
 
+    def after(self, setup: Setup, arm: Arm) -> Lines:
+        """Waits for those that a short transfer has not seen go by."""
+        yield "wait $fades"
 
-def start(folder: str, ns: str) -> Iterator[str]:
-    """Before a transfer."""
-    yield f"mkdir -p /out/{folder}"
-    pace = f"in_ns {ns} /scenario/transfer pace 0 /tmp/fades /out/{folder}/{TIMES}"
-    yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
-
-
-def end() -> str:
-    """After it; those that a short transfer has not seen go by."""
-    return "wait $fades"
+    def figures(self, left: Left) -> Figures:
+        yield from figures(left.folder)
 
 
 def overruns(folder: Path) -> Floats:
@@ -90,7 +90,7 @@ def overruns(folder: Path) -> Floats:
     return np.array(out, float).reshape(-1, 3)
 
 
-def figures(folder: Path) -> Iterator[tuple[str, float]]:
+def figures(folder: Path) -> Figures:
     past = overruns(folder)[:, 2]
     yield "fades", float(len(past))
     if len(past):

@@ -122,7 +122,7 @@ def boot(document: Json) -> bytes:
         for end, settings in document["settings"].items():
             value = " ".join(f"{byte:#04x}" for byte in bytes.fromhex(settings))
             (folder / f"{end}.settings").write_text(value)
-        files = [GUEST, *folder.iterdir()]
+        files = [*folder.iterdir()]
         machine.run(ready, document["script"], out, seed=document["seed"], limit_s=LIMIT_S, files=files)
         handshake_waits.reduce(out)
         return packed(out)

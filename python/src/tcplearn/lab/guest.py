@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tcplearn.scenario import link_trace
 
-from . import beside, downloads, fades, handshakes, late_acks, queue_drops, visits
-from .scenario import NO_ESTIMATOR, STOCK, Direction, Scenario, Traffic
+from . import beside, handshakes
+from .arm import LINEAR, NO_ESTIMATOR, NO_RACK, STOCK, Arm
+from .scenario import Direction, Scenario, Traffic
+from .workload import Setup
 
 #: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
 ORDERLY = "rate 10gbit"
@@ -18,49 +19,10 @@ KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_v
 #: In the image too; loaded where a scenario names their congestion control.
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
 
-
-#: Of `algorithms.settings`: RACK and tail loss probes off.
-NO_RACK, LINEAR = "no-rack", "linear"
-
 #: Around a hop, in a packet's order.
 PLACES = ("before-queue", "after-queue", "after-delay")
 #: Where packets are dropped, or go another way, for what they are.
 NFT_MODULES = ("nf_tables", "nft_limit")
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One algorithm of a scenario."""
-
-    congestion: str
-    estimator: str
-    tlp: bool
-    loss: str = ""  # a classifier of losses; then the timer is the kernel's
-    startup: str = STOCK
-    at: downloads.End = "sender"
-    resend: str = ""  # a resend policy, in place of the estimator's RTO
-    rto_min_ms: int = 0  # of the route; 0: as shipped
-    setting: str = ""  # of the kernel
-
-    @property
-    def name(self) -> str:
-        name = f"{self.congestion}+{self.loss or self.resend or self.estimator}"
-        name += f"+{self.estimator}" if self.resend and self.estimator != STOCK else ""
-        name += f"+{self.setting}" if self.setting else ""
-        name += f"+{self.at}" if self.at != downloads.SENDER else ""
-        name += f"+rto_min-{self.rto_min_ms}ms" if self.rto_min_ms else ""
-        return name if self.startup == STOCK else f"{name}+{self.startup}"
-
-    @property
-    def folder(self) -> str:
-        plain = self.name.replace("/", "--").replace(":", "-").replace(",", "-").replace("=", "-")
-        return f"{plain}+tlp-{'on' if self.tlp else 'off'}"
-
-    @property
-    def kernel_name(self) -> str:
-        """The sender's."""
-        plain = self.estimator == NO_ESTIMATOR or self.at != downloads.SENDER
-        return self.congestion if plain else f"tl-{self.congestion}"
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
@@ -119,34 +81,9 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     if shell:
         lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
-    by: str = scenario.transfer.by
-    if pages := scenario.transfer.pages:
-        by = "pages"
-        lines += handshakes.start(scenario.handshakes, pages, scenario.runs.seed + run)
-    elif by != "send":
-        if scenario.transfer.visits:
-            lines += visits.start(scenario.transfer.visits, scenario.runs.seed + run)
-        lines.append(f"start_{by} {scenario.transfer.bytes}")
-        by = f"{by}_visits" if scenario.transfer.visits else by
-    if scenario.transfer.is_download:
-        of = scenario.transfer
-        kinds = scenario.algorithms.congestion
-        lines += downloads.start(kinds, of.pings, f"c{last}", captured=of.captured, near=_address(1))
-    if repeat := scenario.transfer.repeat:
-        by = "bursts"
-        lines.append(f"bursts='{repeat.count} {repeat.every_ms} {','.join(map(str, repeat.pauses_ms))}'")
-    if requests := scenario.transfer.requests:
-        by = "requests"
-        after_ms = requests.answer_after_ms
-        lines.append(f"in_ns c{last} /scenario/transfer answer 5002 {scenario.transfer.bytes} {after_ms} &")
-        # the same pauses under every algorithm of a run
-        seed = scenario.runs.seed + run
-        lines.append(f"requests='{requests.count} {requests.think_ms} {seed} {requests.kind}'")
-        if requests.acks_late_ms:
-            lines += late_acks.script(f"c{last - 1}", f"c{last}", 5002, requests.acks_late_ms)
-        if not requests.timestamps:
-            lines.append("in_ns c0 sysctl -qw net.ipv4.tcp_timestamps=0")
-    lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario), *_fades(scenario, run)]
+    setup, load, loads = _setup(scenario, run), scenario.transfer.workload, scenario.workloads
+    lines += [line for one in loads for line in one.starts(setup)]
+    lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
     for arm in arms(scenario, run):
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
@@ -158,31 +95,26 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
-            if requests and requests.inherit:  # each write forgets what was learned under the arm before
+            if load.inherits:  # each write forgets what was learned under the arm before
                 lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
-        lines += _counters(scenario, arm.folder, "before")
+        lines += beside.counters(scenario, arm.folder, "before")
         if scenario.algorithms.startups != [STOCK]:
             lines.append(f"startup {shlex.quote(arm.startup)}")
-        if scenario.handshakes and not pages:
+        if scenario.handshakes and not scenario.transfer.pages:
             lines.append(
                 f"python3 /scenario/handshakes.py {handshakes.ROUTER} {scenario.handshakes.dropped()}"
             )
-        if scenario.transfer.is_download:
-            lines.append(downloads.settings(arm.at, arm.congestion, f"c{last}"))
-        if scenario.fades:
-            lines += fades.start(arm.folder, _fading(scenario)[0])
+        lines += [line for one in loads for line in one.before(setup, arm)]
+        function = load.function.format(by=setup.by)
         lines.append(
             f"transfer {arm.folder} {arm.kernel_name} {shlex.quote(arm.estimator)} {3 if arm.tlp else 0} "
             f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
-            + (f" send_{by}" if by != "send" else "")
+            + (f" send_{function}" if function != "send" else "")
         )
-        if scenario.fades:
-            lines.append(fades.end())
-        lines += _counters(scenario, arm.folder, "after")
-        if places := scenario.transfer.places:
-            lines += downloads.ping(places, arm.folder, [("c2", "r2"), ("c2", "l1")], f"c{last}")
+        lines += [line for one in reversed(loads) for line in one.after(setup, arm)]
+        lines += beside.counters(scenario, arm.folder, "after")
     lines += [
         f"in_ns c{_gateway(i)} tc -s qdisc show dev r{_gateway(i)} >/out/queue-{hop.name}"
         for i, hop in enumerate(scenario.hop)
@@ -191,10 +123,16 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     return "\n".join(lines) + "\n"
 
 
-def _counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
-    yield from beside.counters(scenario, folder, when)
-    if scenario.transfer.requests and scenario.transfer.requests.on == "many":
-        yield from queue_drops.counters(folder, when)
+def _setup(scenario: Scenario, run: int) -> Setup:
+    return Setup(
+        by=scenario.transfer.by,
+        bytes=scenario.transfer.bytes,
+        seed=scenario.runs.seed + run,
+        last=_gateway(len(scenario.hop)),
+        congestion=list(scenario.algorithms.congestion),
+        handshakes=scenario.handshakes,
+        fading=_fading(scenario) if scenario.fades else ("", "", ""),
+    )
 
 
 def _more_modules(scenario: Scenario) -> Iterator[str]:
@@ -271,12 +209,6 @@ def _fading(scenario: Scenario) -> tuple[str, str, str]:
     # tc runs in the namespace already
     in_tc = [f"qdisc change dev r{middle} {line.split(' ', 3)[3]}" for line in (fading, clear)]
     return f"c{middle}", in_tc[0], in_tc[1]
-
-
-def _fades(scenario: Scenario, run: int) -> Iterator[str]:
-    if scenario.fades:
-        _, fading, clear = _fading(scenario)
-        yield from fades.written(scenario.fades, scenario.runs.seed + run, fading, clear)
 
 
 def _change(command: str) -> str:

@@ -18,7 +18,7 @@ from tcplearn.traces import TraceError, tlog, tlog_records
 from tcplearn.traces.base import TraceFile
 
 from . import counted_ticks
-from .scenario import STOCK
+from .arm import STOCK
 
 Figures = Iterator[tuple[str, float]]
 Floats = npt.NDArray[np.float64]

@@ -25,8 +25,6 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-_PROGRAMS = ("programs.sh", "summary.py", "handshakes.py", "pages.py", "echo.py")
-PROGRAM_FILES = tuple(LAB / "guest" / name for name in _PROGRAMS)
 #: In the image; no scenario loads those that it does not name itself.
 IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
@@ -51,6 +49,12 @@ class Machine:
     kernel: str
     programs: Path | None = None  # the second archive
     versions: dict[str, str] = field(default_factory=dict)  # of its packages
+
+
+def guest_files(programs: bool) -> list[Path]:
+    """Returns the guest's shell functions, and where it has `programs` those in Python that they run."""
+    endings = (".sh", ".py") if programs else (".sh",)
+    return [path for path in sorted((LAB / "guest").iterdir()) if path.suffix in endings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
         version.encode(),
         *(path.read_bytes() for path in (image / "versions", LAB / "vm.sh", LAB / "guest-init")),
         *((built / name).read_bytes() for name in BUILT),
-        (LAB / "guest" / "lib.sh").read_bytes(),
+        *map(Path.read_bytes, guest_files(False)),
     )
     machine = Machine(image, built, fingerprint, package.removeprefix("linux-image-"))
     if more is None:
@@ -103,7 +107,7 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
         machine,
         programs=more / "programs.cpio",
         versions=dict(line.split(" ", 1) for line in versions.splitlines()),
-        fingerprint=_hash(fingerprint.encode(), versions.encode(), *(p.read_bytes() for p in PROGRAM_FILES)),
+        fingerprint=_hash(fingerprint.encode(), versions.encode(), *map(Path.read_bytes, guest_files(True))),
     )
 
 
@@ -165,7 +169,7 @@ def _programs(folder: Path, image: Path) -> Path:
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
     sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh")]
-    sources += [LAB / "guest" / name for name in ("transfer.c", "transfer.h", "requests.c", "syns.c")]
+    sources += (LAB / "guest").glob("*.[ch]")
     sources.append(image / "versions")
     parts = [
         part
@@ -197,8 +201,7 @@ def _step(command: Sequence[str | Path], **environment: str) -> None:
 @contextlib.contextmanager
 def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iterator[str]:
     with temporary.folder() as folder:
-        ours = (LAB / "guest" / "lib.sh", *(PROGRAM_FILES if machine.programs else ()))
-        for path in (*ours, *(machine.built / n for n in BUILT), *files):
+        for path in (*guest_files(machine.programs is not None), *(machine.built / n for n in BUILT), *files):
             shutil.copyfile(path, folder / path.name)
         (folder / "run").write_text(script)
         yield str(folder)

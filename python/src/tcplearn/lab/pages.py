@@ -1,20 +1,80 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The pages that curl fetched (`[transfer.pages]`): their times, and what their connections began with."""
+"""Pages that curl fetches (`[transfer.pages]`): their times, and what their connections began with."""
 
 from __future__ import annotations
 
+import random
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from tcplearn.errors import FailedError
+from tcplearn.output.runs_table import Shown
 
 from . import kernel_log
+from .handshakes import Handshakes
+from .workload import Figures, Flow, Lines, Setup, Workload
 
-Figures = Iterator[tuple[str, float]]
+#: Flow of the rows of pages of one size.
+PAGE = "page"
+#: Ports that curl connects from, one a page: below those that the kernel hands out.
+FIRST_PORT, LAST_PORT = 10_000, 32_000
+
+COLUMNS = (
+    Shown("page_mean_ms", "whole page", 0, keep=94),
+    Shown("page_after_handshake_mean_ms", "after handshake", 0, keep=93),
+    Shown("initial_window_mean_segments", "IW", 1, keep=92),
+)
+
+PageBytes = Annotated[int, Field(ge=1, le=10**8)]
+
+
+class Pages(Workload):
+    """Files that curl fetches from nginx, a connection each, one after the other."""
+
+    programs: ClassVar[tuple[str, ...]] = ("nginx",)
+    function: ClassVar[str] = "pages"
+    sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]
+    count: Annotated[int, Field(ge=1, le=10_000)] = 200  # of each size
+
+    @property
+    def one_connection(self) -> bool:
+        return False
+
+    @property
+    def with_nft(self) -> bool:
+        return True
+
+    @property
+    def most_arms(self) -> int:
+        """Returns how many algorithms have ports of their own."""
+        return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
+
+    def starts(self, setup: Setup) -> Lines:
+        lost = lost_pages(setup.handshakes, self, setup.seed)
+        yield f"echo '{' '.join(map(str, lost))}' >/tmp/lost"
+        dropped = setup.handshakes.dropped() if setup.handshakes else "syn-ack 1 1"
+        sizes = ",".join(map(str, self.sizes))
+        yield f"pages_count={self.count} pages_sizes={sizes} pages_dropped='{dropped}'"
+        yield f"start_pages {' '.join(map(str, self.sizes))}"
+
+    def flows(self, folder: Path) -> Iterator[Flow]:
+        fetched = read(folder)
+        for size in dict.fromkeys(p.size_bytes for p in fetched):
+            yield PAGE, {"bytes": size}, dict(figures([p for p in fetched if p.size_bytes == size]))
+
+
+def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
+    """Numbers of the pages that lose, the same for every size and algorithm of a run."""
+    if handshakes is None:
+        return []
+    count = max(1, round(pages.count * handshakes.percent / 100))
+    return sorted(random.Random(f"handshakes/{seed}").sample(range(pages.count), count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,115 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Figures of requests on a kept connection (`[transfer.requests]`), and of the policy that timed them."""
+"""Requests and their answers (`[transfer.requests]`), and figures of the policy that timed them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
+from tcplearn.output.runs_table import Shown
 from tcplearn.traces import tlog_resends
 
-from . import kernel_log
+from . import kernel_log, queue_drops
+from .arm import Arm
+from .workload import Figures, Left, Lines, Setup, Workload
 
 #: Of the slowest: one in so many.
 SLOWEST = 50
+PORT = 5002
+#: IPv4 and TCP headers of an ACK that has nothing else, without and with timestamps.
+LENGTHS = (40, 52)
+_ROUTER, _RECEIVER = "10.2.0.1", "10.2.0.2"
 
-Figures = Iterator[tuple[str, float]]
+COLUMNS = (
+    Shown("median_response_ms", "median", 1, keep=91),
+    Shown("p99_response_ms", "p99", 1, keep=97),
+    Shown("p999_response_ms", "p99.9", 1, keep=96),
+    Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
+    Shown("needless_resends_permille", "needless in 1,000", 1, keep=93),
+    Shown("resend_differences", "answers that differ", 0, keep=50),
+)
+
+
+class Requests(Workload):
+    """Requests of the transfer's bytes, each answered by one byte; between them half to one and a half of
+    `think_ms`: on one connection, one at a time (kept) or without waiting (stream), or a connection each
+    (fresh); `objects` of them at a time (page); or kept on each of `at_once` connections (many)."""
+
+    function: ClassVar[str] = "requests"
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
+    think_ms: Annotated[int, Field(ge=1, le=60_000)] = 100
+    on: Literal["kept", "stream", "fresh", "page", "many"] = "kept"
+    objects: Annotated[int, Field(ge=1, le=1000)] = 30
+    at_once: Annotated[int, Field(ge=1, le=1000)] = 50
+    answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's, on average
+    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # its ACKs without data; the kernel's 40 beside
+    timestamps: bool = True
+    inherit: bool = False  # a resend policy begins with what it learned on the connection before
+
+    @property
+    def kind(self) -> str:
+        """As the guest's program takes it."""
+        number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
+        return self.on + number.get(self.on, "")
+
+    @property
+    def one_connection(self) -> bool:
+        return self.on not in ("fresh", "many")
+
+    @property
+    def with_nft(self) -> bool:
+        return self.acks_late_ms > 0
+
+    @property
+    def inherits(self) -> bool:
+        return self.inherit
+
+    def starts(self, setup: Setup) -> Lines:
+        answer = f"answer {PORT} {setup.bytes} {self.answer_after_ms}"
+        yield f"in_ns {setup.receiver} /scenario/transfer {answer} &"
+        yield f"requests='{self.count} {self.think_ms} {setup.seed} {self.kind}'"
+        if self.acks_late_ms:
+            yield from _late_acks(f"c{setup.last - 1}", setup.receiver, self.acks_late_ms)
+        if not self.timestamps:
+            yield "in_ns c0 sysctl -qw net.ipv4.tcp_timestamps=0"
+
+    def before(self, setup: Setup, arm: Arm) -> Lines:
+        if self.on == "many":
+            yield from queue_drops.counters(arm.folder, "before")
+
+    def after(self, setup: Setup, arm: Arm) -> Lines:
+        if self.on == "many":
+            yield from queue_drops.counters(arm.folder, "after")
+
+    def figures(self, left: Left) -> Figures:
+        yield from figures(left.folder, left.nstat, left.data_segments)
+        if self.on == "many":
+            yield from queue_drops.figures(left.folder)
+
+
+def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
+    """Yields lines that send the receiver's ACKs without data to the router over a link of their own, with
+    this delay; ACKs on data, and those of data out of order, go over the usual one."""
+    yield f"link {router} late {_ROUTER} {receiver} late {_RECEIVER}"
+    yield f"qdisc {receiver} late root netem limit 10000 delay {by_ms}ms"
+    yield f"in_ns {receiver} ip rule add fwmark 1 table 100"
+    yield f"in_ns {receiver} ip route add default via {_ROUTER} dev late table 100"
+    yield f"in_ns {receiver} nft -f - <<END"
+    yield "table ip late {"
+    yield "  chain acks {"
+    yield "    type route hook output priority 0"
+    yield from (
+        f"    tcp sport {PORT} tcp flags & (fin|syn|rst|psh|ack) == ack ip length {length} meta mark set 1"
+        for length in LENGTHS
+    )
+    yield "  }"
+    yield "}"
+    yield "END"
 
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,13 @@ from tcplearn.jobs.job import NOT_AS_WRITTEN
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 
-from . import beside, bursts, downloads, fades, kernel_log, loss_figures, pages, queue_drops, requests
-from .guest import Arm, arms
+from . import beside, kernel_log, loss_figures, requests
+from .arm import NO_ESTIMATOR, SENDER, Arm
+from .guest import arms
 from .kept import made_by
 from .machine import Machine
-from .scenario import NO_ESTIMATOR, Scenario
+from .scenario import Scenario
+from .workload import Figures, Left
 
 #: Whose versions matter, by the transfer's program.
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -28,13 +29,10 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "echo": (),
 }
 
-#: A run has one flow to measure under each algorithm.
+#: A run has one flow to measure under each algorithm, and those that a workload adds.
 TRANSFER = "transfer"
-#: Or pages, those of a size together.
-PAGE = "page"
 
 Json = dict[str, Any]
-Figures = Iterator[tuple[str, float]]
 
 
 def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
@@ -57,27 +55,15 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
         folder = out / arm.folder
         try:
             found += tidy(head, dict(_figures(scenario, arm, folder)))
-            if scenario.transfer.places:
-                found += _ping_rows(head, folder)
-            if scenario.transfer.pages:
-                found += _page_rows(head, pages.read(folder))
+            for flow, parameters, figures in scenario.transfer.workload.flows(folder):
+                of = replace(head, flow=flow, parameters={**head.parameters, **parameters})
+                found += tidy(of, figures)
         except (OSError, EOFError, zlib.error, ArithmeticError, FailedError, *NOT_AS_WRITTEN) as error:
             why = f"no {error}" if isinstance(error, LookupError) else str(error)
             raise FailedError(
                 f"{folder}: what the guest left cannot be read: {why}; --fresh runs it again"
             ) from error
     return found
-
-
-def _page_rows(head: Head, fetched: Sequence[pages.Page]) -> Iterator[Json]:
-    for size in dict.fromkeys(p.size_bytes for p in fetched):
-        of = replace(head, flow=PAGE, parameters={**head.parameters, "bytes": size})
-        yield from tidy(of, dict(pages.figures([p for p in fetched if p.size_bytes == size])))
-
-
-def _ping_rows(head: Head, folder: Path) -> Iterator[Json]:
-    for site, figures in downloads.read_pings(folder):
-        yield from tidy(replace(head, flow=site), figures)
 
 
 def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
@@ -96,34 +82,25 @@ def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
 
 def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     by = scenario.transfer.by
-    info = read_info(folder)
+    left = _left(folder)
+    info, nstat = left.info, left.nstat
     yield "duration_s", info["elapsed_us"] / 1e6
-    yield from bursts.figures(info)
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
     yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
-    nstat = kernel_counts(folder)
     # curl does not see the sender's socket: the namespace's counters, of which it is the only user
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
-    if scenario.transfer.requests:
-        yield from requests.figures(folder, nstat, data_segments(folder))
-        if scenario.fades:
-            yield from fades.figures(folder)
-        if scenario.transfer.requests.on == "many":
-            yield from queue_drops.figures(folder)
-    if scenario.transfer.visits:
-        yield from requests.figures(folder, nstat, data_segments(folder))
+    for load in scenario.workloads:
+        yield from load.figures(left)
     module = _difference(_pairs(folder / "before.module"), _pairs(folder / "after.module"))
-    if scenario.transfer.captured:
-        yield from _pairs(folder / downloads.COUNTED).items()
-    if arm.estimator != NO_ESTIMATOR and scenario.one_connection and arm.at == downloads.SENDER:
+    if arm.estimator != NO_ESTIMATOR and scenario.transfer.workload.one_connection and arm.at == SENDER:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
-        of = scenario.transfer.requests
-        yield from requests.policy_figures(folder, arm.resend, module, inherited=bool(of and of.inherit))
+        inherited = scenario.transfer.workload.inherits
+        yield from requests.policy_figures(folder, arm.resend, module, inherited=inherited)
     if scenario.truth or arm.loss:
         yield from loss_figures.figures(folder, arm.loss, module)
     yield from ((f"module.{name}", value) for name, value in module.items())
@@ -137,12 +114,12 @@ def kernel_counts(folder: Path) -> dict[str, float]:
 
 
 def data_segments(folder: Path) -> float:
-    """Sent by the lab's own program, or by another that is the namespace's only one."""
-    of = read_info(folder)
-    if "data_segs_out" in of:
-        return of["data_segs_out"]
-    nstat = kernel_counts(folder)
-    return nstat[beside.SENT] + nstat["TcpRetransSegs"]
+    """Sent in one transfer."""
+    return _left(folder).data_segments
+
+
+def _left(folder: Path) -> Left:
+    return Left(folder, read_info(folder), kernel_counts(folder))
 
 
 def _of_module(counts: dict[str, float]) -> Figures:

@@ -14,16 +14,22 @@ from tcplearn.errors import UserError
 from tcplearn.scenario import check, link_trace, tree
 from tcplearn.scenario.check import Table
 
-from .downloads import End, Pings, Places
+from .arm import NO_ESTIMATOR as NO_ESTIMATOR
+from .arm import STOCK as STOCK
+from .arm import End
+from .bursts import Repeat
+from .downloads import Downloads
 from .fades import Fades
-from .handshakes import Handshakes, Pages, most_arms
+from .handshakes import Handshakes
+from .pages import Pages
+from .requests import Requests
 from .visits import Visits
+from .workload import Workload
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
 MOST_BYTES = 10**10
-NO_ESTIMATOR, STOCK = "none", "stock"
 #: Lines of kernels that the module is tested on, and what image.sh calls them.
 KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}
 
@@ -146,70 +152,31 @@ class Change(Table):
     back: Direction | None = None
 
 
-class Repeat(Table):
-    """The transfer again and again on one connection, each timed: in a rhythm, then after pauses."""
-
-    count: Annotated[int, Field(ge=1, le=100_000)] = 40
-    every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from a burst's start to the next one's
-    pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
-
-
-class Requests(Table):
-    """Requests of the transfer's bytes, each answered by one byte; between them half to one and a half of
-    `think_ms`: on one connection, one at a time (kept) or without waiting (stream), or a connection each
-    (fresh); `objects` of them at a time (page); or kept on each of `at_once` connections (many)."""
-
-    count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
-    think_ms: Annotated[int, Field(ge=1, le=60_000)] = 100
-    on: Literal["kept", "stream", "fresh", "page", "many"] = "kept"
-    objects: Annotated[int, Field(ge=1, le=1000)] = 30
-    at_once: Annotated[int, Field(ge=1, le=1000)] = 50
-    answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's, on average
-    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # its ACKs without data; the kernel's 40 beside
-    timestamps: bool = True
-    inherit: bool = False  # a resend policy begins with what it learned on the connection before
+class Transfer(Downloads):
+    bytes: Bytes = 16_000_000
+    by: Literal["send", "nginx", "iperf3", "echo"] = "send"  # the lab's own program, nginx to curl, iperf3
+    #: One of these in place of one file.
+    repeat: Repeat | None = None
+    requests: Requests | None = None
+    visits: Visits | None = None
+    pages: Pages | None = None
 
     @property
-    def kind(self) -> str:
-        """As the guest's program takes it."""
-        number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
-        return self.on + number.get(self.on, "")
-
-
-WITH_VISITS = ("nginx", "echo")
-
-
-class Transfer(Table):
-    bytes: Bytes = 16_000_000
-    repeat: Repeat | None = None  # by `send` only
-    requests: Requests | None = None  # by `send` only
-    by: Literal["send", "nginx", "iperf3", "echo"] = "send"  # the lab's own program, nginx to curl, iperf3
-    visits: Visits | None = None  # by nginx or echo, in place of one file
-    pages: Pages | None = None  # by nginx, in place of one file
-    pings: Pings | None = None  # by nginx, beside each
-    places: Places | None = None  # by nginx, after each
-    captured: bool = False  # by nginx: its resends counted by tshark, at both ends
+    def workload(self) -> Workload:
+        """Returns the table that says what is transferred."""
+        return self.repeat or self.requests or self.visits or self.pages or self
 
     @model_validator(mode="after")
-    def _repeats(self) -> Self:
-        for name in ("repeat", "requests"):
-            if getattr(self, name) and self.by != "send":
-                raise ValueError(f"{name} is for the lab's own program; {self.by} transfers once")
-        if self.repeat and self.requests:
-            raise ValueError("repeat and requests are two ways to use a connection; give one")
-        if self.pages and self.by != "nginx":
-            raise ValueError(f'pages are what nginx serves: by = "nginx", not {self.by}')
-        if self.by == "echo" and not self.visits:
-            raise ValueError("echo needs visits: it does nothing else")
-        if self.visits and (self.by not in WITH_VISITS or self.pages):
-            raise ValueError(f"visits are by {' or '.join(WITH_VISITS)}, without pages")
-        if self.is_download and (self.by != "nginx" or self.pages or self.visits):
-            raise ValueError('pings, places and captured are of one file: by = "nginx", without pages')
+    def _one_workload(self) -> Self:
+        given = [name for name in ("repeat", "requests", "visits", "pages") if getattr(self, name)]
+        given += [name for name in ("pings", "places", "captured") if getattr(self, name)][:1]
+        if len(given) > 1:
+            raise ValueError(f"{given[0]} and {given[1]} are two ways to use a connection; give one")
+        programs = ("nginx",) if self.is_download else self.workload.programs
+        if self.by not in programs:
+            what = given[0] if given else "one file"
+            raise ValueError(f"{what}: by {' or '.join(programs)}, not {self.by}")
         return self
-
-    @property
-    def is_download(self) -> bool:
-        return self.pings is not None or self.places is not None or self.captured
 
 
 Setting = Literal["linear", "no-rack"]
@@ -282,17 +249,13 @@ class Scenario(Table):
         return self.programs or self.with_nft or self.transfer.by != "send"
 
     @property
-    def with_nft(self) -> bool:
-        """Packets are dropped, or go another way, for what they are."""
-        requests = self.transfer.requests
-        late = requests is not None and requests.acks_late_ms > 0
-        return late or self.handshakes is not None or self.transfer.pages is not None
+    def workloads(self) -> list[Workload]:
+        return [self.transfer.workload, *([self.fades] if self.fades else [])]
 
     @property
-    def one_connection(self) -> bool:
-        """What the module's log is of, under each algorithm."""
-        t = self.transfer
-        return not (t.pages or t.visits or (t.requests and t.requests.on in ("fresh", "many")))
+    def with_nft(self) -> bool:
+        """Packets are dropped, or go another way, for what they are."""
+        return self.handshakes is not None or self.transfer.workload.with_nft
 
     @model_validator(mode="after")
     def _handshakes(self) -> Self:
@@ -300,10 +263,8 @@ class Scenario(Table):
         if self.handshakes and self.handshakes.percent < 100 and pages is None:
             raise ValueError("handshakes.percent chooses among pages (transfer.pages); give 100, or pages")
         arms = len(a.congestion) * len(a.estimators) * len(a.tlp) * len(a.startups)
-        if pages and arms > most_arms(pages):
-            raise ValueError(
-                f"{arms} algorithms need more ports than there are; {most_arms(pages)} have room"
-            )
+        if pages and arms > pages.most_arms:
+            raise ValueError(f"{arms} algorithms need more ports than there are; {pages.most_arms} have room")
         return self
 
     @model_validator(mode="after")

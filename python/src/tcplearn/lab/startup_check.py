@@ -9,7 +9,7 @@ from typing import Any
 
 from tcplearn import _native
 
-from .scenario import STOCK
+from .arm import STOCK
 
 Json = dict[str, Any]
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tcplearn.output.runs_table import Shown
 
+from . import pages, requests
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -23,15 +25,8 @@ COLUMNS = (
     Shown("nstat.TcpExtTCPTimeouts", "timeouts", 1, keep=90),
     Shown("retransmitted_packets", "resent", 1, keep=70),
     Shown("goodput_mbps", "goodput", 2, keep=75),
-    Shown("median_response_ms", "median", 1, keep=91),
-    Shown("p99_response_ms", "p99", 1, keep=97),
-    Shown("p999_response_ms", "p99.9", 1, keep=96),
-    Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
-    Shown("needless_resends_permille", "needless in 1,000", 1, keep=93),
-    Shown("resend_differences", "answers that differ", 0, keep=50),
-    Shown("page_mean_ms", "whole page", 0, keep=94),
-    Shown("page_after_handshake_mean_ms", "after handshake", 0, keep=93),
-    Shown("initial_window_mean_segments", "IW", 1, keep=92),
+    *requests.COLUMNS,
+    *pages.COLUMNS,
     Shown("mean_rtt_ms", "mean RTT", 1, keep=60),
     Shown("mean_cwnd_segments", "mean cwnd", 1, keep=30),
 )

@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from tcplearn.scenario.check import Table
+from . import requests
+from .workload import Figures, Left, Lines, Setup, Workload
 
 
-class Visits(Table):
+class Visits(Workload):
     """So many of the transfer's bytes: by nginx, to a curl that keeps its connection or opens one for each,
     so many a minute; by echo, typed and echoed on one connection, on average so many a minute."""
 
+    programs: ClassVar[tuple[str, ...]] = ("nginx", "echo")
+    function: ClassVar[str] = "{by}_visits"
     count: Annotated[int, Field(ge=1, le=900)] = 300  # nginx closes a connection after a thousand
     a_minute: Annotated[int, Field(ge=1, le=60_000)] = 300
     on: Literal["kept", "fresh"] = "kept"
 
+    @property
+    def one_connection(self) -> bool:
+        return False
 
-def start(visits: Visits, seed: int) -> Iterator[str]:
-    """Before the program starts."""
-    yield f"visits='{visits.count} {visits.a_minute} {seed} {visits.on}' nginx_kept=65"
+    def starts(self, setup: Setup) -> Lines:
+        yield f"visits='{self.count} {self.a_minute} {setup.seed} {self.on}' nginx_kept=65"
+        yield from super().starts(setup)
+
+    def figures(self, left: Left) -> Figures:
+        yield from requests.figures(left.folder, left.nstat, left.data_segments)

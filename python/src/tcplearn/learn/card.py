@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from tcplearn import losses
-from tcplearn.learn import scores, slices
+from tcplearn import losses, provenance
+from tcplearn.learn import model as models
+from tcplearn.learn import pictures, scores, slices
 from tcplearn.learn.dataset import Dataset
+from tcplearn.learn.train import Result
 from tcplearn.learn.trials import Outcome
+from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
-
-if TYPE_CHECKING:
-    from tcplearn.learn.train import Result
 
 #: The best so many single features are shown.
 SINGLES = 5
@@ -187,3 +188,19 @@ def _resampled(result: Result) -> Iterator[str]:
         ],
         [True, False, False],
     )
+
+
+def write(result: Result, folder: Path, command: str) -> list[Path]:
+    """The model, its card and its pictures."""
+    make_directory(folder)
+    stem = f"loss_{result.options.name}"
+    about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}
+    model = replace(result.model, about={**about, "scenarios": result.data.count})
+    written = pictures.write(result.outcomes[0], result.falls, stem, folder)
+    for path, content in (
+        (folder / f"{stem}.json", models.text(model)),
+        (folder / f"{stem}.md", markdown(result.data, result, command, stem)),
+    ):
+        write_atomically(path, content)
+        written.append(path)
+    return written

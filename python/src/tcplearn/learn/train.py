@@ -7,15 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tcplearn import provenance
 from tcplearn.errors import UserError, did_you_mean, printable
-from tcplearn.learn import card, dataset, perceptron, pictures, trials
-from tcplearn.learn import model as models
+from tcplearn.learn import dataset, perceptron, trials
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
-from tcplearn.output.files import make_directory, write_atomically
 
 #: Of the scenarios in training, to show what more data give.
 SHARES = (0.25, 0.5)
@@ -137,19 +134,3 @@ class _Steps:
         if self.say:
             self.say(self.done / self.count, what)
         self.done += 1
-
-
-def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """The model, its card and its pictures."""
-    make_directory(folder)
-    stem = f"loss_{result.options.name}"
-    about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}
-    model = replace(result.model, about={**about, "scenarios": result.data.count})
-    written = pictures.write(result.outcomes[0], result.falls, stem, folder)
-    for path, text in (
-        (folder / f"{stem}.json", models.text(model)),
-        (folder / f"{stem}.md", card.markdown(result.data, result, command, stem)),
-    ):
-        write_atomically(path, text)
-        written.append(path)
-    return written

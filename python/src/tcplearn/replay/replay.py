@@ -23,7 +23,8 @@ from tcplearn.replay import bootstrap, copies, row_values, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
 from tcplearn.replay.names import Names
-from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Series
+from tcplearn.replay.row import Row
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
 #: How many flows get pictures: those with most samples.

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a replay gives: rows for machines, series and distributions for pictures."""
+"""What a replay gives: rows for machines, series and distributions for pictures, and its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tcplearn import metrics
-from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
-
-if TYPE_CHECKING:
-    from tcplearn.replay.verdict import Verdict
+from tcplearn.output.rows import Record
+from tcplearn.replay import verdict
+from tcplearn.replay.row import Row, tidied
+from tcplearn.replay.verdict import Verdict
 
 Floats = NDArray[np.float64]
 
@@ -24,45 +22,6 @@ TOO_SHORT = 30
 MISSES_LEAST = 20
 #: Achieved miss rate to the target: within these is called kept.
 KEPT = (0.7, 1.3)
-
-
-#: What a row says, its metrics apart.
-IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
-#: The metrics of a row, in their order.
-KEYS = metrics.of_replay()
-_KNOWN = frozenset(KEYS)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One flow under one estimator: `row[key]` is a metric by its key of `metrics`, None where nothing was
-    measured."""
-
-    source: str
-    flow: str
-    estimator: str
-    arithmetic: str
-    samples: int
-    judged: bool
-    note: str
-    values: Mapping[str, float | None]
-
-    def __getitem__(self, key: str) -> float | None:
-        if key not in _KNOWN:
-            raise KeyError(key)
-        value: float | None = plain(self.values.get(key))
-        return value
-
-    def changed(self, values: Mapping[str, float | None]) -> Row:
-        return replace(self, values={**self.values, **values})
-
-    def measured(self) -> Record:
-        """Every metric."""
-        return {key: plain(self.values.get(key)) for key in KEYS}
-
-    def record(self) -> Record:
-        """All of it, wide."""
-        return {name: plain(getattr(self, name)) for name in IDENTITY} | self.measured()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +81,10 @@ class Replay:
         """A row for each metric of `rows`; the source of totals is that of all flows."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
-
-def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """A row for each metric of `rows`; `everything`: the source of totals."""
-    for row in rows:
-        made = {**made_by, "arithmetic": row.arithmetic}
-        source = everything if row.flow == TOTAL else row.source
-        head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
-        yield from tidy(head, {"samples": row.samples, "judged": row.judged} | row.measured())
+    def answer(self) -> Verdict | None:
+        """Returns the verdict; where none was given with the rows, one from them, without intervals."""
+        if self.verdict is not None:
+            return self.verdict
+        flows = {(row.source, row.flow) for row in self.rows}
+        rows = self.totals if self.totals else self.rows if len(flows) == 1 else []
+        return verdict.of(rows, len(flows), {})

@@ -9,7 +9,8 @@ from typing import Any
 
 from tcplearn import metrics
 from tcplearn.replay import bootstrap, verdict
-from tcplearn.replay.results import Floats, Row
+from tcplearn.replay.results import Floats
+from tcplearn.replay.row import Row
 
 BASELINE = "jacobson"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tcplearn.errors import printable
 from tcplearn.output.numbers import counted, milliseconds, percent
-from tcplearn.replay.results import Row
+from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, needless
 
 #: None in N samples still allows one in N/3, at 95 %; said where that is more than one in a thousand.

@@ -16,7 +16,8 @@ from tcplearn.output import numbers, table, terminal
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import sentences, verdict
-from tcplearn.replay.results import Replay, Row, Unlisted
+from tcplearn.replay.results import Replay, Unlisted
+from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import LINUX_RATIO
 
 #: Of more short flows than this only the number is shown.
@@ -275,7 +276,7 @@ def document(
     if together:
         groups.append(replay.totals)
     columns = measured(row for rows in groups for row in rows)
-    answer = verdict.of_replay(replay)
+    answer = replay.answer()
     columns = columns if everything else few(columns, requested=bool(answer and answer.requested))
     blocks = [block(rows, columns, rank) for rows in groups]
     kept, detailed = terminal.fitted(blocks, console)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.row import Row
 
 #: What people run, and what the standard says.
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
@@ -151,12 +151,3 @@ def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, In
         return None
     best = tuple(row.estimator for row in found.equal)
     return Alone(flow, found.samples, found.allowed, best, {r.estimator: needless(r) for r in order})
-
-
-def of_replay(replay: Replay) -> Verdict | None:
-    """Its own; of rows made by other means, without intervals."""
-    if replay.verdict is not None:
-        return replay.verdict
-    flows = {(row.source, row.flow) for row in replay.rows}
-    rows = replay.totals if replay.totals else replay.rows if len(flows) == 1 else []
-    return of(rows, len(flows), {})

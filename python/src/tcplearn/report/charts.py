@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from tcplearn.replay import verdict
-from tcplearn.replay.results import Row
+from tcplearn.replay.row import Row
 from tcplearn.report import data, labels
 from tcplearn.report.palette import SAMPLE, Look
 

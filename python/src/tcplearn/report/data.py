@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tcplearn.output.numbers import milliseconds
-from tcplearn.replay.results import Distribution, Floats, Replay, Row, Series
+from tcplearn.replay.results import Distribution, Floats, Replay, Series
+from tcplearn.replay.row import Row
 
 #: Bytes that all the series of a page may take, and what one value takes.
 PAGE_BYTES = 1_500_000

@@ -11,7 +11,8 @@ import altair as alt
 from tcplearn.errors import printable
 from tcplearn.output.numbers import hundredths
 from tcplearn.output.table import Cell, Table, count, headed, rate, text
-from tcplearn.replay.results import KEPT, MISSES_LEAST, Replay, Row
+from tcplearn.replay.results import KEPT, MISSES_LEAST, Replay
+from tcplearn.replay.row import Row
 from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE

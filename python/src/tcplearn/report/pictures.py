@@ -10,7 +10,8 @@ from typing import Any
 
 from tcplearn.errors import printable
 from tcplearn.output.rows import TOTAL
-from tcplearn.replay.results import Distribution, Replay, Row, Series
+from tcplearn.replay.results import Distribution, Replay, Series
+from tcplearn.replay.row import Row
 from tcplearn.replay.tables import flows
 from tcplearn.report import charts, data, misses
 from tcplearn.report.palette import Look, looks

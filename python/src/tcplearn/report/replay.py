@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Table
-from tcplearn.replay import sentences, verdict
-from tcplearn.replay.results import Replay, Row
+from tcplearn.replay import sentences
+from tcplearn.replay.results import Replay
+from tcplearn.replay.row import Row
 from tcplearn.replay.tables import block, few, flows, measured
 from tcplearn.report import glossary, misses, summary
 from tcplearn.report.page import Page, Picture
@@ -84,7 +85,7 @@ def _head(replay: Replay, files: str, out: Page) -> None:
         "RTT prediction and retransmission timers, replayed",
         "Every estimator below saw the same samples in the same order, and predicted each before it was "
         "shown.",
-        sentences.of(verdict.of_replay(replay)),
+        sentences.of(replay.answer()),
     )
     out.warnings("Warnings", replay.warnings)
     measured_ = f"{counted(samples, 'RTT sample')} in {counted(flow_count, 'flow')}"

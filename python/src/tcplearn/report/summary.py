@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from tcplearn.estimators import learned
 from tcplearn.output.numbers import counted, milliseconds, percent
-from tcplearn.replay.results import Replay, Row
+from tcplearn.replay.results import Replay
+from tcplearn.replay.row import Row
 from tcplearn.replay.tables import by_error, flows
 from tcplearn.replay.verdict import LINUX
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from tcplearn.output.rows import TOTAL
 from tcplearn.replay import verdict
-from tcplearn.replay.results import Floats, Row
+from tcplearn.replay.results import Floats
+from tcplearn.replay.row import Row
 from tcplearn.suite.measure import Measured
 from tcplearn.suite.suite import Suite
 

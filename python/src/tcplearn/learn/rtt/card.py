@@ -5,21 +5,22 @@ held out."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from tcplearn.learn.dataset import Ints
 from tcplearn.learn.rtt import history, regression, trials
+from tcplearn.learn.rtt import model as models
 from tcplearn.learn.rtt.regression import Coefficients
+from tcplearn.learn.rtt.train import Result
 from tcplearn.learn.rtt.trials import Guess
 from tcplearn.learn.scores import INTERVAL
+from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
-
-if TYPE_CHECKING:
-    from tcplearn.learn.rtt.train import Result
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
@@ -161,3 +162,17 @@ def _model(result: Result) -> Iterator[str]:
         )
         rows.append([step, shown])
     yield table_of(["known", "terms"], rows)
+
+
+def write(result: Result, folder: Path, command: str) -> list[Path]:
+    """The model and its card: both or neither are new."""
+    make_directory(folder)
+    stem = f"rtt_{result.options.name}"
+    model = replace(result.model, about={"command": command, **result.model.about})
+    texts = {
+        folder / f"{stem}.json": models.text(model),
+        folder / f"{stem}.md": markdown(result, command),
+    }
+    for path, content in texts.items():
+        write_atomically(path, content)
+    return list(texts)

@@ -13,14 +13,12 @@ import numpy as np
 from tcplearn import provenance
 from tcplearn.errors import UserError
 from tcplearn.learn.dataset import Ints
-from tcplearn.learn.rtt import card, data, history, ladder, quantile, regression, trials
-from tcplearn.learn.rtt import model as models
+from tcplearn.learn.rtt import data, history, ladder, quantile, regression, trials
 from tcplearn.learn.rtt.data import Handshakes, Table
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.regression import Coefficients, Predicted
 from tcplearn.learn.rtt.trials import Guess
-from tcplearn.output.files import make_directory, write_atomically
 
 Say = Callable[[float, str], None]
 
@@ -92,17 +90,3 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
     return Result(
         options, table, usable, rows, known, coefficients, mape, bursts, rtts, timers, active, model
     )
-
-
-def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """The model and its card: both or neither are new."""
-    make_directory(folder)
-    stem = f"rtt_{result.options.name}"
-    model = replace(result.model, about={"command": command, **result.model.about})
-    texts = {
-        folder / f"{stem}.json": models.text(model),
-        folder / f"{stem}.md": card.markdown(result, command),
-    }
-    for path, text in texts.items():
-        write_atomically(path, text)
-    return list(texts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of the lab's traffic program share. */
-#ifndef TRANSFER_H
-#define TRANSFER_H
+/* Sockets, their TCP_INFO and the clock: what every command of the lab's traffic program stands on. */
+#ifndef SOCKETS_H
+#define SOCKETS_H
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -29,14 +29,11 @@ void die(const char *what);
 int64_t now_us(void);
 void sleep_until(int64_t at_us);
 struct sockaddr_in address_of(const char *host, const char *port);
+int use(int fd, const char *congestion);
 int connected(const char *host, const char *port, const char *congestion);
 struct tcp_info info_of(int fd);
 void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t);
 /* Waits for the peer's end, which comes after our last byte. */
 void finish(int fd);
-
-/* requests.c */
-int answer(const char *port, long long bytes, int64_t after_ms);
-int send_requests(char **argv);
 
 #endif

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A row of a replay: the metrics of one flow under one estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tcplearn import metrics
+from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
+
+#: What a row says, its metrics apart.
+IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
+#: The metrics of a row, in their order.
+KEYS = metrics.of_replay()
+_KNOWN = frozenset(KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One flow under one estimator: `row[key]` is a metric by its key of `metrics`, None where nothing was
+    measured."""
+
+    source: str
+    flow: str
+    estimator: str
+    arithmetic: str
+    samples: int
+    judged: bool
+    note: str
+    values: Mapping[str, float | None]
+
+    def __getitem__(self, key: str) -> float | None:
+        if key not in _KNOWN:
+            raise KeyError(key)
+        value: float | None = plain(self.values.get(key))
+        return value
+
+    def changed(self, values: Mapping[str, float | None]) -> Row:
+        return replace(self, values={**self.values, **values})
+
+    def measured(self) -> Record:
+        """Every metric."""
+        return {key: plain(self.values.get(key)) for key in KEYS}
+
+    def record(self) -> Record:
+        """All of it, wide."""
+        return {name: plain(getattr(self, name)) for name in IDENTITY} | self.measured()
+
+
+def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
+    """A row for each metric of `rows`; `everything`: the source of totals."""
+    for row in rows:
+        made = {**made_by, "arithmetic": row.arithmetic}
+        source = everything if row.flow == TOTAL else row.source
+        head = head_of(metrics.REPLAY, made, source=source, flow=row.flow, algorithm=row.estimator)
+        yield from tidy(head, {"samples": row.samples, "judged": row.judged} | row.measured())
