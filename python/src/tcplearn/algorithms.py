@@ -79,7 +79,7 @@ def parse(kind: str, text: str) -> Spec:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:
         raise UserError(str(error)) from None
-    return Spec(text.strip().rstrip(":"), name, params)
+    return Spec(text.strip(), name, params)
 
 
 def checked(kind: str, text: str) -> str:

@@ -184,18 +184,19 @@ def _value(name: str, key: str, text: str) -> float:
 
 def parse(text: str) -> Spec:
     """Reads ``name[/preset][:key=value,...]``. Raises UserError with one line that names the nearest."""
-    name, _, rest = text.strip().partition(":")
+    name, colon, rest = text.strip().partition(":")
     if name not in _core() and name in _users():
-        return Spec(text.strip(), name, _read_params(_user_info(name), rest), core=False)
+        pairs = rest.split(",") if colon else []
+        return Spec(text.strip(), name, _read_params(_user_info(name), pairs), core=False)
     if name not in _core() and (close := nearest(name, _users())):
         raise UserError(f"no estimator '{name}'; did you mean {' or '.join(close)}?")
     return algorithms.parse(algorithms.ESTIMATOR, text)
 
 
-def _read_params(info: Info, text: str) -> dict[str, float]:
+def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
     params = {}
     keys = [p.key for p in info.params]
-    for pair in filter(None, text.split(",")):
+    for pair in pairs:
         key, equals, value = (word.strip() for word in pair.partition("="))
         if not equals:
             raise UserError(f"estimator '{info.name}': '{pair}' is not key=value")
@@ -251,7 +252,7 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
     specs = [parse(text) for text in texts or DEFAULTS]
     if miss is not None:
         specs = _with_miss(specs, miss)
-    if len({s.text for s in specs}) < len(specs):
+    if len({(s.name, *sorted(s.params.items())) for s in specs}) < len(specs):
         raise UserError("an estimator is named twice")
     return specs
 

@@ -300,7 +300,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         ("DIR --min-samples 5000", "no series of 5000 samples or more; the longest has 900"),
         ("DIR --flow zebra", "no series with 'zebra' in its name"),
         ("DIR -e jacobsen", "did you mean jacobson"),
-        ("DIR -e last -e last", "an estimator is named twice"),
+        ("DIR -e conformal:miss=0.1 -e conformal:miss=0.10", "an estimator is named twice"),
         ("DIR/a.csv", "is a file"),
         ("DIR/absent", "no such directory; check the path"),
         ("DIR --match -e last", "none of the estimators compared has a miss rate"),
