@@ -33,30 +33,6 @@ BENCH = (
         ),
     ),
     Form(
-        r"python bench/guard_price\.py(?: --out DIR)?",
-        "of two seeds and few paths",
-        ("python bench/guard_price.py --help",),
-        (
-            "tcplearn simulate scenarios/ns3/scenarios/thin.toml --profile no-guard --out TMP/runs -q && "
-            + _smaller("guard_price", "--out TMP/runs", SCENARIO="Path('scenarios/ns3/scenarios/thin.toml')"),
-        ),
-    ),
-    Form(
-        r"python bench/latency_simulated\.py(?: --out DIR)?((?: --write)?)",
-        "of two seeds and few paths",
-        ("python bench/latency_simulated.py --help",),
-        (
-            "tcplearn simulate scenarios/ns3/scenarios/{thin,overload}.toml --profile full --out TMP/runs -q "
-            "&& "
-            + _smaller(
-                "latency_simulated",
-                r"--out TMP/runs\1",
-                ROOT="Path('scenarios')",
-                PAGE="Path('scenarios/docs/latency-simulated.md')",
-            ),
-        ),
-    ),
-    Form(
         r"python bench/interval_coverage\.py",
         "few short series",
         (
@@ -74,17 +50,6 @@ BENCH = (
         r"python bench/profile_time\.py \S+ (?:--profile \S+ )?--runs \d+",
         "of a profile of seconds",
         (f"python3 bench/profile_time.py {SMOKE} --runs 2",),
-    ),
-    Form(
-        r"python bench/latency\.py((?: --write)?)",
-        "a minute; into a copy",
-        (),
-        (r"cp -rL bench docs linux papers TMP && python TMP/bench/latency.py\1",),
-    ),
-    Form(
-        r"python bench/latency_runs\.py(?: --jobs N --first N)?",
-        "the first run of a path and two profiles: it is kept",
-        ("python bench/latency_runs.py thin-wired/full thin-wired/bulk --jobs 1 --first 1",),
     ),
     Form(
         r"python bench/run\.py(?: --small)?",

@@ -70,6 +70,21 @@ SIMULATIONS = (
         (r"python python/tests/docs/read_scenarios.py \1\2", rf"tcplearn simulate {SMOKE} -j 1\3"),
     ),
     Form(
+        r"tcplearn experiments latency --page (lab --list|lab)",
+        "a quarter of a minute without --list; into a folder of the test",
+        ("tcplearn experiments latency --page lab --list",),
+        (r"tcplearn experiments latency --page \1 -o TMP/page",),
+    ),
+    Form(
+        r"tcplearn experiments latency --page (simulated|guard)(?: --run)?",
+        "of two seeds and few paths, into a folder of the test",
+        (r"tcplearn experiments latency --page \1 --list",),
+        (
+            r"tcplearn experiments latency --page \1 --run --scenarios scenarios/ns3/scenarios "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page -q",
+        ),
+    ),
+    Form(
         r"tcplearn papers baddam2018((?: --profile kept)?)(?: --only \S+)?(?: -o \S+)?",
         "the page without runs; in full those of the simulation too, small",
         (r"tcplearn papers baddam2018 --only regression\1 -o TMP/page",),

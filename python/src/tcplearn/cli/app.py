@@ -18,6 +18,7 @@ from tcplearn.cli.algorithms import algorithms_command
 from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
 from tcplearn.cli.common import CLOSED, Work, flush, say
+from tcplearn.cli.experiments import experiments
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
@@ -49,6 +50,7 @@ VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "lab": (lab_app, "Run real Linux TCP over emulated networks."),
     "module": (module_app, "Install, look at or remove the kernel module."),
     "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
+    "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
     "papers": (papers, "Write a paper's pages, its printed numbers beside ours."),
 }
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Measures what a timer is worth to a user, in the lab and in ns-3."""
+
+from pathlib import Path
+
+from experiments.latency import lab, simulated
+from experiments.lib.pages import Page
+
+PAGES = {
+    "lab": Page("latency/lab.md.j2", Path("docs") / "latency.md", lab.batches, lab.fill),
+    "simulated": Page(
+        "latency/simulated.md.j2",
+        Path("docs") / "latency-simulated.md",
+        simulated.batches,
+        simulated.fill,
+    ),
+    "guard": Page(
+        "latency/guard.md.j2",
+        Path("experiments") / "latency" / "guard.md",
+        simulated.guard_batches,
+        simulated.fill_guard,
+    ),
+}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Response times of each timer over one path, their tail, and bootstrap samples of it, in the lab and in
+ns-3."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.lib.runs import Floats, Run
+from experiments.lib.statistics import Drawn, geometric
+from tcplearn.lab.requests import SLOWEST
+
+STOCK, OURS = "stock", ("priced", "priced/spaced")
+#: Fixed values of rto_min; the best of them and of stock's 200 ms is the best in hindsight.
+STATIC = (*(f"rto_min {ms} ms" for ms in (1, 5, 20, 50, 100)), STOCK)
+#: The bootstrap draws blocks of so many requests: a fade is longer than a request.
+BLOCK, DRAWS, SEED = 25, 400, 17
+P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
+#: A p99.9 is shown of at least so many requests.
+LEAST_P999 = 12_000
+#: This share of the response times, the slowest, is enough for all figures of any bootstrap sample.
+KEPT = 0.15
+
+DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes", "nstat.TcpExtTCPTimeouts"
+
+
+class Sample:
+    """Response times in groups, which a bootstrap sample has several times or not at all."""
+
+    def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
+        """`times_ms`: the slowest of each group; `sizes`: the number of all response times of each group."""
+        every = np.concatenate(times_ms)
+        slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
+        self._values = every[slowest]
+        self._groups = np.repeat(np.arange(len(times_ms)), [len(of) for of in times_ms])[slowest]
+        self.sizes = np.asarray(sizes, float)
+
+    @classmethod
+    def of_blocks(cls, times_ms: Floats) -> Sample:
+        blocks = np.array_split(times_ms, max(len(times_ms) // BLOCK, 1))
+        return cls(blocks, [len(block) for block in blocks])
+
+    def drawn(self) -> npt.NDArray[np.int64]:
+        """Returns how often each bootstrap sample has each group."""
+        n = len(self.sizes)
+        chosen = np.random.default_rng(SEED).integers(0, n, (DRAWS, n))
+        return np.array([np.bincount(row, minlength=n) for row in chosen])
+
+    def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
+        """Returns p99, p99.9 and the mean of the slowest 2 % for each row of weights of the groups;
+        without weights a single row, of the response times as they are. Percentiles are interpolated as
+        numpy does."""
+        if weights is None:
+            weights = np.ones((1, len(self.sizes)), np.int64)
+        counts = weights @ self.sizes
+        reached = np.cumsum(weights[:, self._groups], axis=1)  # times that are at least as slow as each value
+        out = np.empty((len(weights), len(FIGURES)))
+        for k, share in enumerate((0.99, 0.999)):
+            rank = (1 - share) * (counts - 1)
+            low = np.floor(rank)
+            slower, faster = (self._at(reached, of) for of in (low, np.ceil(rank)))
+            out[:, k] = slower + (rank - low) * (faster - slower)
+        most = np.maximum(counts // SLOWEST, 1)[:, None]
+        taken = np.diff(np.minimum(reached, most), axis=1, prepend=0)
+        out[:, 2] = taken @ self._values / most[:, 0]
+        return out
+
+    def _at(self, reached: npt.NDArray[np.int64], rank: Floats) -> Floats:
+        return np.asarray(
+            self._values[np.minimum((reached <= rank[:, None]).sum(axis=1), len(self._values) - 1)]
+        )
+
+
+@dataclass(frozen=True)
+class Timer:
+    """What one timer gave over one path."""
+
+    whole: Sample
+    halves: tuple[Sample, Sample]
+    requests: Floats  # of each run, as all below
+    spurious: Floats  # retransmissions that were not needed
+    segments: Floats
+    resends: Floats  # probes and timeouts
+    overruns_ms: Floats  # sums of the time from a fade's end to the next retransmission (ns-3)
+    overruns: Floats  # their number
+
+    @classmethod
+    def of_lab(cls, runs: Sequence[Run]) -> Timer:
+        times = [run.series["response_us"] / 1000 for run in runs]
+        parts = (
+            [np.concatenate(times[k::2]) for k in (0, 1)] if len(times) > 1 else np.array_split(times[0], 2)
+        )
+        spurious, segments = (
+            np.array([run.metrics[name] for run in runs]) for name in (DSACK, "data_segments")
+        )
+        resends = [run.metrics[PROBES] + run.metrics[TIMEOUTS] for run in runs]
+        first, second = map(Sample.of_blocks, parts)
+        sizes = np.array([len(of) for of in times], float)
+        none = np.zeros(len(runs))
+        whole = Sample.of_blocks(np.concatenate(times))
+        return cls(whole, (first, second), sizes, spurious, segments, np.array(resends), none, none)
+
+    @classmethod
+    def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
+        """`late`: the suffix of what is kept of a connection's later requests alone."""
+        slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
+        m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
+        sizes = m[f"requests{late}"]
+        first, second = (Sample(slow[k::2], sizes[k::2].tolist()) for k in (0, 1))
+        whole = Sample(slow, sizes.tolist())
+        spurious = m["needless_resends_permille"] * m["sent_packets"] / 1000
+        resends = m["probes"] + m["timeouts"]
+        overruns = m.get("overruns", np.zeros(len(runs)))
+        overruns_ms = overruns * m.get("mean_overrun_ms", np.zeros(len(runs)))
+        return cls(whole, (first, second), sizes, spurious, m["sent_packets"], resends, overruns_ms, overruns)
+
+    def of(self, figure: str) -> float:
+        return float(self.whole.figures()[0, FIGURES.index(figure)])
+
+    @property
+    def spurious_permille(self) -> float:
+        return float(1000 * self.spurious.sum() / max(self.segments.sum(), 1))
+
+
+class Cell:
+    """A path under one workload, with every timer that was run. The bootstrap draws blocks of requests."""
+
+    #: Whether each bootstrap sample chooses the best fixed rto_min anew.
+    chooses_again = False
+
+    def __init__(self, path: str, timers: Mapping[str, Timer]) -> None:
+        self.path, self.timers = path, timers
+
+    def requests_of(self, timer: str) -> int:
+        return int(self.timers[timer].requests.sum())
+
+    @property
+    def reaches_the_tail(self) -> bool:
+        """Whether stock's timer resends for one request in a hundred, or more."""
+        return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
+
+    def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
+        """Returns the bootstrap samples of a timer, or of half of its runs."""
+        of = self.timers[timer]
+        return (of.whole if half is None else of.halves[half]).drawn()
+
+    @functools.cache  # noqa: B019 (cells live as long as the process)
+    def figures(self, timer: str, half: int | None, drawn: bool) -> Floats:
+        of = self.timers[timer]
+        sample = of.whole if half is None else of.halves[half]
+        return sample.figures(self.weights(timer, half) if drawn else None)
+
+    def _column(self, timer: str, figure: str, half: int | None, drawn: bool) -> Floats:
+        return np.asarray(self.figures(timer, half, drawn)[:, FIGURES.index(figure)])
+
+    def ratio(self, timer: str, figure: str) -> Drawn:
+        """Returns a figure over stock's."""
+        value, sampled = (
+            self._column(timer, figure, None, drawn) / self._column(STOCK, figure, None, drawn)
+            for drawn in (False, True)
+        )
+        return float(value[0]), sampled
+
+    def over_floor(self, timer: str, figure: str) -> Drawn:
+        """Returns a figure over that of the best fixed rto_min with no more spurious retransmissions (stock's
+        where no other has as few), chosen on one half and judged on the other: the geometric mean of both
+        ways."""
+        value, sampled = (
+            np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
+            for drawn in (False, True)
+        )
+        return float(value[0]), sampled
+
+    def _over_floor(self, timer: str, figure: str, chosen: int, drawn: bool) -> Floats:
+        floors = [name for name in STATIC if name in self.timers]
+        again = drawn and self.chooses_again
+        most = self._spurious(timer, chosen, again)
+        speed = np.array([self._column(name, figure, chosen, again) for name in floors])
+        allowed = np.array([self._spurious(name, chosen, again) <= most for name in floors])
+        allowed[floors.index(STOCK)] |= ~allowed.any(axis=0)
+        best = np.argmin(np.where(allowed, speed, np.inf), axis=0)
+        judged = np.array([self._column(name, figure, 1 - chosen, drawn) for name in floors])
+        base = np.take_along_axis(judged, best[None, :], axis=0)[0] if again else judged[best[0]]
+        return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
+
+    def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
+        """Returns spurious retransmissions in 1,000 segments, of a half of the runs, or of all if there is
+        one."""
+        of = self.timers[timer]
+        k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
+        weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))
+        return np.asarray(1000 * (weights @ of.spurious[k]) / np.maximum(weights @ of.segments[k], 1))
+
+
+class SeedsCell(Cell):
+    """The same of ns-3, where every timer has the same seeds: the bootstrap draws seeds, the same for all
+    timers, and those of each half by themselves."""
+
+    chooses_again = True
+
+    @functools.cached_property
+    def _drawn(self) -> npt.NDArray[np.int64]:
+        rng = np.random.default_rng(SEED)
+        seeds = np.arange(len(self.timers[STOCK].requests))
+        out = np.zeros((DRAWS, len(seeds)), np.int64)
+        for row in out:
+            for k in (0, 1):  # the halves are every other seed
+                half = seeds[k::2]
+                row += np.bincount(half[rng.integers(0, len(half), len(half))], minlength=len(seeds))
+        return out
+
+    def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
+        return self._drawn if half is None else self._drawn[:, half::2]
+
+    def over_stock(self, timer: str, above: str, below: str = "") -> tuple[Drawn, Drawn]:
+        """Returns the sum of `above` over that of `below` (both fields of Timer) for the timer and for
+        stock."""
+        out = []
+        for name in (timer, STOCK):
+            top, bottom = (getattr(self.timers[name], part) for part in (above, below))
+            out.append(
+                (
+                    float(top.sum() / max(bottom.sum(), 1)),
+                    self._drawn @ top / np.maximum(self._drawn @ bottom, 1),
+                )
+            )
+        return out[0], out[1]
+
+
+def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
+    """Returns the geometric mean over the paths of a figure over stock's, or over that of the best fixed
+    rto_min."""
+    found = [(c.over_floor if floor else c.ratio)(timer, figure) for c in cells]
+    return geometric([value for value, _ in found]), np.exp(
+        np.mean([np.log(drawn) for _, drawn in found], axis=0)
+    )
+
+
+def too_few(c: Cell, figure: str) -> bool:
+    """Returns whether one of the timers has too few requests for the figure."""
+    return figure == P999 and min(map(c.requests_of, c.timers)) < LEAST_P999

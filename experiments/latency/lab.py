@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The page of the lab: docs/latency.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.latency import loads, tables
+from experiments.latency.cells import (
+    DRAWS,
+    DSACK,
+    FIGURES,
+    OURS,
+    P99,
+    PROBES,
+    SEED,
+    SLOW,
+    STATIC,
+    STOCK,
+    TIMEOUTS,
+    Cell,
+    Timer,
+    too_few,
+)
+from experiments.lib.batches import Batch, Figures, LabRuns
+from experiments.lib.pages import Figure, scenarios
+from experiments.lib.runs import Run, select
+from experiments.lib.statistics import how, interval, means_drawn, spread
+from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import milliseconds, ratio
+
+PEERS = (*STATIC, "thin linear", "RACK and probes off")
+WIRED = "thin-wired"
+#: Scenarios of the other ways to send, and of a transfer beside stock's; that without bulk.
+WAYS = (WIRED, "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
+BESIDE = (WIRED, "thin-bloat", "thin-cellular")
+WITHOUT_BULK = "thin-delayed-acks-200"
+WORKLOADS = {
+    "stream": "a message of 200 bytes each 30 ms",
+    "fresh": "a connection for each request",
+    "inherit": "a connection for each request, begun with what the one before learned",
+    "page": "30 objects of 10 kB at once",
+}
+#: Profiles of programs-requests.toml.
+VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each", "echo": "lines echoed"}
+
+
+def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
+    """Returns the kernel's counters, every response time, and what fades, queues and a transfer beside
+    need."""
+    from tcplearn.lab import fades, results
+
+    names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
+    metrics = {name: measured[name] for name in names if name in measured}
+    metrics |= {name: 0.0 for name in (DSACK, PROBES, TIMEOUTS) if name not in metrics}
+    metrics["data_segments"] = results.data_segments(folder)
+    series = {}
+    if (folder / "requests").exists():
+        columns = np.loadtxt(folder / "requests", dtype=np.float64, ndmin=2).T
+        series["response_us"] = columns[0]
+        if "queue_dropped_packets" in metrics:
+            series["started_us"] = columns[1]
+    if chosen.fades:
+        series |= dict(zip(("fade", "fade_length_ms", "overrun_ms"), fades.overruns(folder).T, strict=True))
+    return metrics, series
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    """Returns every scenario and profile of the page; with `profile`, the wired path under that one alone."""
+    folder = scenarios(folder, "linux", "lab", "scenarios")
+
+    def of(stem: str, profile: str) -> LabRuns:
+        return LabRuns(folder / f"{stem}.toml", profile, keep)
+
+    if profile:
+        return [of(WIRED, profile)]
+    stems = [file.stem for file in folder.glob("thin-*.toml")]
+    stems.sort(
+        key=lambda stem: ("kept" in stem, stem != WIRED, stem)
+    )  # those kept for the final figures last
+    found = [of(stem, "full") for stem in stems] + [of("fades", "full")]
+    found += [of("overload", profile) for profile in loads.LOADS]
+    found += [of(stem, "bulk") for stem in stems if stem != WITHOUT_BULK]
+    found += [of(stem, "beside") for stem in stems if stem in BESIDE]
+    found += [of(stem, profile) for profile in WORKLOADS for stem in stems if stem in WAYS]
+    return [*found, *(of("programs-requests", profile) for profile in VISITS)]
+
+
+def timer_of(algorithm: str) -> str:
+    """Returns the name of a timer on the page, given that of an algorithm of the lab."""
+    _, first, *more = algorithm.split("+")
+    if "linear" in more:
+        return "thin linear"
+    if "no-rack" in more:
+        return "RACK and probes off"
+    floor = next((word for word in more if word.startswith("rto_min-")), "")
+    return f"rto_min {floor.removeprefix('rto_min-').removesuffix('ms')} ms" if floor else first
+
+
+def _by_timer(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    out: dict[str, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: run.run):
+        out.setdefault(timer_of(run.algorithm), []).append(run)
+    return out
+
+
+def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
+    paths: dict[str, list[Run]] = {}
+    for run in runs:
+        paths.setdefault(run.scenario.removeprefix("thin-"), []).append(run)
+    order = sorted(paths, key=lambda path: ("kept" in path, path != "wired", path))
+    return {path: _by_timer(paths[path]) for path in order}
+
+
+def _cells(paths: Mapping[str, Mapping[str, Sequence[Run]]]) -> list[Cell]:
+    made = ((path, {t: Timer.of_lab(runs) for t, runs in timers.items()}) for path, timers in paths.items())
+    return [Cell(path, timers) for path, timers in made if STOCK in timers]
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    def thin(profile: str) -> dict[str, dict[str, list[Run]]]:
+        return _by_path([run for run in select(runs, profile=profile) if run.scenario.startswith("thin-")])
+
+    cells = _cells(thin("full"))
+    if not cells:
+        return {}
+    bulk = [loads.Bulk(path, timers) for path, timers in thin("bulk").items()]
+    fades = loads.Fades(_by_timer(select(runs, scenario="fades")))
+    by_load = {p: _by_timer(select(runs, scenario="overload", profile=p)) for p in loads.LOADS}
+    overload = loads.Overload({profile: of for profile, of in by_load.items() if of})
+    beside = thin("beside")
+    visits = {
+        what: _by_timer(select(runs, scenario="programs-requests", profile=p)) for p, what in VISITS.items()
+    }
+    others = {what: _cells(thin(profile)) for profile, what in WORKLOADS.items()}
+    rows = [*tables.against_stock(cells, TAIL, ELSEWHERE), _spurious_criterion(cells)]
+    rows += tables.against_floor(cells, lambda timer, figure: _of_other_paths(cells, timer, figure))
+    if bulk:
+        rows += loads.bulk_criteria(bulk)
+    if fades.timers:
+        rows.append(fades.criterion())
+    rows += [*overload.criteria(), *loads.beside_criteria(beside)]
+    figures = [Figure("images/latency.svg", "", tables.chart(cells, with_intervals=True))]
+    if fades.timers:
+        figures.append(Figure("images/latency-fades.svg", "", fades.chart()))
+    wired = next((c for c in cells if c.path == "wired"), None)
+    return {
+        "paths": len(cells),
+        "criteria": tables.criteria(rows),
+        "by_timer": tables.by_timer(cells, PEERS),
+        "by_path": _table_by_path(cells),
+        "against_floor": _against_floor(cells),
+        "wired_requests": f"{wired.requests_of(STOCK):,}" if wired else "",
+        "wired": _wired(wired) if wired else "",
+        "bulk": loads.bulk(bulk),
+        "by_workload": tables.by_workload({what: of for what, of in others.items() if of}, PEERS),
+        "fades": fades.table(),
+        "blocks": loads.BLOCKS,
+        "dispersion": f"{overload.dispersion:.1f}",
+        "overload": overload.table(),
+        "beside": loads.beside_stock(beside),
+        "programs": loads.by_program(_cells(visits)),
+        "figures": figures,
+    }
+
+
+TAIL, ELSEWHERE = "where stock's timer resends for 1 % of requests or more", "elsewhere (°)"
+
+
+def _table_by_path(cells: Sequence[Cell]) -> str:
+    head = ["requests of each timer", "stock: p99", "stock: slowest 2 %", "stock: spurious in 1,000"]
+    figures = {f: (lambda k, timer, f=f: cells[k].ratio(timer, f)) for f in (P99, SLOW)}
+    return tables.by_path(cells, lambda c: f"{c.requests_of(STOCK):,}", figures, head)
+
+
+def _against_floor(cells: Sequence[Cell]) -> str:
+    """Returns ours over the best fixed rto_min of each path in hindsight."""
+    figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
+    pairs = [(timer, figure) for timer in OURS for figure in figures]
+    rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
+    return table_of(["path", *(f"`{timer}`: {figure}" for timer, figure in pairs)], rows)
+
+
+def _wired(c: Cell) -> str:
+    rows = []
+    for timer in (*PEERS, *OURS):
+        t = c.timers[timer]
+        row = [timer, *(milliseconds(t.of(figure)) for figure in FIGURES), f"{t.spurious_permille:.1f}"]
+        rows.append([*row, f"{1000 * t.resends.sum() / c.requests_of(timer):.1f}"])
+    return table_of(["timer", *(f"{n}, ms" for n in FIGURES), "spurious in 1,000", "resends in 1,000"], rows)
+
+
+def _other_paths(
+    values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
+) -> str:
+    """Says where the mean over other paths like these might lie: the bootstrap draws paths."""
+    low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
+    return f"; other paths like these: {text(low)} to {text(high)}"
+
+
+def _of_other_paths(cells: Sequence[Cell], timer: str, figure: str) -> str:
+    return _other_paths([float(np.log(c.over_floor(timer, figure)[0])) for c in cells], ratio, np.exp)
+
+
+def _spurious_criterion(cells: Sequence[Cell]) -> list[str]:
+    what = "spurious retransmissions in 1,000 segments, all paths: more than stock's"
+    return [what, "≤ +1", *(_more_spurious(cells, timer) for timer in OURS)]
+
+
+def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
+    more = [c.timers[timer].spurious_permille - c.timers[STOCK].spurious_permille for c in cells]
+    rng = np.random.default_rng(SEED)
+    drawn = np.mean([more_spurious_drawn(c, timer, rng) for c in cells], axis=0)
+    low, high = interval(drawn)
+    others = _other_paths(more, "{:+.2f}".format)
+    return f"{np.mean(more):+.2f} ({low:+.2f} to {high:+.2f}): {how(1, drawn)}{others}"
+
+
+def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
+    """Returns bootstrap samples of how many more than stock's there are in 1,000 segments. They draw runs,
+    those of one number together, which share pauses and fades. The mean of n runs drawn with replacement has
+    (n - 1)/n of the variance that it should have, which is made good; of a single run nothing is known."""
+    ours, stock = c.timers[timer], c.timers[STOCK]
+    n = min(len(ours.segments), len(stock.segments))
+    if n < 2:
+        return np.full(DRAWS, np.nan)
+    at = rng.integers(0, n, (DRAWS, n))
+    permille = [
+        1000 * t.spurious[at].sum(axis=1) / np.maximum(t.segments[at].sum(axis=1), 1) for t in (ours, stock)
+    ]
+    drawn = permille[0] - permille[1]
+    value = ours.spurious_permille - stock.spurious_permille
+    return value + (drawn - drawn.mean()) * np.sqrt(n / (n - 1))

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The lab's other workloads: bulk, the end of fades, an overloaded queue, a transfer beside stock's, real
+programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from experiments.latency.cells import DRAWS, FIGURES, OURS, PROBES, SEED, STOCK, TIMEOUTS, Cell, too_few
+from experiments.latency.tables import Row
+from experiments.lib.runs import Floats, Run
+from experiments.lib.statistics import Drawn, geometric, how, interval, ratio_drawn, spread, verdict
+from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import counted, milliseconds, ratio
+
+#: Profiles of the overload, and what they are.
+LOADS = {
+    "full": "50 flows",
+    "no-timestamps": "50 flows, no timestamps",
+    "200": "200 flows",
+    "200-no-timestamps": "200 flows, no timestamps",
+    "held-out-100": "100 flows, held out",
+    "held-out-100-no-timestamps": "100 flows, held out, no timestamps",
+    "held-out-shallow": "100 flows, held out, a shallow queue",
+}
+#: Answers whose times the bootstrap draws together.
+BLOCKS = 25
+ByTimer = Mapping[str, Sequence[Run]]
+
+
+class Bulk:
+    """Transfers over one path: the mean time of each timer's."""
+
+    def __init__(self, path: str, timers: ByTimer) -> None:
+        self.path = path
+        self._ms = {
+            t: np.concatenate([run.series["response_us"] for run in of]) / 1000 for t, of in timers.items()
+        }
+        self.resends = {
+            t: sum(r.metrics[PROBES] + r.metrics[TIMEOUTS] for r in of) for t, of in timers.items()
+        }
+        self.transfers = len(self._ms[STOCK])
+
+    def throughput(self, timer: str) -> Drawn:
+        value, drawn = ratio_drawn(self._ms[timer], self._ms[STOCK], SEED, DRAWS)
+        return 1 / value, 1 / drawn
+
+
+def bulk(found: Sequence[Bulk]) -> str:
+    head = ["path", "transfers", *(f"`{o}`: throughput, × stock" for o in OURS)]
+    head += ["timeouts and probes: stock", *(f"`{o}`" for o in OURS)]
+    rows = []
+    for of in found:
+        counts = (f"{of.resends[timer]:.0f}" for timer in (STOCK, *OURS))
+        rows.append([of.path, str(of.transfers), *(spread(of.throughput(o)) for o in OURS), *counts])
+    return table_of(head, rows)
+
+
+def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
+    least, mean, by_path, together = [], [], [], []
+    for timer in OURS:
+        values = {of.path: of.throughput(timer) for of in found}
+        worst = min(values, key=lambda path: values[path][0])
+        below = [f"{path} {spread(of)}" for path, of in values.items() if interval(of[1])[1] < 0.98]
+        said = f"{verdict(values[worst], 0.98, least=True)}, {worst}"
+        least.append(
+            f"missed: {', '.join(below)}; least: {spread(values[worst])}, {worst}" if below else said
+        )
+        drawn = np.exp(np.mean([np.log(drawn) for _, drawn in values.values()], axis=0))
+        mean.append(verdict((geometric([value for value, _ in values.values()]), drawn), 0.98, least=True))
+        by_path.append(_resends_by_path(found, timer))
+        together.append(_resends(found, timer))
+    yield [f"bulk: throughput, least of {counted(len(found), 'path')}", "≥ 0.98 × stock", *least]
+    yield ["bulk: throughput, all paths", "≥ 0.98 × stock", *mean]
+    yield ["bulk: timeouts and probes, each path", "≤ 1.1 × stock + 1", *by_path]
+    yield ["bulk: timeouts and probes, all paths", "no criterion (× stock)", *together]
+
+
+def _resends(found: Sequence[Bulk], timer: str) -> str:
+    """Returns timeouts and probes over stock's; the bootstrap draws paths."""
+    ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
+    at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
+    drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
+    return spread((float(ours.sum() / max(stock.sum(), 1)), drawn))
+
+
+def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
+    """Judges the counts alone, and says where that is more than chance: where counts that follow Poisson's
+    law are."""
+    rng = np.random.default_rng(SEED)
+    above, shown = [], []
+    for of in found:
+        ours, stock = of.resends[timer], of.resends[STOCK]
+        if ours > 1.1 * stock + 1:
+            above.append(f"{of.path} {ours:.0f} for {stock:.0f}")
+            drawn = rng.poisson(ours, DRAWS) - 1.1 * rng.poisson(stock, DRAWS)
+            shown += [of.path] if how(1, drawn) == "missed" else []
+    return f"missed: {', '.join(above)}; more than chance: {', '.join(shown) or 'none'}" if above else "met"
+
+
+class Fades:
+    """The time from a fade's end to the answer to the request that was lost in it: by timer, run and fade."""
+
+    def __init__(self, timers: ByTimer) -> None:
+        names = ("fade", "fade_length_ms", "overrun_ms")
+        self.timers: dict[str, dict[tuple[int, int], tuple[float, float]]] = {
+            timer: {
+                (run.run, int(number)): (length, past)
+                for run in runs
+                for number, length, past in zip(*(run.series[name] for name in names), strict=True)
+            }
+            for timer, runs in timers.items()
+        }
+
+    def over_stock(self, timer: str) -> Drawn:
+        """Returns the mean overrun's ratio to stock's, over the fades that both have."""
+        ours, stock = self.timers[timer], self.timers[STOCK]
+        both = sorted(ours.keys() & stock.keys())
+        above, below = (np.array([of[key][1] for key in both]) for of in (ours, stock))
+        return ratio_drawn(above, below, SEED, 10 * DRAWS, paired=True)
+
+    def table(self) -> str:
+        rows = []
+        for timer, of in self.timers.items():
+            past = np.array([overrun for _, overrun in of.values()])
+            figures = (past.mean(), np.median(past), np.percentile(past, 90), past.max())
+            row = [timer, f"{len(past)}", *(milliseconds(float(figure)) for figure in figures)]
+            rows.append([*row, "1" if timer == STOCK else spread(self.over_stock(timer))])
+        return table_of(["timer", "fades", "mean, ms", "median", "90 %", "longest", "mean, × stock"], rows)
+
+    def criterion(self) -> Row:
+        fades = counted(min(map(len, self.timers.values())), "fade")
+        values = (verdict(self.over_stock(timer), 0.4) for timer in OURS)
+        return [f"mean overrun past a fade's end ({fades})", "≤ 0.4 × stock", *values]
+
+    def chart(self) -> Any:
+        """Returns the share of fades whose overrun is at most so long, and each overrun against its fade's
+        length, as a Vega-Lite specification."""
+        import altair as alt
+
+        known = {STOCK: "#000000", OURS[0]: "#0072b2", OURS[1]: "#56b4e9"}
+        others = dict(
+            zip((t for t in self.timers if t not in known), ("#d55e00", "#999999", "#009e73"), strict=False)
+        )
+        colours = {timer: {**known, **others}[timer] for timer in self.timers}
+        colour = alt.Color(
+            "timer:N",
+            title=None,
+            legend=alt.Legend(orient="top", symbolSize=120),
+            scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        )
+        shares, points = [], []
+        for timer, of in self.timers.items():
+            ordered = sorted(of.values(), key=lambda fade: fade[1])
+            for rank, (length_ms, past_ms) in enumerate(ordered, 1):
+                shares.append({"timer": timer, "past": past_ms, "share": rank / len(ordered)})
+                points.append({"timer": timer, "length": length_ms, "past": past_ms})
+        past = alt.X("past:Q", title="overrun, ms").scale(type="log")
+        share = alt.Y("share:Q", title="share of the fades").scale(domain=[0, 1])
+        steps = alt.Chart(alt.InlineData(values=shares)).mark_line(interpolate="step-after")
+        length = alt.X("length:Q", title="length of the fade, ms").scale(type="log")
+        dots = alt.Chart(alt.InlineData(values=points)).mark_point(size=30, filled=True, opacity=0.7)
+        panels = (
+            steps.encode(x=past, y=share, color=colour),
+            dots.encode(x=length, y=alt.Y("past:Q", title="overrun, ms").scale(type="log"), color=colour),
+        )
+        sized = [panel.properties(width=420, height=320) for panel in panels]
+        return alt.hconcat(*sized).configure_view(stroke="#ddd").to_dict()
+
+
+@dataclass(frozen=True)
+class Load:
+    """Answers and drops of one timer at one overloaded queue."""
+
+    block_us: Floats  # the time that each block of as many answers took, of all runs
+    answers: float
+    dropped: Floats  # of each run
+    timeouts: float
+    probes: float
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Load:
+        blocks = []
+        for run in runs:
+            took, started = run.series["response_us"], run.series["started_us"]
+            ends = np.sort(started + took)[np.linspace(0, len(took) - 1, BLOCKS + 1).astype(int)[1:]]
+            blocks.append(np.diff(ends, prepend=started.min()))
+        answers = float(sum(len(run.series["response_us"]) for run in runs))
+        dropped = np.array([run.metrics["queue_dropped_packets"] for run in runs])
+        timeouts, probes = (sum(run.metrics[name] for run in runs) for name in (TIMEOUTS, PROBES))
+        return cls(np.concatenate(blocks), answers, dropped, timeouts, probes)
+
+    @property
+    def a_second(self) -> Drawn:
+        """Returns answers a second; the bootstrap draws blocks."""
+        n = len(self.block_us)
+        chosen = np.random.default_rng(SEED).integers(0, n, (DRAWS, n))
+        rates = 1e6 * self.answers / self.block_us[chosen].sum(axis=1)
+        return float(1e6 * self.answers / self.block_us.sum()), rates
+
+
+class Overload:
+    """The overloaded queues: loads by profile and timer."""
+
+    def __init__(self, found: Mapping[str, ByTimer]) -> None:
+        self.loads = {profile: {t: Load.of(runs) for t, runs in of.items()} for profile, of in found.items()}
+
+    @property
+    def dispersion(self) -> float:
+        """Returns the variance of drops, which come in bursts, over their mean: between runs of a load and
+        timer, over all of these; at least a Poisson count's 1, which is taken where no load has two runs."""
+        groups = [load.dropped for of in self.loads.values() for load in of.values()]
+        runs = sum(len(drops) - 1 for drops in groups)
+        squares = sum(((drops - drops.mean()) ** 2).sum() / max(drops.mean(), 1) for drops in groups)
+        return max(float(squares) / max(runs, 1), 1.0)
+
+    def goodput(self, profile: str, timer: str) -> Drawn:
+        ours, stock = (self.loads[profile][name].a_second for name in (timer, STOCK))
+        return ours[0] / stock[0], ours[1] / stock[1]
+
+    def drops(self, profile: str, timer: str) -> Drawn:
+        """Returns drops for each answer over stock's, as counts with the dispersion above."""
+        of, base = (self.loads[profile][name] for name in (timer, STOCK))
+        ours, stock = (max(load.dropped.sum(), 1) for load in (of, base))
+        value = float(ours / of.answers / (stock / base.answers))
+        noise = np.random.default_rng(SEED).normal(
+            0, np.sqrt(self.dispersion * (1 / ours + 1 / stock)), DRAWS
+        )
+        return value, value * np.exp(noise)
+
+    def table(self) -> str:
+        rows = []
+        for profile, of in self.loads.items():
+            for timer, load in of.items():
+                ratios = [spread(part(profile, timer)) for part in (self.goodput, self.drops)]
+                goodput, drops = ("1", "1") if timer == STOCK else ratios
+                row = [LOADS[profile], timer, f"{load.answers:,.0f}", f"{load.a_second[0]:.1f}", goodput]
+                row += [f"{load.dropped.sum():,.0f}", drops]
+                rows.append([*row, f"{load.timeouts:.0f}", f"{load.probes:.0f}"])
+        head = ["load", "timer", "answers", "a second", "× stock", "drops", "× stock", "timeouts", "probes"]
+        return table_of(head, rows)
+
+    def criteria(self) -> Iterator[Row]:
+        for profile in self.loads:
+            values = (verdict(self.goodput(profile, timer), 0.98, least=True) for timer in OURS)
+            yield [f"{LOADS[profile]}: answers a second", "≥ 0.98 × stock", *values]
+            values = (verdict(self.drops(profile, timer), 1.1) for timer in OURS)
+            yield [f"{LOADS[profile]}: drops an answer", "≤ 1.1 × stock", *values]
+
+
+def beside_stock(found: Mapping[str, ByTimer]) -> str:
+    rows = []
+    for path, of in found.items():
+        row = [path, str(len(of[STOCK]))]
+        for timer in (STOCK, *OURS):
+            indices, mbps = (
+                np.array([run.metrics[m] for run in of[timer]]) for m in ("jain_index", "goodput_mbps")
+            )
+            row += [f"{ratio(float(indices.mean()))} ({ratio(float(indices.min()))})", f"{mbps.mean():.2f}"]
+        rows.append(row)
+    head = [column for timer in (STOCK, *OURS) for column in (f"{timer}: Jain's index (least)", "Mbit/s")]
+    return table_of(["path", "runs", *head], rows)
+
+
+def beside_criteria(found: Mapping[str, ByTimer]) -> Iterator[Row]:
+    for path, of in found.items():
+        mean = {
+            timer: float(np.mean([run.metrics["jain_index"] for run in of[timer]]))
+            for timer in (STOCK, *OURS)
+        }
+        said = [f"{ratio(mean[t])}: {'met' if mean[t] >= 0.95 else 'missed'}" for t in OURS]
+        row = [f"Jain's index beside stock, {path} ({counted(len(of[STOCK]), 'run')})", "≥ 0.95"]
+        yield [*row, *(f"{text}, stock itself {ratio(mean[STOCK])}" for text in said)]
+
+
+def by_program(cells: Sequence[Cell]) -> str:
+    rows = []
+    for c in cells:
+        for timer, t in c.timers.items():
+            row = [c.path, timer, f"{c.requests_of(STOCK):,}"]
+            row += ["–" if too_few(c, figure) else milliseconds(t.of(figure)) for figure in FIGURES]
+            rows.append([*row, f"{t.spurious_permille:.1f}", f"{t.resends.sum():.0f}"])
+    figures = (f"{name}, ms" for name in FIGURES)
+    return table_of(["program", "timer", "requests", *figures, "spurious in 1,000", "resends"], rows)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Describes runs of a scenario file under a profile, and does those that a file of runs lacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from experiments.lib.runs import Floats, Identity, Run
+from tcplearn import jobs
+from tcplearn.jobs import Place, Progress
+
+Json = dict[str, Any]
+#: The figures and series of a run that are kept.
+Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """How runs are done: where, whether again although a result is in the cache, and what is told
+    meanwhile."""
+
+    place: Place = field(default_factory=Place)
+    cache: Path | None = None  # None: the user's
+    fresh: bool = False
+    progress: Progress | None = None
+    say: Callable[[str], None] = print
+
+
+class Batch(Protocol):
+    @property
+    def name(self) -> str:
+        """Returns scenario/profile, as on the command line."""
+
+    def planned(self) -> list[Identity]:
+        """Returns every run that belongs to it, in the order in which they are to be done."""
+
+    def has(self, run: Run) -> bool:
+        """Returns whether a run of the file belongs to it, planned today or not."""
+
+    def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
+        """Does the runs that are wanted, unless the cache has them, and yields them, those before an
+        interrupt too; adds a line to `failures` for each that failed. Raises UserError, FailedError."""
+
+
+@dataclass(frozen=True)
+class LabRuns:
+    """Runs of a scenario in the lab. `keep` returns what is kept of one algorithm's part of a run, given the
+    scenario, the algorithm's folder and its metrics as `tcplearn lab run` shows them."""
+
+    file: Path
+    profile: str
+    keep: Callable[[Any, Path, Mapping[str, float]], Figures]
+    count: int | None = None  # None: as many as the scenario has
+
+    @property
+    def name(self) -> str:
+        return f"{self.file.stem}/{self.profile}"
+
+    def planned(self) -> list[Identity]:
+        from tcplearn.lab import guest, scenario
+
+        chosen = scenario.load(self.file, self.profile)
+        arms = guest.arms(chosen, 0)
+        return [
+            self._empty(chosen, arm, n).identity
+            for n in range(self.count or chosen.runs.count)
+            for arm in arms
+        ]
+
+    @cached_property
+    def scenario(self) -> str:
+        from tcplearn.lab import scenario
+
+        return scenario.load(self.file, self.profile).name
+
+    def has(self, run: Run) -> bool:
+        return (run.host, run.scenario, run.profile) == ("lab", self.scenario, self.profile)
+
+    def _empty(self, chosen: Any, arm: Any, number: int, **more: Any) -> Run:
+        from tcplearn.lab import run
+
+        labels = {"tlp": arm.tlp}
+        return Run(
+            "lab", chosen.name, self.profile, arm.name, number, run.seed_of(chosen, number), labels, **more
+        )
+
+    def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
+        from tcplearn.lab import kept, machine, run, scenario
+
+        chosen = scenario.load(self.file, self.profile)
+        ready = machine.prepare(machine.cache_folder(), chosen.with_programs, chosen.kernel)
+        numbers = sorted({number for *_, number in wanted})
+        todo = {n: run.job(chosen, n, ready.fingerprint, run.Options()) for n in numbers}
+        folders = kept.Folders(work.cache / "lab" if work.cache else machine.cache_folder() / "runs")
+        pool = work.place.pool(folders.folder / "slurm")
+        options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
+        try:
+            failures += jobs.run(list(todo.values()), folders, pool, **options).failures
+        finally:  # an interrupt goes on to the caller once what was done has been yielded
+            for number, job in todo.items():
+                if folder := folders.get(job):
+                    yield from self.read(folder, number, chosen, ready)
+
+    def read(self, folder: Path, number: int, chosen: Any, ready: Any) -> Iterator[Run]:
+        """Yields the runs in the folder of a finished run, one for each algorithm."""
+        from tcplearn.lab import guest, kept, results, run
+
+        rows = results.rows(chosen, "", run.seed_of(chosen, number), folder, ready)
+        commit, version = kept.made_by(folder)
+        parameters = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"runs"})
+        for arm in guest.arms(chosen, 0):
+            measured = {
+                row["metric"] if row["flow"] == results.TRANSFER else f"{row['flow']}:{row['metric']}": row[
+                    "value"
+                ]
+                for row in rows
+                if row["algorithm"] == arm.name and json.loads(row["parameters"])["tlp"] == arm.tlp
+            }
+            metrics, series = self.keep(chosen, folder / arm.folder, measured)
+            made = {
+                "commit": commit,
+                "version": version,
+                "host_version": ready.kernel,
+                "code": ready.fingerprint,
+            }
+            yield self._empty(
+                chosen, arm, number, parameters=parameters, metrics=metrics, series=series, **made
+            )
+
+
+@dataclass(frozen=True)
+class SimulatedRuns:
+    """Runs of a scenario in ns-3. `keep` returns what is kept of a run, given the run and what the program
+    wrote."""
+
+    file: Path
+    profile: str
+    keep: Callable[[Any, Json], Figures]
+
+    @property
+    def name(self) -> str:
+        return f"{self.file.stem}/{self.profile}"
+
+    def planned(self) -> list[Identity]:
+        from tcplearn.simulate import scenario
+
+        found = [self._empty(run).identity for run in scenario.runs(self.file, self.profile)]
+        return sorted(found, key=lambda identity: identity[-1])  # first seeds first
+
+    @cached_property
+    def scenario(self) -> str:
+        from tcplearn.simulate import scenario
+
+        return scenario.load(self.file, self.profile).name
+
+    def has(self, run: Run) -> bool:
+        return (run.host, run.scenario, run.profile) == ("ns3", self.scenario, self.profile)
+
+    def _empty(self, run: Any, **more: Any) -> Run:
+        labels = {**run.labels, "timing": run.timing}
+        return Run("ns3", run.document.name, self.profile, run.algorithm, run.seed, run.seed, labels, **more)
+
+    def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
+        from tcplearn.simulate import engine, results, sweep
+
+        asked = set(wanted)
+        store = results.RunStore(work.cache)
+        pool = work.place.pool(store.folder / "slurm")
+        plan = sweep.plan([self.file], self.profile, work.progress)
+        chosen = {key: run for run, key in plan.runs if self._empty(run).identity in asked}
+        todo = [job for job in plan.jobs if job.key in chosen]
+        engine.build()
+        options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
+        try:
+            failures += jobs.run(todo, store, pool, **options).failures
+        finally:  # as above
+            for job in todo:
+                if result := store.get(job):
+                    yield self.read(chosen[job.key], result)
+
+    def read(self, run: Any, result: Json) -> Run:
+        """Returns one run from what is in the cache of it."""
+        from tcplearn.simulate import engine
+
+        metrics, series = self.keep(run, result)
+        made = {"commit": result["commit"], "version": result["version"] or "", "code": engine.identity()}
+        parameters = run.scenario.model_dump(mode="json", exclude_defaults=True)
+        version = engine.ns3_version()
+        return self._empty(
+            run, parameters=parameters, metrics=metrics, series=series, host_version=version, **made
+        )
+
+
+def lacking(batch: Batch, have: set[Identity], first: int | None = None) -> list[Identity]:
+    """Returns the runs of a batch that are not among `have`; with `first`, of its first runs of each
+    algorithm only."""
+    planned = batch.planned()
+    if first is not None:
+        numbers = sorted({number for *_, number in planned})[:first]
+        planned = [one for one in planned if one[-1] in numbers]
+    return [one for one in planned if one not in have]

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `tcplearn experiments` does: lists runs, does those that are missing, writes pages."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.lib import runs
+from experiments.lib.batches import Batch, Work, lacking
+from experiments.lib.pages import ROOT, Page
+from tcplearn.errors import FailedError, UserError, did_you_mean, printable
+
+_LIBRARY = "lib"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the command line names; "" or None: the experiment's own choice."""
+
+    name: str
+    page: str = ""
+    profile: str = ""
+    batches: tuple[str, ...] = ()
+    first: int | None = None
+    file: Path | None = None
+    scenarios: Path | None = None
+    output: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.scenarios or ROOT / "experiments" / self.name
+
+    @property
+    def runs_file(self) -> Path:
+        return self.file or ROOT / "experiments" / self.name / "runs.parquet"
+
+    def pages(self) -> Mapping[str, Page]:
+        """Returns the pages that are wanted, by name. Raises UserError."""
+        known = sorted(
+            f.parent.name for f in (ROOT / "experiments").glob("*/__init__.py") if f.parent.name != _LIBRARY
+        )
+        if self.name not in known:
+            todo = did_you_mean(self.name, known, "there is " + ", ".join(known))
+            raise UserError(f"no experiment {self.name!r}; {todo}")
+        module: Any = importlib.import_module(f"experiments.{self.name}")
+        pages: Mapping[str, Page] = module.PAGES
+        if self.page and self.page not in pages:
+            todo = did_you_mean(self.page, pages, "it has " + ", ".join(pages))
+            raise UserError(f"--page {self.page}: {todo}")
+        return {name: page for name, page in pages.items() if self.page in ("", name)}
+
+    def of_page(self, page: Page) -> list[Batch]:
+        """Returns the batches of a page, those that are named on the command line if any is."""
+        return [
+            b for b in page.batches(self.folder, self.profile) if not self.batches or b.name in self.batches
+        ]
+
+    def wanted(self) -> list[Batch]:
+        """Returns the batches of all pages that are wanted, each once. Raises UserError."""
+        every = {b.name: b for page in self.pages().values() for b in page.batches(self.folder, self.profile)}
+        if unknown := [name for name in self.batches if name not in every]:
+            raise UserError(
+                f"no runs {unknown[0]!r}; {did_you_mean(unknown[0], every, 'there are ' + ', '.join(every))}"
+            )
+        return [batch for name, batch in every.items() if not self.batches or name in self.batches]
+
+
+def show(chosen: Chosen, say: Callable[[str], None]) -> None:
+    """Says how many runs of each batch are in the file, and how many versions made them."""
+    found = runs.latest(runs.read(chosen.runs_file))
+    have = {run.identity for run in found}
+    for batch in chosen.wanted():
+        planned = batch.planned()
+        there = set(planned) & have
+        made = {run.code for run in found if run.identity in there}
+        by = f", of {len(made)} versions of the code" if len(made) > 1 else ""
+        say(f"{batch.name}: {len(there)} of {len(planned)}{by}")
+
+
+def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None:
+    """Writes the pages, with `work` after doing the runs that the file lacks. Raises UserError,
+    FailedError."""
+    failures = _do(chosen, work) if work else []
+    found = runs.latest(runs.read(chosen.runs_file))
+    pages, written = chosen.pages(), 0
+    for name, page in pages.items():
+        batches = page.batches(chosen.folder, chosen.profile)
+        own = [run for run in found if any(batch.has(run) for batch in batches)]
+        if not own and batches:
+            why = f"no run of page {name} is in {printable(chosen.runs_file)}; --run does them"
+            if len(pages) == 1 and not failures:
+                raise UserError(why)
+            say(why)
+            continue
+        target = chosen.output / page.target.name if chosen.output else ROOT / page.target
+        figures = page.write(own, chosen.folder, target)
+        written += 1
+        planned = {identity for batch in batches for identity in batch.planned()}
+        there = len(planned & {run.identity for run in own})
+        say(f"{there} of {len(planned)} runs, {figures} figures: {printable(target)}")
+    if failures:
+        raise FailedError(f"{len(failures)} runs failed; the others are kept")
+
+
+def _do(chosen: Chosen, work: Work) -> list[str]:
+    """Does what the file lacks and appends it, also where it is interrupted; returns a line for each
+    failure."""
+    file = chosen.runs_file
+    have = set() if work.fresh else {run.identity for run in runs.read(file)}
+    failures: list[str] = []
+    for batch in chosen.wanted():
+        wanted = lacking(batch, have, chosen.first)
+        if not wanted:
+            continue
+        asked, finished = set(wanted), []
+        try:
+            for run in batch.done(wanted, work, failures):
+                finished += [run] if run.identity in asked else []
+        finally:
+            runs.append(file, finished)
+    return failures

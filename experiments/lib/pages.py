@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Writes pages: a Jinja2 template, filled with the tables and figures that a function makes of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.lib.batches import Batch
+from experiments.lib.runs import Run, Version, versions
+from tcplearn.errors import UserError
+from tcplearn.output.files import make_directory, write_atomically
+from tcplearn.output.markdown import table_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def scenarios(folder: Path, *place: str) -> Path:
+    """Returns where an experiment's scenarios are that stand elsewhere in the checkout, or `folder` where the
+    user names another one than the experiment's own."""
+    return ROOT.joinpath(*place) if folder.parent == ROOT / "experiments" else folder
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture below the page's folder, as a Vega-Lite specification."""
+
+    file: str
+    title: str
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """`batches` lists the runs that the page needs, given the experiment's folder and a profile ("" for the
+    page's own); `fill` returns the template's variables, given those runs and the folder. A variable
+    `figures` lists Figures."""
+
+    template: str  # below experiments/
+    target: Path  # below the root of the checkout
+    batches: Callable[[Path, str], Sequence[Batch]]
+    fill: Callable[[Sequence[Run], Path], Mapping[str, Any]]
+
+    def write(self, runs: Sequence[Run], folder: Path, target: Path) -> int:
+        """Writes the page to `target` and its figures below the folder of that; returns how many figures.
+        Raises UserError where no run is there that it can be made of."""
+        filled = self.fill(runs, folder)
+        if not filled:
+            raise UserError(f"{target.name}: the file of runs has none for this page")
+        figures: Sequence[Figure] = filled.get("figures", ())
+        make_directory(target.parent)
+        for figure in figures:
+            make_directory((target.parent / figure.file).parent)
+            write_atomically(target.parent / figure.file, svg(figure.spec))
+        text = render(
+            ROOT / "experiments" / self.template, {**filled, "versions": versions_table(versions(runs))}
+        )
+        write_atomically(target, text)
+        return len(figures)
+
+
+def svg(spec: Mapping[str, Any]) -> str:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[]))
+
+
+def render(template: Path, variables: Mapping[str, Any]) -> str:
+    """Returns the template's text; a variable that is missing is an error."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(template.parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    return environment.get_template(template.name).render(variables, table=table_of)
+
+
+def versions_table(found: Sequence[Version]) -> str:
+    """Returns a table of what made a page's runs."""
+    rows = [
+        [
+            f"`{v.code[:12]}`" if v.code else "not recorded",
+            f"{v.host} {v.host_version}".strip(),
+            v.version or "not recorded",
+            str(v.runs),
+            ", ".join(f"`{commit}`" for commit in v.commits),
+        ]
+        for v in found
+    ]
+    return table_of(("code of the host", "host", "tcplearn", "runs", "commits"), rows)

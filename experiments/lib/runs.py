@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Reads and appends to an experiment's file of runs: a Parquet file with a row for each figure of each run.
+
+A row names its run (experiment's scenario, profile, algorithm, labels, number and seed), what made it
+(commit, version, host and the identity of its code) and one figure: a number in `value`, or a series in
+`values`. Rows are only ever appended. A run that was done again has later rows, which `latest` takes in place
+of the earlier ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tcplearn.errors import UserError, printable
+from tcplearn.output.files import write_atomically
+
+Floats = npt.NDArray[np.float64]
+#: Host, scenario, profile, algorithm, labels as JSON, number of the run.
+Identity = tuple[str, str, str, str, str, int]
+
+#: What all rows of one run have in common, as columns of text.
+_TEXT = (
+    "host",
+    "scenario",
+    "profile",
+    "algorithm",
+    "labels",
+    "parameters",
+    "commit",
+    "version",
+    "host_version",
+    "code",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one algorithm, with the figures that pages need."""
+
+    host: str  # "lab" or "ns3"
+    scenario: str
+    profile: str
+    algorithm: str
+    run: int  # its number in the scenario, from 0 in the lab; in ns-3 its seed
+    seed: int
+    labels: Mapping[str, Any] = field(default_factory=dict)  # what differs between runs of the scenario
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # the scenario's own settings
+    commit: str = ""
+    version: str = ""
+    host_version: str = ""  # of the kernel or of ns-3
+    code: str = ""  # identity of the guest and module, or of the core and the ns-3 program
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    series: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> Identity:
+        labels = json.dumps(self.labels, sort_keys=True)
+        return self.host, self.scenario, self.profile, self.algorithm, labels, self.run
+
+    def where(self, **columns: Any) -> bool:
+        """Returns whether each of the columns or labels has the value that is given."""
+        return all(
+            (getattr(self, name) if hasattr(self, name) else self.labels.get(name)) == value
+            for name, value in columns.items()
+        )
+
+
+def select(runs: Iterable[Run], **columns: Any) -> list[Run]:
+    """Returns the runs whose columns or labels have these values."""
+    return [run for run in runs if run.where(**columns)]
+
+
+def latest(runs: Iterable[Run]) -> list[Run]:
+    """Returns each run once, in the order in which it first appears, as it was done last."""
+    out: dict[Identity, Run] = {}
+    for run in runs:
+        out[run.identity] = run
+    return list(out.values())
+
+
+def read(file: Path) -> list[Run]:
+    """Returns all runs of a file, earlier versions of a run before later ones; none if there is no file.
+    Raises UserError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not file.exists():
+        return []
+    try:
+        table = pq.read_table(file)
+        columns = {name: table[name].to_pylist() for name in (*_TEXT, "run", "seed", "metric", "value")}
+        values = table["values"].combine_chunks()
+    except (OSError, KeyError, pa.ArrowException) as error:
+        raise UserError(f"{printable(file)}: not a file of runs: {error}") from error
+    numbers = values.values.to_numpy(zero_copy_only=False).astype(np.float64)
+    ends = values.offsets.to_numpy()
+    previous: tuple[Any, ...] | None = None
+    metrics: dict[str, float] = {}
+    series: dict[str, Floats] = {}
+    parsed: dict[str, Any] = {}
+    out: list[Run] = []
+    for i, metric in enumerate(columns["metric"]):
+        head = tuple(columns[name][i] for name in (*_TEXT, "run", "seed"))
+        if head != previous or metric in metrics or metric in series:
+            previous, metrics, series = head, {}, {}
+            known = dict(zip((*_TEXT, "run", "seed"), head, strict=True))
+            for name in ("labels", "parameters"):
+                if known[name] not in parsed:
+                    parsed[known[name]] = json.loads(known[name])
+                known[name] = parsed[known[name]]
+            out.append(Run(**known, metrics=metrics, series=series))
+        if columns["value"][i] is None:
+            series[metric] = numbers[ends[i] : ends[i + 1]]
+        else:
+            metrics[metric] = columns["value"][i]
+    return out
+
+
+def append(file: Path, runs: Sequence[Run]) -> None:
+    """Adds rows for these runs to the end of the file, which is whole at any time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not runs:
+        return
+    table = _table(runs)
+    if file.exists():
+        table = pa.concat_tables([pq.read_table(file, schema=table.schema), table])
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        compression="zstd",
+        compression_level=15,
+        use_dictionary=[name for name in table.column_names if name not in ("value", "values")],
+        use_byte_stream_split=["values.list.element"],
+    )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, sink.getvalue().to_pybytes())
+
+
+def _table(runs: Sequence[Run]) -> Any:
+    import pyarrow as pa
+
+    rows: dict[str, list[Any]] = {name: [] for name in (*_TEXT, "run", "seed", "metric", "value", "values")}
+    for run in runs:
+        head = {name: getattr(run, name) for name in (*_TEXT, "run", "seed")}
+        head |= {name: json.dumps(head[name], sort_keys=True) for name in ("labels", "parameters")}
+        figures: list[tuple[str, Any, Any]] = [
+            (name, float(value), None) for name, value in run.metrics.items()
+        ]
+        figures += [(name, None, np.asarray(values, np.float64)) for name, values in run.series.items()]
+        for metric, value, values in figures:
+            for name, of in (*head.items(), ("metric", metric), ("value", value), ("values", values)):
+                rows[name].append(of)
+    types = dict.fromkeys((*_TEXT, "metric"), pa.string()) | {"run": pa.int64(), "seed": pa.int64()}
+    types |= {"value": pa.float64(), "values": pa.list_(pa.field("element", pa.float64()))}
+    order = [*_TEXT[:5], "run", "seed", *_TEXT[5:], "metric", "value", "values"]
+    return pa.table({name: rows[name] for name in order}, pa.schema([(name, types[name]) for name in order]))
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of the code, and what it made."""
+
+    code: str
+    host: str
+    host_version: str
+    version: str
+    commits: tuple[str, ...]
+    runs: int  # those of several algorithms in the lab, which run one after the other, counted once
+
+
+def versions(runs: Iterable[Run]) -> list[Version]:
+    """Returns each version of the code that made some of the runs."""
+    found: dict[tuple[str, str, str, str], list[Run]] = {}
+    for run in runs:
+        found.setdefault((run.code, run.host, run.host_version, run.version), []).append(run)
+    out = []
+    for by, of in found.items():
+        commits = tuple(dict.fromkeys(run.commit for run in of))
+        each = {(r.scenario, r.profile, r.run) if r.host == "lab" else r.identity for r in of}
+        out.append(Version(*by, commits, len(each)))
+    return out

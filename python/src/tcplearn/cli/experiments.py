@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn experiments`: parses, and imports the rest only when there is work."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tcplearn.cli import options
+from tcplearn.cli.common import Work, progress_bar, say
+from tcplearn.errors import UserError
+
+#: The checkout: experiments come with it, not with the package.
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def experiments(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A folder of experiments/, as latency.")],
+    batches: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SCENARIO/PROFILE...]", help="With --run or --list: these alone."),
+    ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="First do the runs that the file of runs lacks, and add them to it.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Say how many runs of each scenario are there, and leave.")
+    ] = False,
+    first: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Only the first N runs of each algorithm.", show_default=False),
+    ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Do runs again that are there; the pages then take the later ones."),
+    ] = False,
+    profile: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Of the scenarios, as smoke.", show_default="those that a page is made of"
+        ),
+    ] = "",
+    page: Annotated[
+        str, typer.Option(metavar="PAGE", help="One page alone; another name lists them.", show_default=False)
+    ] = "",
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="FILE", help="The file of runs.", show_default="experiments/NAME/runs.parquet"
+        ),
+    ] = None,
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Scenario files and tables.", show_default="experiments/NAME"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Write pages here.", show_default="in their places"
+        ),
+    ] = None,
+    out: options.Kept = None,
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = "",
+    slurm: options.Slurm = 0,
+    quiet: options.Quiet = False,
+) -> Work:
+    """Write an experiment's pages from its file of runs. --run does the runs that the file lacks: it can be
+    stopped, goes on where it was, and repeats nothing."""
+
+    def work(_: str) -> None:
+        from tcplearn.jobs import Place
+
+        command: Any = _library("command")
+        with progress_bar(quiet) as progress:
+            chosen = command.Chosen(name, page, profile, tuple(batches or ()), first, file, scenarios, output)
+            doing = _library("batches").Work(Place(jobs or 0, scheduler, slurm), out, fresh, progress, say)
+            if list_:
+                command.show(chosen, say)
+            else:
+                command.write(chosen, doing if run else None, say)
+
+    return work
+
+
+def _library(module: str) -> Any:
+    """Imports a module of experiments/lib. Raises UserError outside a checkout."""
+    if not (ROOT / "experiments" / "lib").is_dir():
+        raise UserError("experiments come with a checkout of tcplearn; run this from one")
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
+    return importlib.import_module(f"experiments.lib.{module}")
