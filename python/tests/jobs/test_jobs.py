@@ -58,19 +58,13 @@ def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
     first = run(of(1, 2), tmp_path)
     broken = [Job(job.key, pid, job.arguments) for job in of(1, 2)]
     assert run(broken, tmp_path).results == first.results
-    renamed = [Job("new", pid, (), earlier=("none", "key2"))]
-    assert run(renamed, tmp_path).results["new"]["square"] == 4
     assert run(of(1, 2), tmp_path, fresh=True).results == first.results
 
 
-def test_old_results_are_translated(tmp_path: Path) -> None:
+def test_a_result_of_another_format_is_absent(tmp_path: Path) -> None:
     run(of(3), tmp_path)
-
-    def upgraded(found: dict[str, Any], format: int) -> dict[str, Any]:
-        assert format == 1
-        return {**found, "area": found["square"]}
-
-    assert Store(tmp_path, 2, upgraded).get(of(3)[0])["area"] == 9  # type: ignore[index]
+    assert Store(tmp_path).get(of(3)[0]) is not None
+    assert Store(tmp_path, 2).get(of(3)[0]) is None
 
 
 def test_two_places_are_one_too_many(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_first_rto_is_as_if_absent(case: str, tmp_path: Path, capsys: pytest.C
 def test_its_job_has_the_check(tmp_path: Path) -> None:
     network = first_rto.Network((first_rto.Place(10, 0),))
     ready = machine.Machine(tmp_path, tmp_path, "fingerprint", "6.1")
-    job = first_rto._job(network, first_rto.Trial("stock"), ready, (b"", b""), ())
+    job = first_rto._job(network, first_rto.Trial("stock"), ready, (b"", ""))
     assert job.check is handshake_waits.read
 
 

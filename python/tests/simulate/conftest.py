@@ -54,7 +54,7 @@ def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _forget() -> None:
     """What is remembered of the program before."""
-    for function in (engine.ns3_version, engine.identity, engine.earlier):
+    for function in (engine.ns3_version, engine.identity):
         function.cache_clear()
 
 
@@ -70,12 +70,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 
     yield install
     _forget()
-
-
-@pytest.fixture
-def pages_ns3(installed: Callable[[int], None]) -> None:
-    """The version that the pages' runs are of, as all earlier ones are."""
-    installed(37)
 
 
 def until_on_disk(count: int, out: Path, process: subprocess.Popen[bytes]) -> None:

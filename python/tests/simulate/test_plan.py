@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,6 @@ from tcplearn.simulate import engine, run_job, scenario, sweep
 from tcplearn.simulate.results import RunStore
 
 FILE = PAPER / "scenario-5.toml"
-
-
-@pytest.fixture
-def version_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The ns-3 whose runs of earlier versions are known, whichever is here and is remembered."""
-    remembered = engine.identity, engine.earlier, run_job._then
-    monkeypatch.setattr(engine, "ns3_version", lambda: engine.PAGES_NS3)
-    for function in remembered:
-        function.cache_clear()
-    yield
-    for function in remembered:
-        function.cache_clear()
 
 
 @pytest.fixture
@@ -52,33 +40,37 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-@pytest.mark.usefixtures("version_of_the_pages")
-def test_the_work_of_a_plan_does_not_grow_with_the_earlier_versions(
-    tmp_path: Path, done: Counter[str]
-) -> None:
-    """The plan of 21,000 runs once took a minute: each was hashed and looked for as of 34 versions."""
-    assert len(engine.earlier()) > 10
+def test_a_plan_reads_no_file_that_is_not_there(tmp_path: Path, done: Counter[str]) -> None:
+    """The plan of 21,000 runs once took a minute."""
     planned = sweep.stored([FILE], "quick", RunStore(tmp_path))
     runs = len(planned.jobs)
-    assert runs > 30 and max(len(job.earlier) for job in planned.jobs) > 10
-    assert done["reads"] == 0 and done["texts"] < 6 * runs
+    assert runs > 30 and done["reads"] == 0 and done["texts"] < 6 * runs
     # which is what each has by itself
     alone = [run_job.job(run, 1.0) for run in scenario.runs(FILE, "quick")]
-    found = {job.key: (job.earlier, job.arguments) for job in planned.jobs}
-    assert {job.key: (job.earlier, job.arguments) for job in alone} == found
+    assert {job.key: job.arguments for job in alone} == {job.key: job.arguments for job in planned.jobs}
 
 
-@pytest.mark.usefixtures("version_of_the_pages")
-def test_runs_of_today_and_of_an_earlier_version_are_found(tmp_path: Path, done: Counter[str]) -> None:
+def test_runs_of_today_are_found(tmp_path: Path) -> None:
     kept = RunStore(tmp_path)
     first, second, *_ = sweep.plan([FILE], "quick").jobs
-    for key in (first.key, second.earlier[-1]):
-        path = kept.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        run = {"metrics": {}, "cost": {"cpu_s": 1}}
-        path.write_text(json.dumps({"key": key, "format": 2, "commit": "x", "flows": [], "run": run}))
+    for job in (first, second):
+        kept.put(job, {"flows": [], "run": {"metrics": {}, "cost": {"cpu_s": 1}}})
     results = sweep.stored([FILE], "quick", kept).done.results
     assert results == {job.key: kept.get(job) for job in (first, second)} and all(results.values())
+
+
+def test_another_ns3_and_another_core_have_other_runs(
+    installed: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = scenario.runs(FILE, "quick")[0]
+    keys = set()
+    for minor in (37, 43):
+        installed(minor)
+        keys.add(run_job.job(run, 1.0).key)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "identity", lambda: "another core")
+        keys.add(run_job.job(run, 1.0).key)
+    assert len(keys) == 3
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -78,21 +78,6 @@ def test_fades_are_the_same_for_every_policy_and_spaced_resends_come_sooner_afte
     assert found["priced/spaced"]["mean_overrun_ms"] < found["stock"]["mean_overrun_ms"]
 
 
-@pytest.mark.usefixtures("pages_ns3")
-def test_earlier_runs_with_several_segments_out_are_not_taken() -> None:
-    """The host left the timer to SACKs then, or `stock` did not begin its RTO anew at a probe."""
-    stock = [run for run in scenario.runs(THIN, "full") if run.scenario.tcp.resend == "stock"]
-    of = {run.labels["variant"]: run_job.job(run, 1.0).earlier for run in stock}
-    assert len(of["large"]) == len(of["stream"]) == len(of["wired"]) - 7
-
-
-@pytest.mark.usefixtures("pages_ns3")
-def test_earlier_runs_of_a_changed_policy_are_not_taken() -> None:
-    wired = [run for run in scenario.runs(THIN, "full") if run.labels["variant"] == "wired"]
-    of = {run.labels["tcp.resend"]: run_job.job(run, 1.0).earlier for run in wired}
-    assert len(of["priced"]) == len(of["priced/spaced"]) < len(of["stock"]) == len(of["linear"])
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [

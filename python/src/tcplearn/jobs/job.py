@@ -28,7 +28,6 @@ class Job:
     arguments: tuple[Any, ...]  # plain JSON
     title: str = ""  # in the line of its failure
     cost: float = 1.0  # beside the others'
-    earlier: tuple[str, ...] = ()  # keys under which an equal result may have been kept
     check: Callable[[Any], object] | None = None  # of what was kept: raises ValueError where it is none
 
 

@@ -8,7 +8,7 @@ import json
 import shlex
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,13 @@ from tcplearn import documents, provenance
 from tcplearn.errors import say
 from tcplearn.jobs import shape
 from tcplearn.jobs.job import NOT_AS_WRITTEN, REPEATABLE, Job, described, name_of
-from tcplearn.jobs.shape import Maybe
 from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.search_path import SAFE
 
 Json = dict[str, Any]
 #: Of one result; those of losses are the largest.
 MOST_BYTES = 1 << 30
-_STAMP = {"commit": str, "version": Maybe(str)}
+_STAMP = {"commit": str, "version": str}
 
 
 class Kept(ABC):
@@ -88,54 +87,41 @@ def _names(folder: Path) -> frozenset[str]:
 class Store(Kept):
     """Results that are JSON objects, a file each, with what made them.
 
-    `format` counts the changes of what a result looks like; `upgraded` makes today's of one from before.
+    `format` counts the changes of what a result looks like; one of another format counts as absent.
     """
 
-    def __init__(
-        self, folder: Path, format: int = 1, upgraded: Callable[[Json, int], Json] = lambda found, _: found
-    ) -> None:
+    def __init__(self, folder: Path, format: int = 1) -> None:
         super().__init__(folder)
-        self._format, self._upgraded = format, upgraded
+        self._format = format
 
     def path(self, key: str) -> Path:
         return self.folder / "runs" / key[:2] / f"{key}.json"
 
     def has(self, job: Job) -> bool:
-        paths = map(self.path, (job.key, *job.earlier))
-        return any(path.exists() and path not in self._unfit for path in paths)
+        path = self.path(job.key)
+        return path.exists() and path not in self._unfit
 
     def get(self, job: Job) -> Json | None:
-        return self._first(job, (job.key, *job.earlier))
+        with self._reading(self.path(job.key)):
+            found = self._read(job.key)
+            if job.check:
+                job.check(found)
+            return found
+        return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Of what is there now. To try each earlier key of thousands of jobs takes a minute."""
+        """Returns `get` for what is there now: to try to open each of thousands of files takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
-
-        def get(job: Job) -> Json | None:
-            keys = (job.key, *job.earlier)
-            return self._first(job, (key for key in keys if f"{key}.json" in files(key[:2])))
-
-        return get
-
-    def _first(self, job: Job, keys: Iterable[str]) -> Json | None:
-        for key in keys:
-            with self._reading(self.path(key)):
-                found = self._read(key)
-                if job.check:
-                    job.check(found)
-                return {**found, "key": job.key}
-        return None
+        return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 
     def _read(self, key: str) -> Json:
         found: Json = documents.json_value(documents.bounded(self.path(key), MOST_BYTES))
         if found["key"] != key:
             raise ValueError("it has another key")
-        made_in = found.get("format", 1)
-        if made_in > self._format:
-            raise ValueError("made by a later version")
-        out = {"version": None, **(found if made_in == self._format else self._upgraded(found, made_in))}
-        shape.check(out, _STAMP)
-        return out
+        if found.get("format") != self._format:
+            raise ValueError("made by another version")
+        shape.check(found, _STAMP)
+        return found
 
     def put(self, job: Job, result: Json) -> Json:
         made = {"format": self._format, "version": tcplearn.__version__, "commit": provenance.commit()}

@@ -66,10 +66,9 @@ def run(
     say: Callable[[str], None] = print,
     *,
     only_kept: bool = False,
-    earlier: Sequence[str] = (),
 ) -> dict[str, list[handshake_waits.Connection]]:
     """The connections of each trial, by its name; of those that are kept alone, if that is wanted.
-    `earlier`: fingerprints whose kept runs will do as well. Raises UserError, FailedError."""
+    Raises UserError, FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
@@ -77,7 +76,7 @@ def run(
     with temporary.folder() as folder:
         program = sock_ops.compiled(folder).read_bytes()
     source = sock_ops.source()
-    work = {trial.name: _job(network, trial, ready, (program, source), earlier) for trial in trials}
+    work = {trial.name: _job(network, trial, ready, (program, source)) for trial in trials}
     if only_kept:
         work = {name: job for name, job in work.items() if kept.get(job) is not None}
     done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
@@ -86,9 +85,7 @@ def run(
     return {name: handshake_waits.read(done.results[job.key]) for name, job in work.items()}
 
 
-def _job(
-    network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str], earlier: Sequence[str]
-) -> Job:
+def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str]) -> Job:
     """`programs`: as it is loaded, and its source, by which a run is found again."""
     program, code = programs if trial.client or trial.server else (b"", "")
     document = {
@@ -101,13 +98,17 @@ def _job(
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }
-    parts = (document["script"], document["settings"], code, GUEST.read_text(), network.seed)
-    key, *others = (
-        hashlib.sha256(repr((fingerprint, *parts)).encode()).hexdigest()[:20]
-        for fingerprint in (ready.fingerprint, *earlier)
+    parts = (
+        ready.fingerprint,
+        document["script"],
+        document["settings"],
+        code,
+        GUEST.read_text(),
+        network.seed,
     )
+    key = hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
     title = f"first RTO, {trial.name}"
-    return Job(key, boot, (document,), title, earlier=tuple(others), check=handshake_waits.read)
+    return Job(key, boot, (document,), title, check=handshake_waits.read)
 
 
 def boot(document: Json) -> bytes:

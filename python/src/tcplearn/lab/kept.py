@@ -47,19 +47,17 @@ class Folders(Kept):
         super().__init__(folder)
         temporary.clear(folder)
 
-    def path(self, job: Job, key: str = "") -> Path:
+    def path(self, job: Job) -> Path:
         (document,) = job.arguments
-        return self.folder / f"{document['name']}-{key or job.key}"
+        return self.folder / f"{document['name']}-{job.key}"
 
     def get(self, job: Job) -> Path | None:
-        """The first that is there of its own key and the earlier ones."""
-        for key in (job.key, *job.earlier):
-            path = self.path(job, key)
-            with self._reading(path):
-                if (path / COMPLETE).exists():
-                    if job.check:
-                        job.check(path)
-                    return path
+        path = self.path(job)
+        with self._reading(path):
+            if (path / COMPLETE).exists():
+                if job.check:
+                    job.check(path)
+                return path
         return None
 
     def put(self, job: Job, result: Any) -> Path:
@@ -75,6 +73,6 @@ class Folders(Kept):
 
 
 def made_by(folder: Path) -> tuple[str, str]:
-    """Commit and version; earlier runs have no version."""
+    """Returns commit and version."""
     commit, version, *_ = [*(folder / COMPLETE).read_text(errors="replace").split("\n"), ""]
     return commit, version

@@ -30,7 +30,6 @@ class Options:
     place: Place = field(default_factory=Place)
     out: Path | None = None  # where runs are kept; None: the cache
     pcap: bool = False
-    earlier: tuple[str, ...] = ()  # fingerprints whose kept runs will do as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +95,8 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
         "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
     }
-    key, *earlier = (
-        hashlib.sha256(f"{one}\n{seed}\n{script}".encode()).hexdigest()[:20]
-        for one in (fingerprint, *options.earlier)
-    )
-    return Job(key, boot, (document,), f"{scenario.name}, run {run}", earlier=tuple(earlier))
+    key = hashlib.sha256(f"{fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
+    return Job(key, boot, (document,), f"{scenario.name}, run {run}")
 
 
 def boot(document: Json) -> bytes:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import Progress
 from tcplearn.lab import run
-from tcplearn.lab.checkout import LAB
 from tcplearn.lab.scenario import Scenario
 from tcplearn.papers import Request
 
@@ -22,14 +20,8 @@ def folder(request: Request) -> Path | None:
     return request.kept and request.kept / "lab" / "runs"
 
 
-def earlier() -> tuple[str, ...]:
-    """Fingerprints in linux/lab/earlier.toml: their runs do as well as those of today's module."""
-    listed = LAB / "earlier.toml"
-    return tuple(tomllib.loads(listed.read_text())["pages"]) if listed.exists() else ()
-
-
 def _options(request: Request) -> run.Options:
-    return run.Options(place=request.place, out=folder(request), earlier=earlier())
+    return run.Options(place=request.place, out=folder(request))
 
 
 def kept(request: Request, scenarios: Sequence[Scenario]) -> list[Scenario]:

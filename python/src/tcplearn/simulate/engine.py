@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,8 @@ WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
 BUILD = ROOT / "build" / "ns3"
 PROGRAM = "tcplearn-ns3"
 NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
-#: Of the pages' runs, and of a plan where ns-3 is not installed.
-PAGES_NS3 = "3.37"
+#: Of a plan where ns-3 is not installed.
+ASSUMED_NS3 = "3.37"
 PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
 
 Json = dict[str, Any]
@@ -75,7 +74,7 @@ def ns3_version() -> str:
     try:
         found = re.findall(r"#define NS3_VERSION_(?:MAJOR|MINOR) (\d+)", NS3_HEADER.read_text())
     except OSError:
-        return PAGES_NS3
+        return ASSUMED_NS3
     return ".".join(found)
 
 
@@ -101,17 +100,6 @@ def weights() -> str:
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
     return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]
-
-
-@cache
-def earlier() -> tuple[dict[str, Any], ...]:
-    """Identities whose runs equal today's to the byte (ns3/same-results.toml), all of them under 3.37."""
-    file = ROOT / "ns3" / "same-results.toml"
-    if os.environ.get("TCPLEARN_NS3") or ns3_version() != PAGES_NS3 or not file.exists():
-        return ()
-    listed = tomllib.loads(file.read_text())
-    all_of_them = {key: listed[key] for key in ("names", "others") if key in listed}
-    return tuple({**all_of_them, **was} for was in listed["earlier"])
 
 
 def simulate(document: Json) -> Json:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is kept of runs, and how those of earlier versions are read."""
+"""Keeps what the ns-3 program wrote of runs."""
 
 from __future__ import annotations
 
@@ -15,19 +15,7 @@ from tcplearn.simulate import engine
 
 Json = dict[str, Any]
 
-#: 2: metrics have the keys of tcplearn.metrics.
 FORMAT = 2
-_NAMES_OF_1 = {
-    "mean_error_ms": "mean_abs_error_ms",
-    "mean_error_ticks": "mean_abs_error_ticks",
-    "mean_error_by_trial_ticks": "mean_abs_error_by_sample_ticks",
-    "raw_error_ms": "mean_abs_error_unrounded_ms",
-    "first_error_ms": "first_abs_error_ms",
-    "cwnd_bytes": "mean_cwnd_bytes",
-    "queue_bytes": "mean_queue_bytes",
-}
-
-
 _METRICS = Each(Maybe(float))
 _SERIES = {"bin_s": float, "bytes": Maybe([Maybe(float)])}
 _RUN = {
@@ -53,22 +41,10 @@ def check(found: Json) -> None:
 
 class RunStore(Store):
     def __init__(self, folder: Path | None = None) -> None:
-        super().__init__(folder or cache_folder(), FORMAT, _upgraded)
+        super().__init__(folder or cache_folder(), FORMAT)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
         """By the program itself, which can so be looked at in a debugger."""
         (document,) = job.arguments
         file = self._failed(job, ".json", json.dumps(document, indent=1) + "\n")
         return shlex.join([str(engine.program()), str(file)]), None
-
-
-def _upgraded(found: Json, format: int) -> Json:
-    if format != 1:
-        raise ValueError(f"results of format {format}: made by a later version")
-    run = {**found["run"], "metrics": _renamed(found["run"]["metrics"])}
-    flows = [{**flow, "metrics": _renamed(flow["metrics"])} for flow in found["flows"]]
-    return {**found, "run": run, "flows": flows}
-
-
-def _renamed(metrics: Json) -> Json:
-    return {_NAMES_OF_1.get(name, name): value for name, value in metrics.items()}

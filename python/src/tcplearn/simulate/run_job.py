@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A run as a job: the document that the program reads, and the keys under which its result is kept."""
+"""A run as a job: the document that the program reads, and the key under which its result is kept."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from tcplearn.output.files import cache_folder, write_atomically
 from tcplearn.scenario import link_trace
 from tcplearn.search_path import SAFE
 from tcplearn.simulate import engine, results
-from tcplearn.simulate.models import Requests, Scenario, Web
+from tcplearn.simulate.models import Scenario, Web
 from tcplearn.simulate.scenario import Run
 
 #: ns-3's own estimator in our sockets: what `jacobson` is tested against.
@@ -68,71 +66,13 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
     if run.algorithm != STOCK:
         code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
         known["user_code"] = os.urandom(8).hex() if code is None else code  # not to be known: run each time
-    key = _begun(known)
-    key.update(_ended(engine.identity()))
-    arguments = ({**shared.document, **own},)
-    hashed, earlier = key.hexdigest()[:24], _earlier(run, known)
-    return Job(hashed, engine.simulate, arguments, _title(run), cost, earlier, results.check)
-
-
-def _kinds(run: Run) -> Iterator[str]:
-    """Of runs that were others at some earlier identities, as ns3/same-results.toml names them."""
-    load = run.scenario.load
-    if isinstance(load, Web):
-        yield "web"
-    if isinstance(load, Requests) and (load.stream or load.request_bytes > run.scenario.tcp.segment_bytes):
-        yield "several"
-    if isinstance(load, Requests) and run.scenario.tcp.resend.startswith("priced"):
-        yield "priced"
-
-
-def _begun(known: Json) -> hashlib._Hash:
-    """A key is a hash of the JSON text of `known` and an identity, in a list."""
-    return hashlib.sha256(f"[{json.dumps(known, sort_keys=True)}, ".encode())
-
-
-def _ended(identity: str) -> bytes:
-    return f"{json.dumps(identity)}]".encode()
-
-
-def _earlier(run: Run, known: Json) -> tuple[str, ...]:
-    """Keys at earlier identities. The text is the same at most of them, and made once for these."""
-    estimator = known["estimator"]
-    classifier = known.get("loss", {}).get("classifier", "")
-    begun: dict[tuple[str, str], hashlib._Hash] = {}
-    out = []
-    for names, ended in _then(engine.identity(), estimator["name"], classifier, tuple(_kinds(run))):
-        if names not in begun:
-            name, arithmetic = names
-            then = {key: value for key, value in estimator.items() if key != "arithmetic"}
-            then |= {"name": name, arithmetic: estimator["arithmetic"]}
-            begun[names] = _begun({**known, "estimator": then})
-        key = begun[names].copy()
-        key.update(ended)
-        out.append(key.hexdigest()[:24])
-    return tuple(out)
-
-
-@cache
-def _then(
-    identity: str, estimator: str, classifier: str, kinds: tuple[str, ...]
-) -> tuple[tuple[tuple[str, str], bytes], ...]:
-    """Of each earlier identity whose runs are today's: how estimator and arithmetic were named, and how
-    the key's text ended. Left out are those where the estimator or the classifier of losses was another one.
-    `identity`: today's, on which the list depends."""
-    return tuple(
-        (
-            (was.get("names", {}).get(estimator, estimator), was.get("arithmetic", "arithmetic")),
-            _ended(was["identity"]),
-        )
-        for was in engine.earlier()
-        if all(was.get(kind, True) for kind in kinds)
-        and not {estimator, classifier} & {*was.get("others", ())}
-    )
+    text = json.dumps([known, engine.identity()], sort_keys=True)
+    key = hashlib.sha256(text.encode()).hexdigest()[:24]
+    return Job(key, engine.simulate, ({**shared.document, **own},), _title(run), cost, results.check)
 
 
 def _known(table: Json) -> Json:
-    """Without the text that the program reads: what it says stands beside it."""
+    """Returns a table without the text that the program reads: what it says stands beside it."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
@@ -149,7 +89,7 @@ def _document(run: Run) -> Json:
     if tree["loss"] is None:
         tree.pop("loss")
     for part, key in (("topology", "moving"), ("tcp", "resend"), ("tcp", "timestamps")):
-        if not tree[part].get(key):  # earlier runs had none of them
+        if not tree[part].get(key):  # the program takes its own default then
             tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
         startup = algorithms.parse(algorithms.STARTUP, run.scenario.load.startup)
@@ -158,7 +98,7 @@ def _document(run: Run) -> Json:
         tree["load"]["startup"] = {"name": startup.name, "params": values, "algorithm": startup.text}
         if model := run.scenario.load.first_rto:
             tree["load"]["first_rto"] = model.settings() | {"algorithm": model.algorithm()}
-        for key in ("places", "first_rto"):  # earlier runs had neither
+        for key in ("places", "first_rto"):  # as above
             if not tree["load"][key]:
                 tree["load"].pop(key)
     if tree["topology"].get("trace"):

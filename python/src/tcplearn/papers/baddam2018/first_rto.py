@@ -117,7 +117,6 @@ def write(request: Request, progress: Progress | None, say: Callable[[str], None
         progress,
         say,
         only_kept=request.profile == lab_runs.KEPT,
-        earlier=lab_runs.earlier(),
     )
     if STOCK not in found:
         raise UserError("stock's connections are not kept; without --profile kept they are done")

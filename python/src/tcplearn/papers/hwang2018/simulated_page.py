@@ -64,8 +64,8 @@ def page(found: Sequence[Point], folder: Path, about: About) -> str:
         f"Made by `{about.command}`; do not edit.",
         f"{len(found)} of {about.planned} runs of profile `{about.profile}` (`tcplearn simulate "
         "papers/hwang2018/figure-*.toml papers/hwang2018/harm.toml papers/hwang2018/training.toml --profile "
-        f"{about.profile}`), of the engine {engine.identity()} or of earlier ones whose runs are the same to "
-        f"the byte (`ns3/same-results.toml`). Intervals are of {c:.0%}, over the seeds; ratios are geometric "
+        f"{about.profile}`), of the engine {engine.identity()}. Intervals"
+        f" are of {c:.0%}, over the seeds; ratios are geometric "
         'means of pairs of one seed. "Wide" is trained on 500 other networks (`papers/hwang2018/wide.toml`), '
         '"history" weighs its answer with those to earlier losses, "the paper\'s" is trained on its own '
         'network with its own two inputs, "adaptive" learns on the path from what followed its own '
