@@ -85,10 +85,13 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn papers baddam2018((?: --profile kept)?)(?: --only \S+)?(?: -o \S+)?",
-        "the page without runs; in full those of the simulation too, small",
-        (r"tcplearn papers baddam2018 --only regression\1 -o TMP/page",),
-        ("tcplearn simulate papers/baddam2018/simulated.toml --profile smoke --out TMP/runs",),
+        r"tcplearn experiments baddam2018(?: --page \S+)?",
+        "the page that needs no runs; in full that of the simulation too, small",
+        ("tcplearn experiments baddam2018 --page regression -o TMP/page",),
+        (
+            "tcplearn experiments baddam2018 --page simulated --run --profile smoke --file TMP/runs.parquet "
+            "--out TMP/cache -o TMP/page -q",
+        ),
     ),
     Form(
         r"tcplearn papers (?:PAPER|(?!baddam)\w+)(?: --only (?:simulated|rounded))?(?: -o \S+)?",

@@ -142,7 +142,7 @@ def test_every_policy_of_the_core_is_read() -> None:
         }
 
 
-FIRST_RTO = ROOT / "papers" / "baddam2018" / "simulated.toml"
+FIRST_RTO = ROOT / "experiments" / "baddam2018" / "simulated.toml"
 
 
 @pytest.mark.usefixtures("ns3")

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""baddam2018: RTTs by regression; its figures beside ours, and the first RTO that the idea is good for."""
+
+from pathlib import Path
+
+from experiments.baddam2018 import first_rto, grid, regression, simulated
+from experiments.lib.pages import Page
+
+HERE = Path("experiments") / "baddam2018"
+PAGES = {
+    "regression": Page("baddam2018/regression.md.j2", HERE / "regression.md", lambda *_: [], regression.fill),
+    "lab": Page("baddam2018/lab.md.j2", HERE / "lab.md", grid.batches, grid.fill),
+    "first-rto": Page("baddam2018/first-rto.md.j2", HERE / "first-rto.md", first_rto.batches, first_rto.fill),
+    "simulated": Page("baddam2018/simulated.md.j2", HERE / "simulated.md", simulated.batches, simulated.fill),
+}

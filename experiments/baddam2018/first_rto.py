@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The first RTO from a trained model, on a real kernel: connections that lose SYNs and SYN-ACKs, beside
+stock's second and the best constants."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.lib.batches import Batch, Work
+from experiments.lib.runs import Floats, Identity, Run
+from experiments.lib.statistics import interval, ratio_drawn
+from tcplearn.lab import first_rto
+from tcplearn.lab.first_rto import TICKS_PER_SECOND, Network, Place, Trial
+from tcplearn.lab.handshake_waits import Connection
+from tcplearn.learn.export import shipped_rtt
+from tcplearn.learn.rtt.model import Model
+from tcplearn.learn.rtt.settings import packed
+from tcplearn.output.markdown import table_of
+
+#: A profile of a few connections.
+SMOKE = "smoke"
+#: Places and losses are other draws than those that the shipped model was trained on (seed 1) and that the
+#: program was tried on (seed 2).
+SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
+#: No slower place is drawn, so that as few SYNs are spurious as under the model.
+SAFE_US, WRONG_US = 350_000, 20_000
+RESAMPLES = 2000
+STOCK, BEST, BEST_AT_BOTH = "stock, 1 s", "best constant of the training", "best constant at both ends"
+KNOWN, KNOWN_AT_BOTH = "model, known places", "model at both ends, known places"
+UNSEEN, UNSEEN_AT_BOTH = "model, unseen places", "model at both ends, unseen places"
+#: What is compared with which constant.
+BESIDE = {KNOWN_AT_BOTH: BEST_AT_BOTH, UNSEEN_AT_BOTH: BEST_AT_BOTH, KNOWN: BEST, UNSEEN: BEST}
+HEAD = (
+    "first RTO", "connections", "with a loss", "mean wait, ms", "to stock's", "p99, ms", "to stock's",
+    "spurious SYNs, %", "unanswered SYNs, %", "spurious SYN-ACKs, %", "first bytes, ms",
+)  # fmt: skip
+
+
+def trials(*, small: bool = False) -> list[Trial]:
+    model = shipped_rtt()[1]
+    best = model.steps["nothing"] or {}
+
+    def constant(us: float, age: int | None = 0) -> bytes:
+        steps = dict.fromkeys(model.steps) | {"nothing": {"constant_us": us}}
+        return _packed(replace(model, steps=steps, max_age_us=model.max_age_us if age is None else age))
+
+    known, trained, safe = _packed(model), constant(best["constant_us"]), constant(SAFE_US)
+    wrong = constant(WRONG_US, None)
+    every = [
+        Trial(STOCK),
+        Trial(BEST, trained),
+        Trial("constant of 350 ms", safe),
+        Trial(KNOWN, known),
+        Trial(UNSEEN, known, fresh=True),
+        Trial("model of another network (20 ms)", wrong),
+        Trial(BEST_AT_BOTH, trained, trained),
+        Trial("350 ms at both ends", safe, safe),
+        Trial(KNOWN_AT_BOTH, known, known),
+        Trial(UNSEEN_AT_BOTH, known, known, fresh=True),
+        Trial("model of another network at both ends", wrong, wrong),
+        Trial("model at the server alone, known places", None, known),
+    ]
+    return [trial for trial in every if not small or trial.name in (STOCK, KNOWN_AT_BOTH)]
+
+
+def _packed(model: Model) -> bytes:
+    return packed(model, TICKS_PER_SECOND)
+
+
+def network(*, small: bool = False) -> Network:
+    draw = random.Random(SEED)
+    rtts_ms = [round(2 * 150 ** draw.random(), 3) for _ in range(3 if small else PLACES)]
+    places = tuple(Place(rtt, round(rtt / 2 * JITTER, 3)) for rtt in rtts_ms)
+    return Network(places, LOSS_PERCENT, 24 if small else COUNT, SEED)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials as runs, one each."""
+
+    profile: str
+
+    @property
+    def name(self) -> str:
+        return f"first-rto/{self.profile}"
+
+    @property
+    def _small(self) -> bool:
+        return self.profile == SMOKE
+
+    def _empty(self, trial: str, **more: Any) -> Run:
+        return Run("lab", "first-rto", self.profile, trial, 0, SEED, **more)
+
+    def planned(self) -> list[Identity]:
+        return [self._empty(trial.name).identity for trial in trials(small=self._small)]
+
+    def has(self, run: Run) -> bool:
+        return (run.scenario, run.profile) == ("first-rto", self.profile)
+
+    def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
+        import tcplearn
+        from tcplearn import provenance
+        from tcplearn.lab import machine
+
+        names = [algorithm for _, _, _, algorithm, *_ in wanted]
+        chosen = [trial for trial in trials(small=self._small) if trial.name in names]
+        of, ready = network(small=self._small), machine.prepare(machine.cache_folder(), True)
+        cache = work.cache / "lab" if work.cache else None
+        found = first_rto.run(of, chosen, work.place, cache, work.progress, work.say)
+        parameters = {"places": len(of.places), "count": of.count, "loss_percent": of.loss_percent}
+        made = {"commit": provenance.commit(), "version": tcplearn.__version__}
+        made |= {"host_version": ready.kernel, "code": ready.fingerprint}
+        for name, connections in found.items():
+            metrics, series = kept(connections)
+            yield self._empty(name, parameters=parameters, metrics=metrics, series=series, **made)
+
+
+def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
+    """Returns the waits of connections that lost a packet, the times to the first answer, and counts of
+    SYNs."""
+    counts = {
+        "connections": len(connections),
+        "syns": sum(len(c.syns) for c in connections),
+        "answers": sum(len(c.answers) for c in connections),
+        **{
+            name: sum(getattr(c, name) for c in connections)
+            for name in ("needless_syns", "unanswered_syns", "needless_answers")
+        },
+    }
+    series = {
+        "wait_us": np.array([c.wait_us for c in connections if c.lost], float),
+        "answered_us": np.array([c.answered_us for c in connections if c.answered_us >= 0], float),
+    }
+    return {name: float(count) for name, count in counts.items()}, series
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [Trials(profile or "full")]
+
+
+def _mean(waits: Floats, axis: int = -1) -> Floats:
+    return np.asarray(waits.mean(axis=axis))
+
+
+def _p99(waits: Floats, axis: int = -1) -> Floats:
+    return np.asarray(np.percentile(waits, 99, axis=axis))
+
+
+def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
+    """Returns a figure of the waits, and its ratio to the base's; dashes where no connection lost a
+    packet."""
+    waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
+    if not (len(waits) and len(others)):
+        return "–", "–"
+    value, drawn = ratio_drawn(waits, others, SEED, RESAMPLES, figure)
+    ratio = "" if ours is base else "{:.2f} [{:.2f}, {:.2f}]".format(value, *interval(drawn))
+    return f"{figure(waits):.0f}", ratio
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    found = {run.algorithm: run for run in runs}
+    if STOCK not in found:
+        return {}
+    rows = []
+    for name, run in found.items():
+        m = run.metrics
+        shares = [m["needless_syns"] / m["syns"], m["unanswered_syns"] / m["syns"]]
+        shares.append(m["needless_answers"] / m["answers"])
+        waits = [*_beside(run, found[STOCK], _mean), *_beside(run, found[STOCK], _p99)]
+        first = f"{np.percentile(run.series['answered_us'], 99) / 1000:.0f}"
+        counts = [f"{m['connections']:.0f}", str(len(run.series["wait_us"]))]
+        rows.append([name, *counts, *waits, *(f"{100 * share:.2f}" for share in shares), first])
+    beside = [
+        [name, of, *(_beside(found[name], found[of], figure)[1] for figure in (_mean, _p99))]
+        for name, of in BESIDE.items()
+        if name in found and of in found
+    ]
+    head = ["first RTO", "beside", "mean wait", "p99"]
+    return {
+        "trials": table_of(HEAD, rows, [True, *[False] * (len(HEAD) - 1)]),
+        "beside": table_of(head, beside, [True, True, False, False]) if beside else "",
+        "jitter": f"{100 * JITTER:.0f}",
+        "resamples": f"{RESAMPLES:,}",
+        **found[STOCK].parameters,
+    }

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The regression: coefficients and MAPE beside the published, on the hosts that are shipped, and on the
+bursts that the paper prints. It needs no runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.baddam2018.published import bursts
+from experiments.lib.pages import ROOT
+from experiments.lib.runs import Run
+from tcplearn.learn.rtt import data, regression, trials
+from tcplearn.learn.rtt.regression import PUBLISHED
+from tcplearn.output.markdown import table_of
+
+HOSTS = ROOT / "examples" / "hosts" / "emulated.parquet"
+FOLDS, SEED = 10, 1
+#: Hops and TTL, where they are not known: the paper does not print them with its bursts.
+HOPS, TTL = 12, 52
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    table = regression.usable(data.read([HOSTS])[0])
+    ours = regression.fit(table)
+    mape = regression.mape(table.avg_us, ours.predicted_us(table))
+    fits = {f"published, {name}": of for name, of in PUBLISHED.items()} | {"ours": (ours.values(), mape)}
+    rows = [[name, *(f"{v:.5f}" for v in values), f"{of:.2f}"] for name, (values, of) in fits.items()]
+    folds = trials.folds_of(len(table.destinations), FOLDS, SEED)
+    tried = [
+        [one.name, f"{regression.mape(one.actual_us, one.predicted_us):.2f}"]
+        for one in regression.tried(table, folds)
+    ]
+    found = bursts(folder)
+    least, mean, most = (np.array([getattr(b, name) for b in found]) for name in ("least", "mean", "most"))
+    by = {
+        name: b0 + hops * HOPS + low * least + high * most + ttl * TTL
+        for name, ((b0, hops, low, high, ttl), _) in fits.items()
+    }
+    by |= {"(min + max) / 2": (least + most) / 2, "min": least}
+    printed = [[name, f"{regression.mape(mean, predicted):.2f}"] for name, predicted in by.items()]
+    head = ["mean of a burst by", "MAPE, %"]
+    return {
+        "rows": len(table),
+        "destinations": len(table.destinations),
+        "hosts": str(HOSTS.relative_to(ROOT)),
+        "fits": table_of(["fit", "b0", "hops", "min", "max", "ttl", "MAPE, %"], rows, [True, *[False] * 6]),
+        "tried": table_of(head, tried, [True, False]),
+        "bursts": len(found),
+        "hops": HOPS,
+        "ttl": TTL,
+        "printed": table_of(head, printed, [True, False]),
+    }

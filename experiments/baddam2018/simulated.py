@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The first RTO in ns-3: web connections whose SYN-ACK was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.lib.batches import Batch, Figures, SimulatedRuns
+from experiments.lib.runs import Run
+from tcplearn.output.markdown import table_of
+
+#: Variants of the scenario, as the page names them.
+NAMES = {
+    "stock": "stock, 1 s",
+    "constant": "best constant of the training",
+    "model": "model, known places",
+    "wrong": "model of another network (20 ms)",
+}
+HEAD = (
+    "first RTO, both ends", "connections", "lost a SYN-ACK", "mean wait, ms", "to stock's", "median, ms",
+    "p99, ms", "spurious SYNs, %",
+)  # fmt: skip
+
+
+def keep(run: Any, result: Mapping[str, Any]) -> Figures:
+    """Returns how many SYNs were sent and needlessly, and how much longer than its RTT the handshake of each
+    connection took that lost a SYN-ACK."""
+    begun = result["run"]["metrics"]["connections"]
+    syns, spurious, waits_ms = begun, 0.0, []
+    for flow in result["flows"]:
+        metrics = flow["metrics"]
+        resent = metrics.get("syn_retransmissions", 0)
+        syns += resent
+        if flow["lost"] == "none":
+            spurious += resent
+        elif "handshake_ms" in metrics:
+            waits_ms.append(metrics["handshake_ms"] - metrics["path_rtt_ms"])
+    load, topology = (getattr(run.scenario, part) for part in ("load", "topology"))
+    counts = {"connections": begun, "syns": syns, "spurious_syns": spurious}
+    return counts | {"places": load.places, "hosts": 2 * topology.pairs}, {"wait_ms": np.array(waits_ms)}
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [SimulatedRuns(folder / "simulated.toml", profile or "full", keep)]
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    variants: dict[str, list[Run]] = {}
+    for run in runs:
+        variants.setdefault(str(run.labels["variant"]), []).append(run)
+    if "stock" not in variants:
+        return {}
+    waits = {
+        variant: np.concatenate([run.series["wait_ms"] for run in of]) for variant, of in variants.items()
+    }
+    rows = []
+    for variant, of in variants.items():
+        begun, syns, spurious = (
+            sum(run.metrics[name] for run in of) for name in ("connections", "syns", "spurious_syns")
+        )
+        mean, own = waits[variant].mean(), waits[variant]
+        percentiles = (f"{np.percentile(own, q):.0f}" for q in (50, 99))
+        row = [NAMES[variant], f"{begun:.0f}", str(len(own)), f"{mean:.0f}"]
+        row += [f"{mean / waits['stock'].mean():.2f}", *percentiles, f"{100 * spurious / syns:.2f}"]
+        rows.append(row)
+    first = variants["stock"][0].metrics
+    return {
+        "variants": table_of(HEAD, rows, [True, *[False] * (len(HEAD) - 1)]),
+        "hosts": int(first["hosts"]),
+        "places": int(first["places"]),
+        "seeds": len({run.seed for run in runs}),
+    }

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Pages of experiments, from runs of ns-3 that are done here and kept in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcplearn.__main__ import main
+
+
+@pytest.mark.usefixtures("ns3")
+def test_a_page_of_small_runs_of_ns3(tmp_path: Path) -> None:
+    words = ["experiments", "baddam2018", "--page", "simulated", "--profile", "smoke", "-q", "-j", "1"]
+    words += ["--file", str(tmp_path / "runs.parquet"), "--out", str(tmp_path), "-o", str(tmp_path)]
+    assert main(words) == 2  # none is there
+    assert main([*words, "--run"]) == 0
+    text = (tmp_path / "simulated.md").read_text()
+    assert text.count("| model, known places | 300 | ") == 1
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")  # of the file alone
+    assert main(words) == 0 and (tmp_path / "simulated.md").read_text() == text
