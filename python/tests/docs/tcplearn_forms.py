@@ -85,6 +85,15 @@ SIMULATIONS = (
         ),
     ),
     Form(
+        r"tcplearn experiments (?:NAME|smith2020)(?: .*)?",
+        "the name stands for the reader's own experiment",
+        (
+            "tcplearn experiments baddam2018 --list",
+            "tcplearn experiments baddam2018 --page regression --run --profile smoke --file TMP/runs.parquet "
+            "-o TMP/page",
+        ),
+    ),
+    Form(
         r"tcplearn experiments baddam2018(?: --page \S+)?",
         "the page that needs no runs; in full that of the simulation too, small",
         ("tcplearn experiments baddam2018 --page regression -o TMP/page",),

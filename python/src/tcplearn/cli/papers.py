@@ -19,8 +19,7 @@ def papers(
         str,
         typer.Option(
             metavar="NAME",
-            help="Whose runs the pages are of: as of `tcplearn simulate` and `tcplearn lab run`; of "
-            "baddam2018 also kept: those that are kept, none run.",
+            help="Whose runs the pages are of: as of `tcplearn simulate` and `tcplearn lab run`.",
             show_default="the paper's own choice",
         ),
     ] = "",

@@ -64,8 +64,6 @@ def run(
     out: Path | None = None,
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
-    *,
-    only_kept: bool = False,
 ) -> dict[str, list[handshake_waits.Connection]]:
     """The connections of each trial, by its name; of those that are kept alone, if that is wanted.
     Raises UserError, FailedError."""
@@ -77,8 +75,6 @@ def run(
         program = sock_ops.compiled(folder).read_bytes()
     source = sock_ops.source()
     work = {trial.name: _job(network, trial, ready, (program, source)) for trial in trials}
-    if only_kept:
-        work = {name: job for name, job in work.items() if kept.get(job) is not None}
     done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
     if done.failures:
         raise FailedError(f"{len(done.failures)} runs failed: {done.failures[0]}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -70,14 +69,6 @@ def run(
             rows += results.rows(scenario, one.key, seed_of(scenario, n), folder, ready)
             folders.append(folder)
     return Finished(rows, folders, done.failures, len(work))
-
-
-def kept_runs(scenario: Scenario, options: Options) -> int:
-    """How many of its runs are there, from the first on."""
-    ready = machine.prepare(machine.cache_folder(), scenario.with_programs, scenario.kernel)
-    kept = Folders(options.out or machine.cache_folder() / "runs")
-    work = (job(scenario, n, ready.fingerprint, options) for n in range(scenario.runs.count))
-    return sum(1 for _ in itertools.takewhile(kept.get, work))
 
 
 def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:

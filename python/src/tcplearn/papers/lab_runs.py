@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tcplearn.errors import FailedError, UserError
+from tcplearn.errors import FailedError
 from tcplearn.jobs import Progress
 from tcplearn.lab import run
 from tcplearn.lab.scenario import Scenario
 from tcplearn.papers import Request
-
-#: A profile of a page: of the runs that are kept, and no others are done.
-KEPT = "kept"
 
 
 def folder(request: Request) -> Path | None:
@@ -22,19 +19,6 @@ def folder(request: Request) -> Path | None:
 
 def _options(request: Request) -> run.Options:
     return run.Options(place=request.place, out=folder(request))
-
-
-def kept(request: Request, scenarios: Sequence[Scenario]) -> list[Scenario]:
-    """Those that have runs, with as many as are kept. Raises UserError where there is none."""
-    options = _options(request)
-    counts = [run.kept_runs(one, options) for one in scenarios]
-    if not any(counts):
-        raise UserError("no runs are kept; without --profile kept they are done")
-    return [
-        one.model_copy(update={"runs": one.runs.model_copy(update={"count": count})})
-        for one, count in zip(scenarios, counts, strict=True)
-        if count
-    ]
 
 
 def finished(
