@@ -189,7 +189,7 @@ class SimulatedRuns:
 
         metrics, series = self.keep(run, result)
         made = {"commit": result["commit"], "version": result["version"] or "", "code": engine.identity()}
-        parameters = run.scenario.model_dump(mode="json", exclude_defaults=True)
+        parameters = run.scenario.model_dump(mode="json")
         version = engine.ns3_version()
         return self._empty(
             run, parameters=parameters, metrics=metrics, series=series, host_version=version, **made

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Quantiles of PackMime-HTTP's marginals (J. Cao, W. S. Cleveland, Y. Gao, K. Jeffay, F. D. Smith and M. C.
 // Weigle, "Stochastic models for generating synthetic HTTP source traffic", INFOCOM 2004, as ns-2.35 draws
-// them), to three digits, read by python/src/tcplearn/papers/tambuwal2018/packmime.py at round shares.
+// them), to three digits, read by experiments/tambuwal2018/packmime.py at round shares.
 // Between them the logarithm is linear over the logit of p: no quantile from 0.001 to 0.999 is then 5 % off.
 #ifndef TCPLEARN_NS3_WEB_QUANTILES_H
 #define TCPLEARN_NS3_WEB_QUANTILES_H

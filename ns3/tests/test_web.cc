@@ -206,7 +206,7 @@ void fins_end() {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  quantiles(std::string(argv[1]) + "/papers/tambuwal2018", argc > 2);
+  quantiles(std::string(argv[1]) + "/experiments/tambuwal2018", argc > 2);
   steps("standard", 3, 3);
   steps("tsl/3-16", 2, 2);
   steps("tsl/1-1000", 3, 3);

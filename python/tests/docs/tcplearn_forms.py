@@ -103,12 +103,22 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn papers (?:PAPER|(?!baddam)\w+)(?: --only (?:simulated|rounded))?(?: -o \S+)?",
-        "of a paper with a profile that runs in seconds, its simulated page",
+        r"tcplearn experiments tambuwal2018(?: --page \S+)?(?: --run)?",
+        "in full the page of the simulation, small",
+        ("tcplearn experiments tambuwal2018 --list",),
+        (
+            "tcplearn experiments tambuwal2018 --page simulated --run --profile smoke -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
+        r"tcplearn papers (?:PAPER|\w+)(?: --only (?:simulated|rounded))?(?: -o \S+)?",
+        "of a paper whose smoke runs suffice for its simulated page",
         (),
         (
-            "tcplearn simulate papers/tambuwal2018/{levels,mixes}.toml --profile smoke --out TMP/runs && "
-            "tcplearn papers tambuwal2018 --only simulated --profile smoke --out TMP/runs -o TMP/page",
+            "tcplearn simulate papers/hwang2018/{figure-5,figure-7,figure-9,harm}.toml --profile smoke "
+            "--out TMP/runs && "
+            "tcplearn papers hwang2018 --only simulated --profile smoke --out TMP/runs -o TMP/page",
         ),
     ),
 )

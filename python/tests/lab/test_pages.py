@@ -9,13 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from scenario_text import load, refused
 
+from experiments.lib.runs import Run
+from experiments.tambuwal2018 import PAGES, lab_cells
 from samples import ROOT
 from tcplearn.__main__ import main
 from tcplearn.lab import guest, pages, run, scenario
 from tcplearn.lab.pages import Page
-from tcplearn.papers.tambuwal2018 import lab_cells, lab_page
 
-NEAR = ROOT / "papers" / "tambuwal2018" / "lab" / "near.toml"
+NEAR = ROOT / "experiments" / "tambuwal2018" / "lab" / "near.toml"
 SENDS = """
 name = "x"
 [[hop]]
@@ -97,15 +98,24 @@ def test_a_gain_over_stock_and_its_interval() -> None:
     assert lab_cells.ratio(stock, stock, lab_cells.whole_ms) == (1, 1, 1)  # in pairs
 
 
-def test_the_page_says_what_was_begun_with() -> None:
-    near = scenario.load(NEAR)
-    fetched = {"stock": [page(1140), page(1300, iw=1)], "tsl/3-16": [page(1200, iw=3)] * 2}
-    part = lab_cells.Part(near, fetched, frozenset({"6.1"}), frozenset({"abc"}))
-    text = lab_page.page([part], [("a.svg", "A")], "command", "Notes.\n")
+def test_the_page_says_what_was_begun_with(tmp_path: Path) -> None:
+    made = {"stock": [page(1140), page(1300, iw=1)], "tsl/3-16": [page(1200, iw=3)] * 2}
+    runs = []
+    for startup, fetched in made.items():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lab_cells.pages, "read", lambda folder, fetched=fetched: fetched)
+            metrics, series = lab_cells.keep(None, tmp_path, {})
+        algorithm = "cubic+stock" if startup == "stock" else f"cubic+stock+{startup}"
+        parameters = {"title": "10 Mbit/s, 40 ms"}
+        runs.append(
+            Run("lab", "lab-near", "full", algorithm, 0, 1, {}, parameters, metrics=metrics, series=series)
+        )
+    assert lab_cells.Part.of(runs).fetched == made
+    assert PAGES["lab"].write(runs, NEAR.parents[1], tmp_path / "lab.md") == 2
+    text = (tmp_path / "lab.md").read_text()
     assert "| `stock` | 2 | 10 (50 %), 1 (50 %) | none (100 %) | 2 (100 %) |" in text
     assert "| 5 kB | `tsl/3-16` | 2 | 1200 [1200, 1200] | 0.984 [" in text
-    assert "| all | `tsl/3-16` | 2 | 1200 [1200, 1200] | 0.984 [" in text
-    assert "Notes." in text and "![A](figures/a.svg)" in text and "dropped alone" not in text
+    assert "(figures/lab-gains.svg)" in text and "dropped alone:" not in text
 
 
 def test_pages_from_nginx_to_curl(tmp_path: Path) -> None:
@@ -120,8 +130,9 @@ def test_pages_from_nginx_to_curl(tmp_path: Path) -> None:
 @pytest.mark.pages
 def test_smoke_of_the_papers_page(tmp_path: Path) -> None:
     """nginx to curl in the machine, near and far: the page and its pictures."""
-    words = ["papers", "tambuwal2018", "--only", "lab", "--profile", "smoke", "-q"]
-    assert main([*words, "--out", str(tmp_path / "kept"), "-o", str(tmp_path)]) == 0
+    words = ["experiments", "tambuwal2018", "--page", "lab", "--profile", "smoke", "-q", "--run"]
+    words += ["--file", str(tmp_path / "runs.parquet"), "-o", str(tmp_path)]
+    assert main([*words, "--out", str(tmp_path / "kept")]) == 0
     text = (tmp_path / "lab.md").read_text()
     for line in (
         "## lab-near: 10 Mbit/s, 40 ms",
@@ -129,10 +140,10 @@ def test_smoke_of_the_papers_page(tmp_path: Path) -> None:
         "| `tsl/3-16` | 3 | 3 (100 %) | 16 ",
     ):
         assert line in text
-    (folder,) = (tmp_path / "kept" / "lab" / "runs").glob("lab-near-000-*")
+    (folder,) = (tmp_path / "kept" / "lab").glob("lab-near-000-*")
     fetched = pages.read(folder / "cubic+stock+tsl--3-16+tlp-on")
     assert len(fetched) == 3 and all(p.is_lost and p.handshake_us > 1_000_000 for p in fetched)
-    near = ["lab", "run", str(NEAR), "--profile", "smoke", "-q", "--out", str(tmp_path / "kept")]
+    near = ["lab", "run", str(NEAR), "--profile", "smoke", "-q", "--out", str(tmp_path / "kept" / "lab")]
     assert main([*near, "-o", str(tmp_path / "table.txt")]) == 0
     table = (tmp_path / "table.txt").read_text()
     assert "cubic+stock+tsl/3-16, 15 kB" in table and "MB each" not in table

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from tcplearn.papers.tambuwal2018 import packmime
+from experiments.tambuwal2018 import packmime
 
 HEADER = "kP[] = {0.1, 0.5, 0.9}; " + " ".join(
     f"k{name}[] = {{1, 10, 100}};" for name in ("ClientRtt", "ServerRtt", "File", "Validation", "Request")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tcplearn.papers.tambuwal2018 import averages, compare, pairs
-from tcplearn.papers.tambuwal2018.cells import Cell, Connection, Run
+from experiments.tambuwal2018 import averages, compare, pairs
+from experiments.tambuwal2018.cells import Cell, Connection, Run
 
 SEEDS = (1, 2, 3)
 LOSS = {"standard": 0.0, "tsl/1-16": 1.0, "tsl/1-1000": 2.0, "tsl/3-2": 3.0, "tsl/3-16": 4.0}

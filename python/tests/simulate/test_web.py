@@ -14,7 +14,7 @@ from tcplearn import algorithms, metrics
 from tcplearn.__main__ import main
 from tcplearn.output.rows import TIDY
 
-PAPER = ROOT / "papers" / "tambuwal2018"
+PAPER = ROOT / "experiments" / "tambuwal2018"
 FILES = ("levels.toml", "mixes.toml")
 
 
@@ -55,14 +55,16 @@ def test_the_same_connections_whatever_the_startup(simulate: Simulate, runs: Pat
 
 
 @pytest.mark.usefixtures("ns3")
-def test_the_page(simulate: Simulate, runs: Path, tmp_path: Path) -> None:
+def test_the_page(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "page"
-    simulate(*(PAPER / name for name in FILES), "--profile", "smoke", out=runs)
-    words = ["papers", "tambuwal2018", "--profile", "smoke", "--out", str(runs), "-o", str(out)]
-    words += ["--only", "simulated"]
-    assert main([*words, "-q"]) == 0
+    words = ["experiments", "tambuwal2018", "--page", "simulated", "--profile", "smoke", "-j", "1", "-q"]
+    words += ["--file", str(tmp_path / "runs.parquet"), "--out", str(runs), "-o", str(out)]
+    assert main(words) == 2
+    assert "--run does them" in capsys.readouterr().err
+    assert main([*words, "--run"]) == 0
+    assert "5 of 5 runs, 12 figures" in capsys.readouterr().err
     text = (out / "simulated.md").read_text()
-    assert "5 of 5 runs of profile `smoke`" in text
+    assert "5 runs (" in text
     for startup in ("standard", "tsl/3-16", "linux", "tsl-feedback"):
         assert f"| 40 % | – | `{startup}` | 1 |" in text
     assert "| file_bytes | 0.5 | 2258 |" in text
@@ -73,21 +75,6 @@ def test_the_page(simulate: Simulate, runs: Path, tmp_path: Path) -> None:
     for picture in pictures:
         ElementTree.parse(picture)
         assert f"(figures/{picture.name})" in text
-
-
-def test_no_runs_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "papers",
-        "tambuwal2018",
-        "--profile",
-        "smoke",
-        "--out",
-        str(tmp_path),
-        "-o",
-        str(tmp_path / "page"),
-    ]
-    assert main(words) == 2
-    assert "no runs of profile smoke; first: tcplearn simulate" in capsys.readouterr().err
 
 
 BAD = [

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tcplearn.papers.tambuwal2018 import averages
-from tcplearn.papers.tambuwal2018.cells import SHORT_BYTES, STANDARD, Cell, Connection, level_of
-from tcplearn.papers.tambuwal2018.colours import COLOURS, DASHED
+from experiments.lib.pages import Figure
+from experiments.tambuwal2018 import averages
+from experiments.tambuwal2018.cells import SHORT_BYTES, STANDARD, Cell, Connection, level_of
+from experiments.tambuwal2018.colours import COLOURS, DASHED
 
 Json = dict[str, Any]
 
@@ -30,13 +31,11 @@ DRAWN = {
 }
 
 
-def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Each that there are runs for: its file, what it shows, as SVG."""
+def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
+    """Yields each figure that there are runs for."""
     for name, title, chart in _charts(levels, mixes, folder):
-        import vl_convert
-
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
-        yield name, title, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        yield Figure(f"figures/{name}", title, spec)
 
 
 def _charts(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[tuple[str, str, Any]]:

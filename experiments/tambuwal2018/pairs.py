@@ -12,9 +12,9 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
+from experiments.tambuwal2018.cells import STANDARD, Cell, Run, mean_rtts, mean_whole_ms, shared
+from experiments.tambuwal2018.compare import BAR_CONFIDENCE, BAR_WORSE, MANY
 from tcplearn.output.markdown import table_of
-from tcplearn.papers.tambuwal2018.cells import STANDARD, Cell, Run, mean_rtts, mean_whole_ms, shared
-from tcplearn.papers.tambuwal2018.compare import BAR_CONFIDENCE, BAR_WORSE, MANY
 from tcplearn.simulate.interval import ratio_interval, t_quantile
 
 PROFILE, OWN = "congested", "tsl-feedback"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """tambuwal2018's web generator between the shares at which it was read: `python -m
-tcplearn.papers.tambuwal2018.packmime packmime/packmime_ranvar.cc`, of ns-2.35's source, writes
-papers/tambuwal2018/between.csv; with --read it first reads ns3/src/web_quantiles.h and quantiles.csv anew.
+experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc`, of ns-2.35's source, writes
+experiments/tambuwal2018/between.csv; with --read it first reads ns3/src/web_quantiles.h and quantiles.csv
+anew.
 
 Ours is a line over the shares of web_quantiles.h, ns-2's one over other shares and in other scales: they meet
 where they were read. None of ns-2's numbers are kept here: the file is read where it is.
@@ -17,11 +18,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tcplearn.papers.tambuwal2018.cells import BETWEEN
+from experiments.tambuwal2018.cells import BETWEEN
 from tcplearn.simulate.engine import ROOT
 
 QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
-FOLDER = ROOT / "papers" / "tambuwal2018"
+FOLDER = ROOT / "experiments" / "tambuwal2018"
 PARTS = 10_000
 LINKS_MS = 6.0  # of common.toml, both ways
 DRAWS = 400  # of either part of the RTT, all pairs of them
@@ -140,7 +141,7 @@ def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, flo
 def main() -> None:
     *options, name = sys.argv[1:] or [""]
     if options not in ([], ["--read"]) or not name:
-        raise SystemExit("usage: python -m tcplearn.papers.tambuwal2018.packmime [--read] packmime_ranvar.cc")
+        raise SystemExit("usage: python -m experiments.tambuwal2018.packmime [--read] packmime_ranvar.cc")
     text = Path(name).read_text(errors="replace")
     if options:
         read_again(text)

@@ -6,17 +6,24 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from tcplearn.jobs import Kept
-from tcplearn.simulate import sweep
+import numpy as np
+
+from experiments.lib.batches import Figures
+from experiments.lib.runs import Run as KeptRun
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
 
 STANDARD = "standard"
-LEVELS, MIXES = "levels.toml", "mixes.toml"
+#: What is kept of a connection, and the metrics that have it.
+COLUMNS = {
+    "rtts": "response_rtts",
+    "whole_ms": "response_whole_ms",
+    "path_rtt_ms": "path_rtt_ms",
+    "bytes": "response_bytes",
+}
 BETWEEN = "between.csv"  # packmime.py's
 #: Short flows: what the paper's scatter shows, section 3.1.
 SHORT_BYTES = 50_000
@@ -70,22 +77,51 @@ def level_of(cell: Cell) -> str:
     return f"{100 * cell.level:.0f} % load"
 
 
-def cells(file: Path, profile: str, kept: Kept) -> tuple[list[Cell], int, int]:
-    """Those with runs, in the file's order; how many runs there are, and should be."""
-    done = sweep.stored([file], profile, kept)
+def keep(run: Any, result: Json) -> Figures:
+    """Returns the run's metrics, the link's loss share in each second, and of connections that lost a
+    SYN-ACK, or whose RTT outlasted the timer, response times, path, size, and whether the studied startup
+    began them."""
+    flows = result["flows"]
+    lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
+    late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
+    late = [f for f in late if f["metrics"]["syn_ack_retransmissions"] > 0]
+    finished = [f for f in lost if f["state"] == "finished"]
+    series = {"loss_share": np.array(result["run"]["seconds"]["loss_share"], float)}
+    for name, of in (("lost", finished), ("late", late)):
+        for column, key in COLUMNS.items():
+            series[f"{name}_{column}"] = np.array([f["metrics"][key] for f in of], float)
+        series[f"{name}_studied"] = np.array([f["startup"] != STANDARD for f in of], float)
+        series[f"{name}_forced"] = np.array([f["forced"] for f in of], float)
+    cost = {name: result["run"]["cost"][name] for name in ("cpu_s", "peak_mib")}
+    return {**result["run"]["metrics"], **cost, "unresolved": float(len(lost) - len(finished))}, series
+
+
+def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
+    columns = [run.series[f"{name}_{column}"].tolist() for column in (*COLUMNS, "studied", "forced")]
+    names = (STANDARD, startup.partition(":")[0])
+    return [
+        Connection(rtts, whole_ms, path_rtt_ms, size, names[bool(studied)], bool(forced))
+        for rtts, whole_ms, path_rtt_ms, size, studied, forced in zip(*columns, strict=True)
+    ]
+
+
+def cells(runs: Iterable[KeptRun]) -> list[Cell]:
+    """Returns the runs by level, startup, variant and share, in the file's order."""
     out: dict[tuple[Any, ...], Cell] = {}
-    finished = done.finished()
-    for run, result in finished:
-        load = run.scenario.model_dump()["load"]
+    for run in runs:
+        load = run.parameters["load"]
         key = (
             load["level"],
             load["startup"],
             str(run.labels.get("variant", "")),
             float(load["startup_share"]),
         )
-        cell = out.setdefault(key, Cell(*key))
-        cell.runs[run.seed] = _read(run.seed, result)
-    return list(out.values()), len(finished), len(done.runs)
+        lost, late = (_connections(run, name, load["startup"]) for name in ("lost", "late"))
+        seconds = {"loss_share": run.series["loss_share"].tolist()}
+        unresolved = int(run.metrics["unresolved"])
+        found = Run(run.seed, run.metrics, seconds, lost, unresolved, late, run.commit)
+        out.setdefault(key, Cell(*key)).runs[run.seed] = found
+    return list(out.values())
 
 
 @dataclass(frozen=True)
@@ -96,45 +132,9 @@ class Cost:
     peak_mib: float
 
 
-def costs(file: Path, kept: Kept) -> list[Cost]:
-    """Of the finished runs of profile cost, in its order."""
-    found = (result["run"] for _, result in sweep.stored([file], "cost", kept).finished())
-    return [
-        Cost(
-            run["metrics"]["connections"],
-            run["metrics"]["data_segments"],
-            run["cost"]["cpu_s"],
-            run["cost"]["peak_mib"],
-        )
-        for run in found
-    ]
-
-
-def _read(seed: int, result: Json) -> Run:
-    flows = result["flows"]
-    lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
-    late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
-    return Run(
-        seed,
-        result["run"]["metrics"],
-        result["run"]["seconds"],
-        [_connection(f) for f in lost if f["state"] == "finished"],
-        sum(f["state"] != "finished" for f in lost),
-        [_connection(f) for f in late if f["metrics"]["syn_ack_retransmissions"] > 0],
-        result["commit"],
-    )
-
-
-def _connection(flow: Json) -> Connection:
-    m = flow["metrics"]
-    return Connection(
-        m["response_rtts"],
-        m["response_whole_ms"],
-        m["path_rtt_ms"],
-        m["response_bytes"],
-        flow["startup"],
-        flow["forced"],
-    )
+def costs(runs: Iterable[KeptRun]) -> list[Cost]:
+    names = ("connections", "data_segments", "cpu_s", "peak_mib")
+    return [Cost(*(run.metrics[name] for name in names)) for run in runs]
 
 
 Difference = tuple[float, float | None]  # mean and half its interval

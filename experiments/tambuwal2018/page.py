@@ -7,10 +7,12 @@ import csv
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tcplearn.output.markdown import table_of
-from tcplearn.papers.tambuwal2018 import compare, pairs
-from tcplearn.papers.tambuwal2018.cells import (
+from experiments.lib.batches import Batch, SimulatedRuns
+from experiments.lib.runs import Run as KeptRun
+from experiments.tambuwal2018 import compare, pairs
+from experiments.tambuwal2018.cells import (
     BETWEEN,
     CONFIDENCE,
     STANDARD,
@@ -19,13 +21,17 @@ from tcplearn.papers.tambuwal2018.cells import (
     Difference,
     Run,
     base_of,
+    cells,
+    costs,
+    keep,
     mean_rtts,
     mean_whole_ms,
     paired,
     quantile,
     relative,
 )
-from tcplearn.papers.tambuwal2018.figures import quantile_rows
+from experiments.tambuwal2018.figures import draw, quantile_rows
+from tcplearn.output.markdown import table_of
 
 #: What the paper's text says of its connections, and where drawn-shares.csv has it.
 STATED = {
@@ -36,85 +42,54 @@ STATED = {
 
 #: Connections with a SYN-ACK loss that a cell is to have.
 ENOUGH = 2000
+#: The profile that the page is of.
+QUICK = "quick"
 
 
-def page(
-    levels: Sequence[Cell],
-    mixes: Sequence[Cell],
-    counts: tuple[int, int],
-    drawn: Sequence[tuple[str, str]],
-    folder: Path,
-    command: str,
-    profile: str,
-    notes: str,
-    costs: Sequence[Cost],
-    congested: Sequence[Cell],
-) -> str:
+def batches(folder: Path, profile: str) -> list[Batch]:
+    """Returns the levels and mixes; without a profile also the pairs of runs at 98 % load, and what a run
+    costs."""
+    found = [("levels", profile or QUICK), ("mixes", profile or QUICK)]
+    found += [] if profile else [("levels", pairs.PROFILE), ("levels", "cost")]
+    return [SimulatedRuns(folder / f"{name}.toml", of, keep) for name, of in found]
+
+
+def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
+    def of(profile: str) -> list[KeptRun]:
+        return [run for run in runs if run.scenario == "levels" and run.profile == profile]
+
+    others = (pairs.PROFILE, "cost")
+    levels = cells([run for run in runs if run.scenario == "levels" and run.profile not in others])
+    mixes = cells([run for run in runs if run.scenario == "mixes"])
+    if not levels:
+        return {}
+    drawn = list(draw(levels, mixes, folder))
     rows = list(compare.compared(levels, _printed_values(folder)))
-    commits = ", ".join(sorted({run.commit for cell in levels for run in cell.runs.values()}))
 
     def pictures(*names: str) -> str:
-        return "\n\n".join(
-            f"**{title}**\n\n![{title}](figures/{name})" for name, title in drawn if name.startswith(names)
-        )
+        shown = (figure for figure in drawn if Path(figure.file).name.startswith(names))
+        return "\n\n".join(f"**{figure.title}**\n\n![{figure.title}]({figure.file})" for figure in shown)
 
-    parts = [
-        "# Startup after a lost SYN-ACK: ours beside the paper's",
-        f"Made by `{command}`; do not edit.",
-        f"{counts[0]} of {counts[1]} runs of profile `{profile}` (`tcplearn simulate "
-        f"papers/tambuwal2018/{{levels,mixes}}.toml`), made at {commits}. Intervals are of 95 % where "
-        "nothing else is said, over the seeds, of differences in pairs: a seed gives every startup the same "
-        "connections. A response is a connection's first object in round trips of its path without queues; "
-        "the handshake counts as one, the server's own time not at all. Topped up: DelayBox drops the first "
-        "SYN-ACK of single connections, marked so, where the load alone loses too few.",
-        _counts(levels, counts),
-        notes.strip(),
-        "## The startup with feedback",
-        "Gains of the mean response in RTTs over the standard, intervals of 90 %; runs alike: those whose "
-        "connections with a SYN-ACK loss took the same times to the last digit under both.",
-        compare.feedback(levels),
-        pairs.section(congested),
-        "## Tables 2 and 3 and Figure 7: sign and rank",
-        "Table 2: the bottleneck's loss share, % above the standard's; Table 3: its throughput, % below; "
-        "Figure 7: the mean response, % above. A sign is open where the interval holds zero. Rank 1 is the "
-        "least harm; Figure 7's text ranks some only. Seeds that tell: how many would make the "
-        "intervals of the open ones that hold the printed change as narrow as it, and 10 % in Figure 7.",
-        compare.summary(rows),
-        compare.table(rows),
-        pictures("figure-07", "figure-08", "figure-11"),
-        "## Connections that lost a SYN-ACK",
-        _responses(levels),
-        pictures("figure-04"),
-        "## Above 50 ms and above 1 s",
-        "Mean response in RTTs where the path's RTT is above 50 ms; and of connections whose RTT alone "
-        "outlasted the server's first timer, so that the SYN-ACK was sent again for nothing.",
-        _by_rtt(levels),
-        pictures("figure-05"),
-        "## The whole time, the initial timer included",
-        _whole(levels),
-        pictures("whole"),
-        "## The link",
-        _link(levels),
-        pictures("figure-09", "figure-10"),
-        "## Mixes at 40 % load",
-        _mixes(mixes),
-        pictures("figure-12"),
-        "## What else the text prints",
-        _printed(folder),
-        "## The generator",
-        "PackMime-HTTP's quantiles (`quantiles.csv`) and those of 400,000 drawn connections (`drawn.csv`, "
-        "written by `build/ns3/test_ns3_web . --write`; the test fails where one is 5 % off). Both files "
-        "have one source, the curves that ns-2.35 draws from: what agrees is that they were read and drawn "
-        "without a mistake, at these shares; it is no second source. Neither the paper nor any other text at "
-        "hand prints a quantile.",
-        _between(folder),
-        "What the paper's text does say of its connections:",
-        _shares(folder),
-        _generator(folder),
-        pictures("generator"),
-        _costs(costs),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return {
+        "runs": sum(len(cell.runs) for cell in (*levels, *mixes)),
+        "counts": _counts(levels),
+        "feedback": compare.feedback(levels),
+        "pairs": pairs.section(cells(of(pairs.PROFILE))),
+        "signs": compare.summary(rows),
+        "compared": compare.table(rows),
+        "responses": _responses(levels),
+        "by_rtt": _by_rtt(levels),
+        "whole": _whole(levels),
+        "link": _link(levels),
+        "mixes": _mixes(mixes),
+        "printed": _printed(folder),
+        "between": _between(folder),
+        "shares": _shares(folder),
+        "generator": _generator(folder),
+        "costs": _costs(costs(of("cost"))),
+        "pictures": pictures,
+        "figures": drawn,
+    }
 
 
 def _number(value: float | None, digits: int = 2) -> str:
@@ -155,16 +130,13 @@ def _responses(cells: Sequence[Cell]) -> str:
     return table_of((*head, "over the standard's", "median", "90 %", "99 %"), rows)
 
 
-def _counts(cells: Sequence[Cell], counts: tuple[int, int]) -> str:
+def _counts(cells: Sequence[Cell]) -> str:
     """Whether there are enough connections in each cell, and each of them came to an end."""
     least = min(len(cell.lost) for cell in cells)
     few = sum(len(cell.lost) < ENOUGH for cell in cells)
     open_ = sum(run.unresolved for cell in cells if cell.level < 0.95 for run in cell.runs.values())
-    unfinished = (
-        f"**Unfinished: {counts[1] - counts[0]} runs are missing.** " if counts[0] < counts[1] else ""
-    )
     return (
-        f"{unfinished}Connections with a SYN-ACK loss in a cell: {least} or more; {few} of {len(cells)} "
+        f"Connections with a SYN-ACK loss in a cell: {least} or more; {few} of {len(cells)} "
         f"cells have fewer than {ENOUGH:,}. Unresolved at 40 and 90 % load: {open_}."
     )
 
@@ -309,7 +281,7 @@ def _between(folder: Path) -> str:
     text = (
         f"**Between these shares {'they agree' if most <= 5 else 'they do not agree'} within 5 %.** Of "
         "ns-2.35's own curve ours is, over all shares from 0.001 to 0.999 (`apt-get source ns2`; `python -m "
-        "tcplearn.papers.tambuwal2018.packmime packmime/packmime_ranvar.cc`):"
+        "experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc`):"
     )
     return f"{text}\n\n" + table_of(("quantity", "lowest", "highest", "part of the shares within 5 %"), rows)
 
@@ -329,7 +301,7 @@ def _costs(costs: Sequence[Cost]) -> str:
         for c in costs
     ]
     title = "## What a run costs by its size"
-    made = "`tcplearn simulate papers/tambuwal2018/levels.toml --profile cost -j 1`; 40 % load, the standard:"
+    made = "Profile `cost` of `levels.toml`, one run at a time; 40 % load, the standard:"
     head = ("connections", "data segments", "CPU, s", "ms a data segment", "ms a connection", "peak MiB")
     return "\n\n".join((title, made, table_of(head, rows)))
 

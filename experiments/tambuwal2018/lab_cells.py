@@ -6,50 +6,69 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tcplearn.lab import guest, pages
-from tcplearn.lab.kept import made_by
-from tcplearn.lab.pages import Page
-from tcplearn.lab.scenario import Scenario
+from experiments.lib.batches import Figures
+from experiments.lib.runs import Floats, Run
+from tcplearn.lab import pages
+from tcplearn.lab.pages import Began, Page
+from tcplearn.lab.scenario import STOCK
 
-Floats = npt.NDArray[np.float64]
 #: Value, lower and upper end.
 Interval = tuple[float, float, float]
 
 RESAMPLES, SEED = 2000, 2018
 
 
+#: Fields of a page that are kept, as series of a run; those of `began` are -1 without the module.
+FIELDS = ("size_bytes", "port", "is_lost", "handshake_us", "first_byte_us", "total_us")
+BEGAN = ("iw", "ssthresh", "resends", "retransmitted")
+
+
+def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
+    """Returns every page that was fetched."""
+    found = pages.read(folder)
+    series = {name: np.array([getattr(page, name) for page in found], float) for name in FIELDS}
+    return {"pages": float(len(found))}, series | {
+        name: np.array([getattr(page.began, name) if page.began else -1 for page in found], float)
+        for name in BEGAN
+    }
+
+
+def _fetched(run: Run) -> list[Page]:
+    columns = {name: run.series[name].astype(int).tolist() for name in (*FIELDS, *BEGAN)}
+    out = []
+    for row in (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)):
+        began = Began(*(row[name] for name in BEGAN)) if row["iw"] >= 0 else None
+        fields = {name: row[name] for name in FIELDS}
+        out.append(Page(**{**fields, "is_lost": bool(row["is_lost"])}, began=began))
+    return out
+
+
 @dataclass(frozen=True)
 class Part:
     """One scenario: its pages by startup, those of all runs together."""
 
-    scenario: Scenario
+    name: str
+    title: str
     fetched: Mapping[str, Sequence[Page]]
-    kernels: frozenset[str]
-    commits: frozenset[str]
 
     @classmethod
-    def of(cls, scenario: Scenario, folders: Sequence[Path]) -> Part:
-        fetched = {
-            arm.startup: [page for folder in folders for page in pages.read(folder / arm.folder)]
-            for arm in guest.arms(scenario, 0)
-        }
-        kernels = frozenset((folder / "kernel").read_text().strip() for folder in folders)
-        return cls(scenario, fetched, kernels, frozenset(made_by(folder)[0] for folder in folders))
+    def of(cls, runs: Sequence[Run]) -> Part:
+        fetched: dict[str, list[Page]] = {}
+        for run in sorted(runs, key=lambda run: run.run):
+            startup = run.algorithm.split("+")[2:] or [STOCK]
+            fetched.setdefault(startup[0], []).extend(_fetched(run))
+        return cls(runs[0].scenario, runs[0].parameters["title"], fetched)
 
     @property
     def sizes(self) -> list[int]:
-        return scenario_sizes(self.scenario)
+        return list(dict.fromkeys(page.size_bytes for of in self.fetched.values() for page in of))
 
     def cell(self, startup: str, size: int) -> list[Page]:
         return [page for page in self.fetched[startup] if page.size_bytes == size]
-
-
-def scenario_sizes(scenario: Scenario) -> list[int]:
-    return list(scenario.transfer.pages.sizes) if scenario.transfer.pages else []
 
 
 def whole_ms(page: Page) -> float:

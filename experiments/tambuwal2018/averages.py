@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tcplearn.papers.tambuwal2018.cells import (
+from experiments.tambuwal2018.cells import (
     CONFIDENCE,
     STANDARD,
     Cell,
@@ -17,7 +17,7 @@ from tcplearn.papers.tambuwal2018.cells import (
     relative,
     shared,
 )
-from tcplearn.papers.tambuwal2018.colours import COLOURS
+from experiments.tambuwal2018.colours import COLOURS
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]

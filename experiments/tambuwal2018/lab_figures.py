@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from experiments.lib.pages import Figure
+from experiments.tambuwal2018.colours import COLOURS
+from experiments.tambuwal2018.lab_cells import Part, after_handshake_ms, ratio, whole_ms
 from tcplearn.lab.scenario import STOCK
-from tcplearn.papers.tambuwal2018.colours import COLOURS
-from tcplearn.papers.tambuwal2018.lab_cells import Part, after_handshake_ms, ratio, whole_ms
 
 Json = dict[str, Any]
 
@@ -16,10 +17,8 @@ Json = dict[str, Any]
 SHOWN = {STOCK: "#000000", **{name: COLOURS[name] for name in ("standard", "tsl", "tsl/3-16", "tsl/3-1000")}}
 
 
-def draw(parts: Sequence[Part]) -> Iterator[tuple[str, str, str]]:
-    """Each that there are pages for: its file, what it shows, as SVG."""
-    import vl_convert
-
+def draw(parts: Sequence[Part]) -> Iterator[Figure]:
+    """Yields each figure that there are pages for."""
     every = [p for p in parts if all(page.is_lost for cell in p.fetched.values() for page in cell)]
     firsts = [p for i, p in enumerate(every) if _path(p) not in map(_path, every[:i])]
     charts = (
@@ -28,12 +27,11 @@ def draw(parts: Sequence[Part]) -> Iterator[tuple[str, str, str]]:
     )
     for name, title, chart in charts:
         if chart is not None:
-            spec = chart.configure_view(stroke="#ddd").to_dict()
-            yield name, title, vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+            yield Figure(f"figures/{name}", title, chart.configure_view(stroke="#ddd").to_dict())
 
 
 def _path(part: Part) -> str:
-    return part.scenario.title.partition(";")[0]
+    return part.title.partition(";")[0]
 
 
 def _size(size: int) -> str:

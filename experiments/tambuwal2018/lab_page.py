@@ -5,34 +5,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-from tcplearn.lab.pages import Page
-from tcplearn.lab.scenario import STOCK
-from tcplearn.output.markdown import table_of
-from tcplearn.papers.tambuwal2018.lab_cells import (
+from experiments.lib.batches import Batch, LabRuns
+from experiments.lib.runs import Run
+from experiments.tambuwal2018.lab_cells import (
     Interval,
     Part,
     after_handshake_ms,
+    keep,
     mean,
     quantile,
     ratio,
     whole_ms,
 )
+from experiments.tambuwal2018.lab_figures import draw
+from tcplearn.lab.pages import Page
+from tcplearn.lab.scenario import STOCK
+from tcplearn.output.markdown import table_of
 
 NO_SSTHRESH = 2**30 - 1
-ABOUT = (
-    "Pages from nginx to curl over a real kernel in virtual time, a connection a page, one after the "
-    "other; the first SYN-ACK is dropped on purpose. `stock` is the kernel's own startup, measured by the "
-    "module; the others are the core's policies in the module. A page's whole time is curl's, from the "
-    "first SYN to the last byte, the timer of a second included; after the handshake: from its end at the "
-    "client. In brackets 95 % intervals, the pages drawn again 2,000 times, and for a ratio of means, "
-    "below 1 where it is sooner than stock, in pairs: the same pages of a run lose under every startup. All: "
-    "the pages of every size together, as many of each."
-)
-BEGAN = (
-    "What the server's connections began with whose SYN-ACK was dropped, by the module's log, and how "
-    "often they had sent one again when the handshake was done:"
-)
+#: Every page loses its first SYN-ACK, of all startups and of the one with feedback; then some do.
+PROFILES = ("full", "feedback", "some")
 HEAD = (
     "page",
     "startup",
@@ -45,26 +40,33 @@ HEAD = (
 )
 
 
-def page(parts: Sequence[Part], drawn: Sequence[tuple[str, str]], command: str, notes: str) -> str:
-    kernels = ", ".join(sorted({kernel for part in parts for kernel in part.kernels}))
-    commits = ", ".join(sorted({commit for part in parts for commit in part.commits}))
-    lines = [
-        "# Startup after a lost SYN-ACK, on a real kernel",
-        f"Made by `{command}`; do not edit. Kernel {kernels}; runs made at {commits}.",
-        ABOUT,
-        notes.strip(),
-    ]
-    for part in parts:
-        lines += [
-            f"## {part.scenario.name}: {part.scenario.title}",
-            BEGAN,
-            _began(part),
-            _times(part, lambda _: True),
-        ]
-        if any(not page.is_lost for cell in part.fetched.values() for page in cell):
-            lines += ["Those whose SYN-ACK was dropped alone:", _times(part, lambda page: page.is_lost)]
-    lines += ["## Figures", *(f"**{title}**\n\n![{title}](figures/{name})" for name, title in drawn)]
-    return "\n\n".join(filter(None, lines)) + "\n"
+def batches(folder: Path, profile: str) -> list[Batch]:
+    profiles = [profile] if profile else PROFILES
+    return [LabRuns(folder / "lab" / f"{name}.toml", of, keep) for of in profiles for name in ("near", "far")]
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    by_scenario: dict[str, list[Run]] = {}
+    for run in runs:
+        by_scenario.setdefault(run.scenario, []).append(run)
+    parts = [Part.of(of) for of in by_scenario.values()]
+    return {
+        "kernels": ", ".join(sorted({run.host_version for run in runs})),
+        "parts": [
+            {
+                "heading": f"{part.name}: {part.title}",
+                "began": _began(part),
+                "times": _times(part, lambda _: True),
+                "lost": _times(part, lambda page: page.is_lost) if _some(part) else "",
+            }
+            for part in parts
+        ],
+        "figures": list(draw(parts)),
+    }
+
+
+def _some(part: Part) -> bool:
+    return any(not page.is_lost for cell in part.fetched.values() for page in cell)
 
 
 def _shares(values: Sequence[int], shown: Callable[[int], str] = str) -> str:

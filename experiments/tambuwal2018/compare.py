@@ -10,8 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tcplearn.output.markdown import table_of
-from tcplearn.papers.tambuwal2018.cells import (
+from experiments.tambuwal2018.cells import (
     CONFIDENCE,
     Cell,
     Difference,
@@ -23,6 +22,7 @@ from tcplearn.papers.tambuwal2018.cells import (
     relative,
     shared,
 )
+from tcplearn.output.markdown import table_of
 from tcplearn.simulate.interval import mean_interval, t_quantile
 
 #: What the paper studied beside the standard.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tcplearn.papers.tambuwal2018.cells import STANDARD
+from experiments.tambuwal2018.cells import STANDARD
 
 #: Okabe and Ito's, the standard in grey behind them.
 COLOURS = {

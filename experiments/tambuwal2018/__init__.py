@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""tambuwal2018: the start after a lost SYN-ACK; its figures and tables beside ours, in ns-3 and on a real
+kernel."""
+
+from pathlib import Path
+
+from experiments.lib.pages import Page
+from experiments.tambuwal2018 import lab_page, page
+
+HERE = Path("experiments") / "tambuwal2018"
+PAGES = {
+    "simulated": Page("tambuwal2018/simulated.md.j2", HERE / "simulated.md", page.batches, page.fill),
+    "lab": Page("tambuwal2018/lab.md.j2", HERE / "lab.md", lab_page.batches, lab_page.fill),
+}
