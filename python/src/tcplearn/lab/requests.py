@@ -30,7 +30,7 @@ COLUMNS = (
     Shown("p99_response_ms", "p99", 1, keep=97),
     Shown("p999_response_ms", "p99.9", 1, keep=96),
     Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
-    Shown("needless_resends_permille", "needless in 1,000", 1, keep=93),
+    Shown("needless_resends_permille", "spurious in 1,000", 1, keep=93),
     Shown("resend_differences", "answers that differ", 0, keep=50),
 )
 

@@ -168,7 +168,7 @@ class Measure:
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, int]]:
-        """Figures of a flow, and how often each timer would have fired needlessly."""
+        """Return the figures of a flow and each timer's number of spurious timeouts."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)

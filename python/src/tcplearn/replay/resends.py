@@ -199,13 +199,14 @@ def summaries(result: Resends) -> list[Summary]:
 
 def table(result: Resends) -> Table:
     cells = counted(len(result.runs) // len(POLICIES), "cell")
-    heads = ["policy", "p99,\nms", "\np99.9", "slowest\n2 %, ms", "needless\nin 1,000"]
+    heads = ["policy", "p99,\nms", "\np99.9", "slowest\n2 %, ms", "spurious\nin 1,000"]
     heads += ["× stock\np99", "\np99.9", "\nslowest", "× floor\np99", "\np99.9", "\nslowest"]
     out = Table(
         headed(*heads),
         title=f"Thin requests: {counted(result.paths, 'path')}, {cells} of {result.requests:,} requests",
-        legend="Geometric means over cells (a path and a process of losses); needless: mean. × floor: beside "
-        "the best rto_min in hindsight, chosen on another seed among those with no more needless resends.",
+        legend="Geometric means over cells (a path and a process of losses); spurious retransmissions: mean. "
+        "× floor: beside the best rto_min in hindsight, chosen on another seed among settings with no more "
+        "of them.",
     )
     for row in summaries(result):
         f = row.figures

@@ -76,7 +76,7 @@ def _columns() -> list[Shown]:
 COLUMNS = tuple(_columns())
 
 
-#: Without --all: needless timeouts against the wait, first.
+#: The columns without --all: first spurious timeouts and the wait.
 FEW_COLUMNS = ("spurious_timeouts", "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
 
 #: By the name of a ranking, the metric whose least is best; `timer` has a rule of its own (verdict.py).

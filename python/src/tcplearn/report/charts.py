@@ -248,7 +248,8 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Needless timeouts against mean RTO: both small is good, and each is bought with the other."""
+    """Return the chart of spurious timeouts against mean RTO: both should be small, and each costs the
+    other."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]
@@ -259,7 +260,7 @@ def timer(
     x = alt.X("x:Q", title="mean RTO: time until the timer notices a loss, ms")
     x = x.scale(type="log", domain=x_domain, nice=False).axis(format=".6~g", values=ticks(x_domain))
     y = (
-        alt.Y("y:Q", title="needless timeouts")
+        alt.Y("y:Q", title="spurious timeouts")
         .scale(type="log", domain=y_domain, nice=False)
         .axis(
             values=[data.NEVER, *counts],
@@ -277,7 +278,7 @@ def timer(
         .encode(x=x, y=y),
         *_named_marks(x, y, looks, (x_domain, y_domain)),
     ]
-    hint = "lower left is better; in the orange band a timer fires needlessly too often"
+    hint = "lower left is better; in the orange band a timer has too many spurious timeouts"
     chart = alt.layer(*layers).properties(
         width=width, height=SQUARE_HEIGHT, title=heading("Retransmission timer", hint, title)
     )
@@ -311,7 +312,7 @@ def _named_marks(
     )
     tooltip = [
         alt.Tooltip("e:N", title="estimator"),
-        alt.Tooltip("fires:Q", title="needless timeouts"),
+        alt.Tooltip("fires:Q", title="spurious timeouts"),
         alt.Tooltip("wait:Q", title="mean RTO, ms"),
     ]
     words: dict[str, Any] = {

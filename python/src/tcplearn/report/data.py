@@ -134,7 +134,7 @@ NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Mean RTO and needless timeouts of each estimator; none at all is drawn at `NEVER` and says so."""
+    """Return the mean RTO and spurious timeouts of each estimator; a count of 0 is drawn at `NEVER`."""
     out = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row["spurious_timeouts"]

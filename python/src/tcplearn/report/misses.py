@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from tcplearn.errors import printable
-from tcplearn.output.numbers import hundredths
+from tcplearn.output.numbers import counted, hundredths
 from tcplearn.output.table import Cell, Table, count, headed, rate, text
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Replay
 from tcplearn.replay.row import Row
@@ -18,17 +18,17 @@ from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE
 
 ABOUT = (
-    "A timer with a chosen miss rate counts samples above the RTO in force just before them. That is not "
+    "A timer with a chosen miss rate counts samples above the RTO in force just before them. This is not "
     "how often it fires: each ACK restarts it, so in a bulk flow the segments of a flight wait behind one "
     "another and few misses become timeouts. With one segment in flight every miss is a timeout, unless the "
-    "sender has tail loss probes: then a probe goes first. At the sending of a segment the RTO was a flight "
-    "older, and more samples outlast that one."
+    "sender has tail loss probes: then a probe is sent first. When a segment is sent the RTO in force is a "
+    "flight older, and more samples outlast that one."
 )
 
-#: What is counted, as a share of the samples; a mark's place beside the others of its flow.
-BEFORE, SEND = "above the RTO just before them", "above the RTO at their sending"
-TIMEOUTS, PROBED = "needless timeouts", "with tail loss probes"
-_MARKS = {  # colour, shape, place
+#: The counted events, as shares of the samples.
+BEFORE, SEND = "above the RTO just before them", "above the RTO at the time of sending"
+TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
+_MARKS = {  # colour, shape, place beside the other marks of the flow
     BEFORE: ("#0072b2", "circle", 0.93),
     SEND: ("#8a9099", "triangle-up", 0.977),
     TIMEOUTS: ("#d55e00", "cross", 1.024),
@@ -63,7 +63,7 @@ def shares(row: Row) -> dict[str, float | None]:
 
 
 def sentence(row: Row) -> str:
-    """What the requested rate came to in a flow, and whether so many samples can show it."""
+    """Return a sentence on `row`: the achieved miss rate beside the requested one, and whether it is kept."""
     requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = requested * row.samples
@@ -74,14 +74,13 @@ def sentence(row: Row) -> str:
     else:
         verdict = "too often" if before > requested else "more seldom than requested"
     times = int(row["spurious_timeouts"] or 0)
-    fired = "It would never have fired needlessly."
-    if times:
-        fired = f"It would have fired needlessly {'once' if times == 1 else f'{times:,} times'}."
+    fired = f"It would have had {counted(times, 'spurious timeout') if times else 'no spurious timeout'}."
     return (
         f"A miss rate of {hundredths(requested)} % was requested of {row.estimator}. In {row.flow}, with "
         f"{row['mean_flight_segments'] or 1:.3g} segments in flight, {before * row.samples:,.0f} of "
         f"{row.samples:,} samples ({hundredths(before)} %; {expected:,.0f} expected) outlasted the RTO in "
-        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at their sending. {fired}"
+        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at the time of sending. "
+        f"{fired}"
     )
 
 

@@ -41,19 +41,19 @@ _TERMS = (
     ),
     (
         "[low, high]",
-        "95 % bootstrap interval of the geometric mean: the series drawn again 2,000 times with a fixed "
-        "seed. It speaks of series like these, as if they were independent of each other.",
+        "95 % bootstrap interval of the geometric mean, from 2,000 resamples of the series with a fixed "
+        "seed. It is about series like these, as if they were independent of each other.",
     ),
     ("Wins", "Series on which the ratio is below 1."),
     (
-        "At the sending, just before the ACK",
-        "Two ways to hold a sample against a timer: by the RTO in force when its segment was sent, and by "
-        "the one in force when its ACK came. Between the two lies a flight of other ACKs.",
+        "At the time of sending, just before the ACK",
+        "Two ways to compare a sample with a timer: by the RTO in force when its segment was sent, and by "
+        "the one in force when its ACK arrived. A flight of other ACKs lies between the two.",
     ),
     (
         "Equal miss rates",
-        "A timer that waits less usually misses more. Here the timer with a rate to choose was given, on "
-        "each series, the rate that the reference had there; then their waits can be compared.",
+        "A timer that waits less usually misses more. Here the timer whose rate can be chosen was given, on "
+        "each series, the rate of the reference on that series, so that their waits can be compared.",
     ),
 )
 
@@ -104,7 +104,7 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
             out.section("Young connections")
             _restarts(suite, long, look, out)
         elif table.title.startswith("Shorter"):
-            out.section("Shorter series", "Apart: here every estimator is still learning its path.")
+            out.section("Shorter series", "On these series every estimator is still learning its path.")
         out.table(table, look)
     shown, others = glossary.of_estimators(look)
     out.glossary((*glossary.of_suite(_TERMS), *shown), others)
@@ -113,8 +113,8 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
 
 _CLAMPED = (
     "Each tick is one series; diamond and bar: geometric mean and its 95 % interval. Left of the line at 1 "
-    "is better than both jacobson and last. Triangles at the edge lie beyond it; where an estimator's mean "
-    "does too, the table has it."
+    "is better than both jacobson and last. Triangles at the edge lie beyond it; if an estimator's mean lies "
+    "beyond it too, the table has its value."
 )
 
 

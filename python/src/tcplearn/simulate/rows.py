@@ -54,7 +54,7 @@ REQUEST_COLUMNS = (
     Shown("p99_response_ms", "p99", 1, keep=95),
     Shown("p999_response_ms", "p99.9", 0, keep=80),
     Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
-    Shown("needless_resends_permille", "needless", 1, keep=85),
+    Shown("needless_resends_permille", "spurious", 1, keep=85),
     Shown("mean_overrun_ms", "overrun", 0, keep=70),
     Shown("timeouts", "timeouts", 1, keep=50),
     Shown("queue_dropped_packets", "dropped", 0, keep=40),
@@ -128,7 +128,7 @@ WEB_LEGEND = (
 )
 REQUEST_LEGEND = (
     "Means over the runs, ± half their {confidence:.0%} interval; times in ms. median to slowest: responses "
-    "at the application; needless: segments in 1,000 that arrived again; overrun: from a fade's end to the "
+    "at the application; spurious: segments in 1,000 that arrived again; overrun: from a fade's end to the "
     "timer's next resend; dropped: packets, by the queue."
 )
 

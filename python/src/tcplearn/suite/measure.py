@@ -62,7 +62,7 @@ class Measured:
     samples: int
     judged: bool  # long enough
     figures: dict[str, Figures]
-    needless: dict[str, int]  # timeouts
+    spurious: dict[str, int]  # timeouts
     copies_key: str  # the same for the same samples in another file
     matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
     curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
@@ -186,7 +186,7 @@ def _check(plain: Json, labels: Sequence[str]) -> None:
         "samples": int,
         "judged": bool,
         "figures": dict.fromkeys(labels, Figures),
-        "needless": dict.fromkeys(labels, int),
+        "spurious": dict.fromkeys(labels, int),
         "matched": [(str, str, str, Timer)],
         "curves": [(str, float, Figures)],
         "restarts": [(int, dict.fromkeys(labels, float))],
@@ -223,7 +223,7 @@ def _series_to_plain(s: Measured) -> Json:
         "samples": s.samples,
         "judged": s.judged,
         "figures": {label: asdict(f) for label, f in s.figures.items()},
-        "needless": s.needless,
+        "spurious": s.spurious,
         "copies_key": s.copies_key,
         "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
         "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
@@ -237,7 +237,7 @@ def _series_of(plain: Json) -> Measured:
         plain["samples"],
         plain["judged"],
         {label: _figures_of(f) for label, f in plain["figures"].items()},
-        plain["needless"],
+        plain["spurious"],
         plain["copies_key"],
         {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
         {(label, value): _figures_of(f) for label, value, f in plain["curves"]},

@@ -154,7 +154,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
         "rto_miss_rate_mean": statistics.fmean(t.miss_rate for t in timers),
         "rto_miss_rate_before": sum(t.misses for t in before) / timed,
         "rto_miss_rate_before_mean": statistics.fmean(t.miss_rate for t in before),
-        "spurious_timeouts": suite_timers.needless(series, label),
+        "spurious_timeouts": suite_timers.spurious(series, label),
         "mean_rto_ms": suite_timers.mean_rto_ms(series, label),
         "excess_wait_ms": sum(t.excess_us for t in timers) / timed / 1000,
     }

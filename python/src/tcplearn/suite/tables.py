@@ -210,7 +210,7 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
     out = Table(
         [
             Column("estimator", words=True),
-            Column("needless\ntimeouts"),
+            Column("spurious\ntimeouts"),
             Column("RTO\nmean"),
             Column("\n× linux", keep=3, ratio=True, detailed=True),
             Column("error\n×", keep=2, detailed=True),

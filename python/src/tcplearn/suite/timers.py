@@ -26,8 +26,8 @@ def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
     return sum(t.rto_us for t in timers) / timed / 1000 if timed else None
 
 
-def needless(series: Sequence[Measured], label: str) -> int:
-    return sum(s.needless[label] for s in series)
+def spurious(series: Sequence[Measured], label: str) -> int:
+    return sum(s.spurious[label] for s in series)
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
@@ -47,14 +47,14 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
     samples = sum(s.samples for s in series)
     out = []
     for label in suite.labels:
-        values = {"spurious_timeouts": needless(series, label), "mean_rto_ms": mean_rto_ms(series, label)}
+        values = {"spurious_timeouts": spurious(series, label), "mean_rto_ms": mean_rto_ms(series, label)}
         arithmetic = suite.options.arithmetic
         out.append(Row(suite.directory, flow, label, arithmetic, samples, True, "", values))
     return out
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """None where there is no series. Of one series alone only needless timeouts are judged."""
+    """None where there is no series. Of one series alone only spurious timeouts are judged."""
     series = suite.series
     if not series:
         return None

@@ -57,7 +57,7 @@ class ReadingsTrace(SampleTrace):
         """One line for each thing left out or made up; complete after the last batch."""
         lines = [
             "round trips are what the kernel had smoothed (SRTT), read now and then, not single samples: "
-            "spikes are missing, so timeouts that were needless are undercounted",
+            "spikes are missing, so spurious timeouts are undercounted",
             *self._warnings,
         ]
         if self._repeated:
