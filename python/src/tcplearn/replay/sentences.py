@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verdict in words, for the terminal and the report alike."""
+"""The verdict in sentences, for the terminal and the report."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Beside:
 
     row: Row
     ratio: float
-    interval: Interval | None  # None: not known
+    interval: Interval | None  # None if it is not known
 
     @property
     def chance(self) -> bool:
