@@ -69,9 +69,7 @@ class Sides:
     """The senders of a source's data."""
 
     source: str
-    sent: Counter[tuple[str, str]] = field(
-        default_factory=Counter
-    )  # flows by (host, reason)
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows by (host, reason)
     skipped: int = 0  # flows of the other side
 
     def notes(self) -> list[str]:

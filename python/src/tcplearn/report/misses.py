@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Misses and timeouts, flow by flow: of one segment in flight a miss is a timeout, of many hardly ever."""
+"""Misses and timeouts by flow: with one segment in flight a miss is a timeout, with many it hardly ever
+is."""
 
 from __future__ import annotations
 
@@ -37,18 +38,18 @@ _MARKS = {  # colour, shape, place beside the other marks of the flow
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Flows that are judged, the most samples first."""
+    """Return the flows that are judged, those with the most samples first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
 
 def timers(rows: Iterable[Row]) -> list[str]:
-    """The estimators whose miss rate was requested."""
+    """Return the estimators with a requested miss rate."""
     return list(dict.fromkeys(r.estimator for r in rows if r["rto_miss_rate_requested"]))
 
 
 def file(number: int) -> str:
-    """The stem of a picture's file."""
+    """Return the stem of a picture's file name."""
     return "total-misses" + (f"-{number + 1}" if number else "")
 
 
@@ -85,7 +86,7 @@ def sentence(row: Row) -> str:
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """A line for each flow and timer, the baseline beside them."""
+    """Return a table with a line for each flow and timer, with the baseline beside them."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -105,7 +106,7 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Four marks for each flow, beside each other; none at all is drawn at the floor and says so."""
+    """Return four marks for each flow, side by side; a share of 0 is drawn at the floor and labelled."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -123,7 +124,8 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Segments in flight against the shares, both logarithmic; a dashed line at the rate requested."""
+    """Return the chart of the shares against segments in flight, both logarithmic, with the requested rate as
+    a dashed line; None without marks."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A replay's page: what its rows say in sentences, each flow's pictures, its tables."""
+"""The page of a replay: sentences, pictures of each flow, tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tcplearn.report.page import Page, Picture
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.pictures import FlowPictures, gather
 
-#: Tables of more flows than this are left to --format csv.
+#: Flows with tables on the page; --format csv has all of them.
 TABLES_MOST = 40
 
 _CAPTIONS = {
@@ -67,7 +67,7 @@ def page(replay: Replay) -> Page:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """All columns."""
+    """Return the table of `rows` with all columns."""
     return block(rows, measured(rows))
 
 
@@ -122,7 +122,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
-    """Nothing where no timer with a requested miss rate was compared."""
+    """Add the section on misses, if a timer with a requested miss rate was compared."""
     judged = misses.judged(replay)
     labels = misses.timers(row for rows in judged for row in rows)
     if not labels:
@@ -148,7 +148,7 @@ def _reading(out: Page) -> None:
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
-    """Judged flows without pictures, and how many were not judged."""
+    """Add tables of judged flows without pictures, and the number of flows that were not judged."""
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}

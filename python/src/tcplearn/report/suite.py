@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A suite for people: what its rows say in sentences, its pictures, its tables."""
+"""The page of a suite: sentences, pictures, tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
 from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
 
-#: Series that a picture shows over time.
+#: The number of series that a picture shows over time.
 WORST = 3
 
 _TERMS = (
@@ -59,12 +59,12 @@ _TERMS = (
 
 
 def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """The page, and each of its pictures as PNG and SVG. Raises UserError where they cannot be written."""
+    """Write the page to `report` and each picture to the folder `pictures`; raise UserError if that fails."""
     page(suite, rows).write(report, pictures)
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """The best that learns, or else the best: whose worst series are shown."""
+    """Return the estimator whose worst series are shown: the best one that learns, or else the best."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -119,7 +119,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Estimators with the same figures share a row: each one's label, by the first of its kind."""
+    """Return labels by the first of estimators with the same figures, which share a row."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -184,7 +184,7 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """The way of each curve's parameter, a point a value."""
+    """Return the points of each curve, one for each value of its parameter."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):
