@@ -21,7 +21,7 @@ def _senders(scenario: Scenario) -> list[int]:
 
 
 def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
-    """Lines of the guest's script."""
+    """Yield lines of the guest's script that write the counters."""
     if senders := _senders(scenario):
         yield f"mkdir -p /out/{folder}"
         yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)

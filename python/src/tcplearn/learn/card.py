@@ -191,7 +191,7 @@ def _resampled(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """The model, its card and its pictures."""
+    """Write the model, its card and its pictures to `folder` and return their paths."""
     make_directory(folder)
     stem = f"loss_{result.options.name}"
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}

@@ -82,7 +82,8 @@ class Replay:
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict: that of the replay, or one without intervals if the rows were made otherwise."""
+        """Return the verdict: that of the replay, or one without intervals if the rows were made
+        otherwise."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

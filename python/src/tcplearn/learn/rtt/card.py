@@ -165,7 +165,7 @@ def _model(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """The model and its card: both or neither are new."""
+    """Write the model and its card to `folder`, both or neither, and return their paths."""
     make_directory(folder)
     stem = f"rtt_{result.options.name}"
     model = replace(result.model, about={"command": command, **result.model.about})
