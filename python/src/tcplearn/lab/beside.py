@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What others' TCP traffic gets beside a transfer, where a scenario wants the truth, or this (`counted`)."""
+"""The goodput of other TCP traffic beside a transfer, if a scenario asks for the truth or for this
+(`counted`)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 from .scenario import Scenario
 from .workload import SENT
 
-#: Of an Ethernet packet with TCP's timestamps.
+#: The bytes of data in an Ethernet packet with TCP's timestamps.
 SEGMENT_BYTES = 1448
 
 Counters = Callable[[Path], Mapping[str, float]]
@@ -30,7 +31,8 @@ def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
 def figures(
     scenario: Scenario, folder: Path, own_mbps: float, elapsed_us: float, read: Counters
 ) -> Iterator[tuple[str, float]]:
-    """`own_mbps`: the transfer's goodput; `read`: of /proc/net/netstat."""
+    """Yield goodput and fairness; `own_mbps` is the transfer's goodput, `read` reads a copy of
+    /proc/net/netstat."""
     rates = []
     for k in _senders(scenario):
         sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)
