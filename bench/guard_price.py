@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the guard of `priced` against overload costs where no queue is overloaded: over stock's, geometric
-means of ns-3's paths where losses reach the tail, seeds drawn again. Nothing that tells the cause of a loss
-can give back more than that.
+"""The cost of the guard of `priced` against overload where no queue is overloaded: ratios to stock, geometric
+means of ns-3's paths where losses reach the tail, with a bootstrap over seeds. No method that finds the cause
+of a loss can regain more than this.
 
 tcplearn simulate ns3/scenarios/thin.toml --profile no-guard [--out DIR]
 python bench/guard_price.py [--out DIR]
