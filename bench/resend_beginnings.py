@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `priced` costs while it learns, by the misses that it begins with (`prior_misses`): connections of 300
-requests, begun anywhere in recorded RTTs. Needless resends in 1,000 requests, times over stock's.
+"""The cost of `priced` while it learns, by its prior (`prior_misses`): connections of 300 requests that begin
+anywhere in recorded RTTs. Spurious retransmissions in 1,000 requests, times over stock's.
 
 python bench/resend_beginnings.py RTT.csv...
 """
@@ -39,7 +39,7 @@ class Beginning:
     seed: int
 
     def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
-        """Response times in ms, needless resends."""
+        """Return response times in ms, and spurious retransmissions."""
         setup = resends.Setup((process,), REQUESTS, self.seed)
         found = resends.played(self.record, process, POLICIES[policy], setup)
         return found["response_us"] / 1000, found["needless"]
@@ -57,11 +57,11 @@ def _from(record: paths.Record, k: int) -> paths.Record:
 
 
 def figures(connections: list[Beginning], process: str, policy: str) -> Figures:
-    times, needless = zip(*(c.requests(process, policy) for c in connections), strict=True)
+    times, spurious = zip(*(c.requests(process, policy) for c in connections), strict=True)
     response_ms = np.sort(np.concatenate(times))
     return {
-        "needless": 1000 * float(np.mean(needless)),
-        f"needless, first {FIRST}": 1000 * float(np.mean([n[:FIRST] for n in needless])),
+        "spurious": 1000 * float(np.mean(spurious)),
+        f"spurious, first {FIRST}": 1000 * float(np.mean([n[:FIRST] for n in spurious])),
         "p99, × stock": float(np.percentile(response_ms, 99)),
         "p99.9, × stock": float(np.percentile(response_ms, 99.9)),
         "slowest 2 %, × stock": float(response_ms[-len(response_ms) // 50 :].mean()),

@@ -68,17 +68,17 @@ def captures(sizes: Sizes) -> dict[str, object]:
     samples = int(measured["extraction"].output)
     size_mb = path.stat().st_size / 1e6
     print(f"\n{packets:,} packets, {size_mb:.0f} MB; samples: tshark {theirs:,}, ours {samples:,}")
-    print(f"{'':32}{'wall s':>8}{'cpu s':>8}{'MB':>8}{'of tcpdump':>14}{'of tcptrace':>14}  bar")
+    print(f"{'':32}{'wall s':>8}{'cpu s':>8}{'MB':>8}{'of tcpdump':>14}{'of tcptrace':>14}  criterion")
     tcpdump, tcptrace = measured["tcpdump -r FILE -w /dev/null"], measured["tcptrace"]
     rows = {}
     for name, m in measured.items():
         of = {"tcpdump": m.wall_s / tcpdump.wall_s, "tcptrace": m.wall_s / tcptrace.wall_s}
         times, most_mb = MOST.get(name, (None, None))
-        bar = f"at most {times:g} x tcpdump" if times else ""
-        bar += f", {most_mb:g} MB" if most_mb else ""
+        criterion = f"at most {times:g} x tcpdump" if times else ""
+        criterion += f", {most_mb:g} MB" if most_mb else ""
         print(
             f"{name:32}{m.wall_s:8.2f}{m.cpu_s:8.2f}{m.peak_mb:8.0f}{of['tcpdump']:12.1f} x"
-            f"{of['tcptrace']:12.1f} x  {bar}"
+            f"{of['tcptrace']:12.1f} x  {criterion}"
         )
         rows[name] = {"wall_s": m.wall_s, "cpu_s": m.cpu_s, "peak_mb": m.peak_mb, "over": of}
     return {"packets": packets, "samples_tshark": theirs, "samples": samples, "runs": rows}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What holds for every resend policy, whatever happens, and the bounds that keep a network safe from the learned ones
- * (docs/algorithms/resend/safety.md): a registered one is found by itself. */
+/* What holds for every resend policy, whatever happens, and the bounds that keep a network safe from the
+ * learned ones (docs/algorithms/resend/safety.md): a registered one is found by itself. */
 #include "resend_check.h"
 
 #include "tcplearn/wrap.h"
@@ -124,8 +124,8 @@ static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, 
 	resender_stop(&stock);
 }
 
-/* Connections of so many requests to one place after one that was taught short waits by another path: bounds hold
- * whatever was inherited. */
+/* Connections of so many requests to one place after one that was taught short waits by another path:
+ * bounds hold whatever was inherited. */
 static void check_bounds_inherited(const struct tl_resend_policy *policy, int requests, int late_percent)
 {
 	struct path p = path_of(20000, 20, 0, 1);
@@ -157,7 +157,8 @@ static void check_bounds_inherited(const struct tl_resend_policy *policy, int re
 	resender_stop(&stock);
 }
 
-/* The wait of a connection's second request, and needless resends of 300 connections of two on a path without loss. */
+/* The wait of a connection's second request, and spurious retransmissions of 300 connections of two on a
+ * path without loss. */
 static void check_inherits(const struct tl_resend_policy *policy)
 {
 	struct path p = path_of(20000, 5, 0, 1);
@@ -189,7 +190,7 @@ static void check_inherits(const struct tl_resend_policy *policy)
 			resender_next(&s);
 		request(&s, NULL, &p, &r);
 	}
-	CHECK(r.needless <= 40, "%s: %lld needless resends of 600 requests", policy->algorithm.name,
+	CHECK(r.needless <= 40, "%s: %lld spurious retransmissions of 600 requests", policy->algorithm.name,
 	      (long long)r.needless);
 	resender_stop(&s);
 }
@@ -241,7 +242,8 @@ static void check_dead_path(const struct tl_resend_policy *policy, int64_t rtt_u
 	resender_stop(&s);
 }
 
-/* The RTT rises and nothing tells which sending was answered: needless resends in 200 requests after ten. */
+/* The RTT rises and nothing shows which transmission was answered: spurious retransmissions in 200
+ * requests after ten. */
 static int64_t needless_after_rise(const struct tl_resend_policy *policy, int64_t times_10)
 {
 	struct path p = path_of(20000, 1, 0, 0);
@@ -271,7 +273,7 @@ static void check_no_lock_in(const struct tl_resend_policy *policy)
 
 	for (k = 0; k < 4; k++)
 		CHECK(needless_after_rise(policy, times_10[k]) <= 4,
-		      "%s: needless resends for ever after a rise", policy->algorithm.name);
+		      "%s: spurious retransmissions for ever after a rise", policy->algorithm.name);
 	CHECK(needless_after_rise(tl_resend_find("floor", policy->algorithm.arithmetic), 22) >= 190,
 	      "the test is blind");
 }

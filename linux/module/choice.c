@@ -12,7 +12,7 @@
 
 static DEFINE_MUTEX(writing);
 
-/* What reading a choice needs, beside what is kept of it. */
+/* What reading a choice needs beside the choice itself. */
 struct tl_reading {
 	struct tl_spec spec;
 	u64 params[TL_PARAMS_BYTES_MAX / sizeof(u64)];
@@ -34,7 +34,7 @@ static struct tl_choice *tl_choice_of(struct tl_reading *reading, const char *te
 	return choice;
 }
 
-/* NULL: none of the kind. What is wrong is said in the kernel's log, as every host says it. */
+/* Returns NULL for none of the kind. The error is written to the kernel's log, in the words of every host. */
 static struct tl_choice *tl_choose(const struct tl_choosable *what, const char *text)
 {
 	struct tl_reading *reading;
@@ -84,7 +84,7 @@ int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length
 
 	if (error)
 		return error;
-	if (write && *length >= sizeof(text)) { /* it would be cut */
+	if (write && *length >= sizeof(text)) { /* it would be truncated */
 		pr_notice("tcplearn: a setting has at most %zu characters\n", sizeof(text) - 1);
 		return -EINVAL;
 	}

@@ -14,16 +14,16 @@
 /* What such a setting says, in longer than the longest name with all of its parameters. */
 #define TL_CHOICE_TEXT_BYTES 256
 
-/* Of a network namespace, replaced as a whole. */
+/* The choice of a network namespace, replaced as a whole. */
 struct tl_choice {
 	struct rcu_head rcu;
 	const struct tl_algorithm *algorithm;
 	u32 bytes;
 	char text[TL_CHOICE_TEXT_BYTES]; /* as it was written */
-	u64 blank[]; /* a state as init leaves it */
+	u64 blank[]; /* a state after init */
 };
 
-/* What a setting can be: one of a kind, or this word for none of them. */
+/* The values of a setting: an algorithm of a kind, or this word for none of them. */
 struct tl_choosable {
 	const struct tl_kind kind;
 	const char *nothing;
@@ -38,7 +38,7 @@ struct tl_choosable {
 	const struct tl_choosable name = { { title, key, ARRAY_SIZE(table), name##_at }, nothing }
 
 int tl_may_write(void); /* a setting: -EPERM */
-/* Of a sysctl whose `data` is the choice and whose `extra2` is what it can be. */
+/* The handler of a sysctl whose `data` is the choice and whose `extra2` has its possible values. */
 int tl_do_choice(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 int tl_do_available_choices(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 /* The same where something else is to be done about what was chosen: `put` replaces it, and frees the earlier one. */
@@ -52,6 +52,6 @@ struct tl_choice_start {
 };
 struct tl_choice_start tl_choice_start(const struct sock *sk, struct tl_choice __rcu **of, struct kmem_cache *cache,
 				       size_t state_at);
-void tl_choice_free(struct tl_choice __rcu **choice); /* nobody reads it any more */
+void tl_choice_free(struct tl_choice __rcu **choice); /* it has no readers any more */
 
 #endif

@@ -14,7 +14,8 @@
 
 static atomic_t last_id = ATOMIC_INIT(0);
 
-/* For each estimator a slab, for its state with the default parameters or as few bytes. Entry 0 is stock's. */
+/* Each estimator has a slab for states that are no larger than with the default parameters. Entry 0 is
+ * stock's. */
 struct tl_slab {
 	struct kmem_cache *cache;
 	u32 bytes;

@@ -14,6 +14,6 @@ void tl_connection_handshake(struct sock *sk, struct tl_connection *c);
 void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 /* The first segment after nothing was out is about to leave and to arm the timer. */
 void tl_connection_tx_start(struct sock *sk, struct tl_connection *c);
-void tl_connection_before_send(struct sock *sk, struct tl_connection *c); /* of any segments */
+void tl_connection_before_send(struct sock *sk, struct tl_connection *c); /* before any segments are sent */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is counted, of the whole machine: /sys/kernel/debug/tcplearn/counters. */
+/* Counters of the whole machine: /sys/kernel/debug/tcplearn/counters. */
 #ifndef TCPLEARN_MODULE_COUNTERS_H
 #define TCPLEARN_MODULE_COUNTERS_H
 

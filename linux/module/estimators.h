@@ -18,7 +18,7 @@ struct tl_answer {
 struct tl_kernel_estimator {
 	struct tl_algorithm algorithm;
 	bool timer_from_head; /* the timer runs for the RTO less the age of the oldest segment out */
-	void (*update)(void *state, const struct tl_sample *sample, struct tl_answer *answer); /* which is query's */
+	void (*update)(void *state, const struct tl_sample *sample, struct tl_answer *answer); /* gives query's answer */
 	void (*query)(const void *state, struct tl_answer *answer);
 };
 

@@ -67,7 +67,7 @@ static inline u32 tl_rto_max(const struct sock *sk)
 	return TCP_RTO_MAX;
 }
 
-/* Of the tracepoint tcp_retransmit_skb: then(sk) where the segment has left. */
+/* The probe of the tracepoint tcp_retransmit_skb: calls then(sk) if the segment was sent. */
 #define TL_RETRANSMIT_PROBE(name, then) \
 	static void name(void *unused, const struct sock *sk, const struct sk_buff *skb) \
 	{ \

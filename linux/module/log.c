@@ -45,7 +45,7 @@ static const struct rchan_callbacks tl_log_callbacks = {
 	.subbuf_start = tl_log_next,
 };
 
-/* Fails where there is no debugfs, or no memory. */
+/* Fails without debugfs or memory. */
 static int tl_log_on(const struct net *net, struct tl_log *log)
 {
 	unsigned int parts = max(2u, min(log_kb, 1u << 20) / (TL_LOG_PART_BYTES / 1024));

@@ -50,10 +50,10 @@ struct tl_log_open {
 
 struct tl_log_ack {
 	struct tl_log_header header;
-	__s32 rtt_us; /* what the kernel's estimator was given; -1: no sample */
-	__s32 last_rtt_us; /* what the congestion control was given: the last segment's; -1: none */
+	__s32 rtt_us; /* the sample that the kernel's estimator was given; -1: no sample */
+	__s32 last_rtt_us; /* the sample that the congestion control was given, the last segment's; -1: none */
 	__s64 rtt_q8, rto_q8; /* the estimator's answer after this sample, in 2^-8 us */
-	__u32 stock_rto_us; /* the kernel's own, of the last sample; RTOs in the kernel are whole jiffies */
+	__u32 stock_rto_us; /* the kernel's own RTO after the last sample; RTOs in the kernel are whole jiffies */
 	__u32 rto_us; /* in icsk_rto when the timer is armed */
 	__u32 cwnd, ssthresh; /* segments */
 	__u32 flight_segments; /* out just before this ACK */
@@ -69,8 +69,8 @@ struct tl_log_ack {
 struct tl_log_startup {
 	struct tl_log_header header;
 	char policy[32]; /* "stock": what the kernel set */
-	__u32 took_us; /* at least: the timeouts' schedule, and the age of what was answered */
-	__u32 iw, ssthresh; /* that the connection began with */
+	__u32 took_us; /* a lower bound: the timeouts' schedule, and the age of the answered segment */
+	__u32 iw, ssthresh; /* with which the connection began */
 	__u32 whole_iw, whole_ssthresh; /* what a whole handshake would have begun with */
 	__u8 loss; /* 0 none, 1 SYN, 2 SYN-ACK, 3 one of the two */
 	__u8 passive; /* this end had the listening socket */
@@ -103,14 +103,14 @@ struct tl_log_loss_change {
 	__u32 cwnd, reserved;
 };
 
-/* What a resend policy was given at this record's time, and what it answered. */
+/* The event that a resend policy was given at this record's time, and its answer. */
 struct tl_log_resend {
 	struct tl_log_header header;
 	__s64 wait_us; /* to the timer; 0: nothing is out */
 	__s32 rtt_us; /* of an ACK; 0: no sample */
 	__u32 out_segments;
 	__u8 event; /* 0 a sending, 1 the timer has sent again, 2 an ACK */
-	__u8 answers; /* of an ACK: 0 the first sending, 1 a later one, 2 not known */
+	__u8 answers; /* what an ACK answers: 0 the first sending, 1 a later one, 2 not known */
 	__u8 probe; /* what the timer sends will be a probe */
 	__u8 reserved[5];
 };

@@ -29,7 +29,7 @@ void tl_loss_exit(void)
 	kmem_cache_destroy(cache);
 }
 
-/* Where there is no memory the base decides. */
+/* Without memory the base decides. */
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -62,7 +62,7 @@ static struct tl_loss_moment tl_moment(const struct sock *sk)
 	return at;
 }
 
-/* What the classifier was given and said, in the log: enough to repeat each decision elsewhere. */
+/* The classifier's inputs and answers are in the log, from which each decision can be repeated elsewhere. */
 static void tl_log_loss(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at,
 			const s64 *features_q30, const struct tl_loss_answer *answer)
 {
@@ -230,6 +230,6 @@ void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c)
 		return;
 	l->keeps = false;
 	tcp_snd_cwnd_set(tcp_sk(sk), max(tcp_snd_cwnd(tcp_sk(sk)), l->cwnd));
-	/* and so that duplicate SACKs to come give no other */
+	/* so that later duplicate SACKs set no other either */
 	tcp_sk(sk)->snd_ssthresh = tcp_sk(sk)->prior_ssthresh = l->ssthresh;
 }

@@ -8,11 +8,11 @@
 
 struct tl_loss {
 	const struct tl_kernel_loss *classifier;
-	u32 cwnd, ssthresh; /* segments: before the recovery under way, while it keeps them */
+	u32 cwnd, ssthresh; /* in segments, before the recovery under way, while it keeps them */
 	u32 acked; /* snd_una after the last ACK */
 	bool begun; /* the recovery about to begin was decided on */
 	bool keeps; /* it keeps the window */
-	bool undoable; /* nobody has said yet that nothing was lost at the last one */
+	bool undoable; /* it is not yet known whether the last one lost nothing */
 	u8 flags; /* of the last ACK, for its record */
 	u64 state[];
 };

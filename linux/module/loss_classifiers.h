@@ -24,7 +24,7 @@ struct tl_kernel_loss {
 
 extern const struct tl_kernel_loss tl_kernel_losses[];
 extern const struct tl_choosable tl_losses;
-extern const u32 tl_kernel_loss_bytes_max; /* of a state, whichever classifier's */
+extern const u32 tl_kernel_loss_bytes_max; /* of any classifier's state */
 
 /* The same for all: they watch a connection alike. */
 void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack);

@@ -51,7 +51,7 @@ void tl_places_free(struct tl_places *places)
 	kvfree(places);
 }
 
-/* The place's entry, or that which is longest unused of its row. */
+/* Returns the place's entry, or the longest unused entry of its row. */
 static struct tl_place *tl_place_find(struct tl_places *places, u64 key)
 {
 	u32 first = hash_64(key, places->row_bits) * TL_PLACES_A_ROW, i;

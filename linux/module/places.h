@@ -12,12 +12,13 @@ struct tl_places;
 
 #define TL_PLACES_A_ROW 4
 
-/* Of 2^row_bits rows; NULL where there is no memory. */
+/* Returns a table of 2^row_bits rows; NULL without memory. */
 struct tl_places *tl_places_new(u32 row_bits, u32 state_bytes);
 void tl_places_free(struct tl_places *places);
-/* What is known of the peer's place; NULL: nothing. */
+/* Returns the entry of the peer's place; NULL if there is none. */
 void *tl_place_known(struct tl_places *places, const struct sock *sk);
-/* The same; a place that is new begins as `blank`; NULL: as what it takes the room of. */
+/* Returns the same; a new place begins as a copy of `blank`, or if that is NULL as the entry that it
+ * replaces. */
 void *tl_place_of(struct tl_places *places, const struct sock *sk, const void *blank);
 
 #endif

@@ -20,18 +20,18 @@
 #include "resend_places.h"
 #include "timer.h"
 
-enum { TL_SEND, TL_TIMER, TL_ACK }; /* in a record */
+enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a record */
 
 #define TL_BACKOFF_MAX 15 /* tcp_retries2, as shipped */
-/* Of the kernel's own probe beyond two SRTT (tcp_schedule_loss_probe) */
+/* The time that the kernel's own probe waits beyond two SRTT (tcp_schedule_loss_probe) */
 #define TL_PROBE_MIN_US 2000
-/* Segments out, as a policy knows them: so many, or more */
+/* A policy's largest count of segments out: it stands for this many or more */
 #define TL_MANY 4
 
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Where there is no memory the RTO is the estimator's or the kernel's. */
+/* Without memory the RTO is the estimator's or the kernel's. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -70,7 +70,7 @@ static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 eve
 		r.answers = ack->answers;
 	}
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_RESEND, 0);
-	/* within what is measured of an ACK */
+	/* inside the part of an ACK that is timed */
 	if (ack && c->measures)
 		tl_count_add(cycles_resend_log, get_cycles() - begun);
 }
@@ -204,7 +204,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 	u32 age_us = 0;
 	u64 at[2];
 
-	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* whatever the congestion window says */
+	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* regardless of the congestion window */
 		tl_probed(sk, c, tp->packets_out + 1);
 		return;
 	}

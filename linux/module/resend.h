@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When a connection sends again: by one of the core's resend policies in place of an RTO. */
+/* When a connection retransmits: by one of the core's resend policies instead of an RTO. */
 #ifndef TCPLEARN_RESEND_MODULE_H
 #define TCPLEARN_RESEND_MODULE_H
 

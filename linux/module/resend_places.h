@@ -8,7 +8,7 @@
 
 void tl_resend_net_init(struct tl_resend_net *of);
 void tl_resend_net_exit(struct tl_resend_net *of);
-/* What was known is forgotten either way. */
+/* In both cases the earlier state is forgotten. */
 int tl_resend_places_switch(struct tl_resend_net *of, bool on);
 /* A connection begins, and ends. */
 void tl_resend_inherit(const struct sock *sk, const struct tl_kernel_resend *policy, void *state);

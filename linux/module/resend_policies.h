@@ -17,6 +17,6 @@ struct tl_kernel_resend {
 
 extern const struct tl_kernel_resend tl_kernel_resends[];
 extern const struct tl_choosable tl_resends;
-extern const u32 tl_kernel_resend_bytes_max; /* of a state, whichever policy's */
+extern const u32 tl_kernel_resend_bytes_max; /* of any policy's state */
 
 #endif

@@ -23,7 +23,7 @@ static const struct tl_kernel_startup *tl_policy(const struct tl_choice *choice)
 	return choice ? container_of(choice->algorithm, struct tl_kernel_startup, algorithm) : NULL;
 }
 
-/* Of what is locked. */
+/* Under the lock. */
 static struct tl_choice *tl_startup_choice(struct tl_startup_net *of)
 {
 	return rcu_dereference_protected(of->choice, lockdep_is_held(&of->lock));
@@ -174,7 +174,7 @@ static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const 
 		p->note(state, h);
 	}
 	spin_unlock_bh(&of->lock);
-	/* what somebody else has set for a whole handshake stays, as BPF may have */
+	/* values that others, such as BPF, have set for a whole handshake stay */
 	if (p && (h->loss != TL_HANDSHAKE_WHOLE || window.iw_segments != h->iw_segments ||
 		  window.ssthresh_segments != h->ssthresh_segments)) {
 		tcp_snd_cwnd_set(tp, min(window.iw_segments, tp->snd_cwnd_clamp));

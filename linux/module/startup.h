@@ -10,7 +10,7 @@ void tl_startup_net_exit(struct tl_startup_net *of);
 int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 
 bool tl_startup_remembers(const struct net *net);
-/* `wanted`: it is noted under stock, too. */
+/* With `wanted` it is noted under stock, too. */
 void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out, bool wanted);
 void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last);
 void tl_log_startup(const struct sock *sk, struct tl_connection *c, const struct tl_startup_decision *d);

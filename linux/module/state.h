@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is kept of a network namespace, of a connection, and in a socket's private area. Every part of the module knows
- * it, and it knows none of them. */
+/* The state of a network namespace, of a connection, and in a socket's private area. Every part of the
+ * module includes it, and it includes none of them. */
 #ifndef TCPLEARN_MODULE_STATE_H
 #define TCPLEARN_MODULE_STATE_H
 
@@ -25,17 +25,17 @@ struct tl_log {
 };
 
 struct tl_startup_net {
-	spinlock_t lock; /* of what follows */
-	struct tl_choice __rcu *choice; /* its state is that of a new place, or of all where none are kept */
-	struct tl_places *places; /* of a policy that remembers */
+	spinlock_t lock; /* protects the fields below */
+	struct tl_choice __rcu *choice; /* its state is that of a new place, or of all places if none are remembered */
+	struct tl_places *places; /* with a policy that remembers */
 };
 
 struct tl_resend_net {
-	spinlock_t lock; /* of `places` and what is in it */
+	spinlock_t lock; /* protects `places` and its entries */
 	struct tl_places *places; /* NULL: off; also looked at without the lock */
 };
 
-/* Of a network namespace. */
+/* The state of a network namespace. */
 struct tl_net {
 	struct tl_settings settings;
 	struct tl_log log;
@@ -56,19 +56,19 @@ static inline struct tl_net *tl_net_of(const struct net *net)
  * moments are in jiffies. */
 struct tl_connection {
 	const struct tl_kernel_estimator *estimator; /* NULL: stock, which writes nothing and logs what the kernel does */
-	struct kmem_cache *cache; /* that this is from; NULL: none */
+	struct kmem_cache *cache; /* from which this is allocated; NULL: none */
 	struct tl_loss *loss; /* NULL: the base decides what a loss means */
 	struct tl_resend *resend; /* NULL: the RTO is the estimator's */
 	u32 id;
 	u32 records;        /* written to the log, so that its reader sees a gap */
 	u32 srtt_before;    /* tp->srtt_us before the kernel's estimator ran */
-	u32 stock_rto;      /* the kernel's own, of the last sample, not backed off */
-	u32 rto;            /* the estimator's, backed off as the kernel has done it; 0: none yet */
-	u32 armed_rto;      /* what is in icsk_rto while this ACK arms the timer */
+	u32 stock_rto;      /* the kernel's own RTO after the last sample, not backed off */
+	u32 rto;            /* the estimator's RTO, with the kernel's backoff; 0: none yet */
+	u32 armed_rto;      /* the value of icsk_rto while this ACK arms the timer */
 	u32 armed_at;
-	u32 pacing_delay;   /* that the kernel adds */
+	u32 pacing_delay;   /* which the kernel adds */
 	u32 timeout_before; /* when the timer would have fired without this ACK */
-	u32 stamp;          /* tp->snd_cwnd_stamp, and what is shown in its place */
+	u32 stamp;          /* tp->snd_cwnd_stamp, and the value that is shown instead of it */
 	u32 stamp_shown;
 	s32 rtt_us;         /* the last ACK's sample */
 	bool stamp_held;
@@ -78,7 +78,7 @@ struct tl_connection {
 	bool sets_srtt;
 	bool logs;
 	bool measures;
-	bool reports; /* to its place */
+	bool reports; /* whether it reports to its place */
 	struct tl_answer answer;
 	u64 state[];
 };
@@ -113,7 +113,7 @@ static inline struct tl_private *tl_private(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
-/* In the pointer's place: the connection starts at its first data. */
+/* The pointer's value until the connection's first data, at which it starts. */
 #define TL_LATER ((struct tl_connection *)1)
 
 /* NULL before init (the area is zeroed), before the first data, after release, where nothing is set
@@ -125,7 +125,7 @@ static inline struct tl_connection *tl_connection(const struct sock *sk)
 	return c == TL_LATER ? NULL : c;
 }
 
-/* Of a socket that uses us; else NULL. */
+/* Returns the connection of a socket that uses us; else NULL. */
 static inline struct tl_connection *tl_connection_of(const struct sock *sk)
 {
 	return inet_csk(sk)->icsk_ca_ops->owner == THIS_MODULE ? tl_connection(sk) : NULL;

@@ -50,7 +50,7 @@ void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 	tp->snd_cwnd_stamp = c->stamp_shown;
 }
 
-/* The connection leaves us: all as the kernel would have it. */
+/* The connection leaves us: everything is set as the kernel would have it. */
 void tl_timer_release(struct sock *sk, struct tl_connection *c)
 {
 	tl_put_stamp_back(tcp_sk(sk), c);
@@ -91,7 +91,7 @@ static void tl_check_arming(const struct sock *sk, const struct tl_connection *c
 	}
 }
 
-/* At the first event after an ACK: what was armed, and the whole RTO back in its place. */
+/* At the first event after an ACK: reads what was armed, and puts the whole RTO back. */
 void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);

@@ -22,13 +22,13 @@ void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c);
 void tl_timer_release(struct sock *sk, struct tl_connection *c);
 void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
 
-/* The kernel's own RTO, backed off as the connection is. */
+/* Returns the kernel's own RTO with the connection's backoff. */
 static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection *c)
 {
 	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), tl_rto_max(sk));
 }
 
-/* An rto_min that somebody set, in us; 0 where it is the kernel's default, which is no floor of ours. */
+/* Returns an rto_min that was set, in us; 0 for the kernel's default, which is not a floor of ours. */
 static inline u32 tl_floor_us(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
@@ -39,7 +39,7 @@ static inline u32 tl_floor_us(struct sock *sk)
 	return rto_min == TCP_RTO_MIN ? 0 : jiffies_to_usecs(rto_min);
 }
 
-/* The estimator's answer as the RTO between ACKs. */
+/* Returns the estimator's answer as the RTO between ACKs. */
 static inline void tl_timer_answer(struct sock *sk, struct tl_connection *c)
 {
 	const u64 second_q8 = (u64)USEC_PER_SEC << 8;
@@ -80,7 +80,7 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 
 static inline void tl_withdraw(struct sock *sk, struct tl_connection *c)
 {
-	c->rto = inet_csk(sk)->icsk_rto; /* as it was backed off */
+	c->rto = inet_csk(sk)->icsk_rto; /* with its backoff */
 	inet_csk(sk)->icsk_rto = tl_stock_rto(sk, c);
 	c->ours = false;
 }
@@ -96,7 +96,7 @@ static inline void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c
 		tl_withdraw(sk, c);
 }
 
-/* What will be looked at when this ACK has armed the timer. */
+/* Notes what is compared when this ACK has armed the timer. */
 static inline void tl_timer_expect(const struct sock *sk, struct tl_connection *c)
 {
 	c->armed_at = tcp_jiffies32;

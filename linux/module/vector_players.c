@@ -12,7 +12,7 @@
 #include "vector_players.h"
 
 #define STATE_BYTES_MAX 65536
-/* Those of the first RTO's vectors; other kinds have one state. */
+/* The states of the first RTO's vectors; other kinds have one state. */
 #define STATES 4
 
 static void *states[STATES];
@@ -35,7 +35,7 @@ static int tl_begin(void *unused, const struct tl_algorithm *a, const void *of)
 	return 0;
 }
 
-/* Of two numbers. */
+/* Sets an answer of two numbers. */
 static int tl_answered(struct tl_vector_answer *answer, s64 first, s64 second)
 {
 	answer->count = 2;

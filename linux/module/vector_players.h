@@ -16,7 +16,7 @@ struct tl_vector_kind {
 
 extern const struct tl_vector_kind tl_vector_kinds[TL_VECTOR_KINDS];
 
-int tl_vector_players_init(void); /* their memory */
+int tl_vector_players_init(void); /* takes their memory */
 void tl_vector_players_exit(void);
 
 #endif

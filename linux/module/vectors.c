@@ -20,9 +20,9 @@ static DEFINE_MUTEX(lock);
 static struct dentry *file;
 static struct tl_vector_event *events;
 static struct tl_vectors reader;
-static const struct tl_vector_kind *kind; /* of the lines that come */
+static const struct tl_vector_kind *kind; /* the kind of the lines that follow */
 
-/* By kind, of each algorithm */
+/* By kind, for each algorithm */
 static struct tl_score {
 	u32 cases, answers, wrong;
 } *scores[TL_VECTOR_KINDS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// An algorithm of the core, of any kind, as users type it and ready to run: the only place of this host that
-// touches the core's registries.
+// An algorithm of the core, of any kind, parsed from its spec and ready to run. This is the only place of
+// this host that uses the core's registries.
 #ifndef TCPLEARN_NS3_ALGORITHM_H
 #define TCPLEARN_NS3_ALGORITHM_H
 
@@ -12,14 +12,15 @@
 
 namespace tcplearn {
 
-// "mlp/hwang2018:threshold=0.2@fixed": tcplearn/spec.h, and the arithmetic where it is not the host's usual
-// one.
+// "mlp/hwang2018:threshold=0.2@fixed": a spec (tcplearn/spec.h), and the arithmetic if it is not the host's
+// usual one.
 struct Spec {
   std::string text;  // without the arithmetic
   tl_arithmetic arithmetic = TL_F64;
 };
 
-// Takes the arithmetic off. Throws std::invalid_argument with one line for another one than fixed and double.
+// Removes and returns the arithmetic. Throws std::invalid_argument with one line unless it is fixed or
+// double.
 Spec read_spec(const std::string& text, tl_arithmetic usual = TL_F64);
 
 std::string name_of(const Spec& spec);  // without its parameters

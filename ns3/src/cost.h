@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What a run has cost this process.
+// The cost of a run for this process.
 #ifndef TCPLEARN_NS3_COST_H
 #define TCPLEARN_NS3_COST_H
 
@@ -20,7 +20,7 @@ inline double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Linux's ru_maxrss begins with the peak of the process that started this one: Python's, some 80 MiB or more.
+// Linux's ru_maxrss begins with the peak of the starting process, which is Python's, some 80 MiB or more.
 inline double peak_mib() {
   std::ifstream status("/proc/self/status");
   const std::string key = "VmHWM:";  // of this program's own memory, kB

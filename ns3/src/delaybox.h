@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One bottleneck that all connections of a cloud of clients and a cloud of servers share, and what each
-// connection has of its own on either side of it: delay, the server's rate, loss (ns-2's DelayBox). Pairs of
-// nodes stand for the clouds; the network between them is one channel, so that a packet costs two events and
+// One bottleneck shared by all connections of a cloud of clients and a cloud of servers, and each
+// connection's own settings on either side of it: delay, the server's rate, loss (ns-2's DelayBox). Pairs of
+// nodes represent the clouds; the network between them is one channel, so that a packet costs two events and
 // no routing.
 #ifndef TCPLEARN_NS3_DELAYBOX_H
 #define TCPLEARN_NS3_DELAYBOX_H
@@ -29,7 +29,7 @@ class Bottleneck {
   Bottleneck(double rate_mbps, std::uint32_t queue_packets)
       : bits_a_second_(rate_mbps * 1e6), queue_packets_(queue_packets) {}
 
-  // How long until the packet has left; nothing where it found the queue full.
+  // Returns the time until the packet has left, or nothing if the queue was full.
   std::optional<ns3::Time> take(std::uint32_t bytes);
   void measure_from(ns3::Time from) { from_ = from; }
   void measure_to(ns3::Time to) { to_ = to; }
@@ -45,7 +45,7 @@ class Bottleneck {
   std::vector<Second> seconds_;
 };
 
-// Of one connection, by the client's port.
+// The settings of one connection, by the client's port.
 struct ConnectionPath {
   ns3::Time client_delay, server_delay;  // one way, on either side of the bottleneck
   double server_bits_a_second = 1e9;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Who dropped which packet: a queue, or the channel. A sender's data packets are known by their SerialTag,
-// which goes with them through every layer, so that no header is read and each sending of a segment has a
-// fate of its own.
+// Records which packet a queue or the channel dropped. A sender's data packets are identified by their
+// SerialTag, which stays with them through every layer, so that no header is read and each transmission of a
+// segment is distinct.
 #ifndef TCPLEARN_NS3_DROP_LOG_H
 #define TCPLEARN_NS3_DROP_LOG_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// An estimator of the core behind one small interface. A user's own stands behind the same
-// (pipe_estimator.h).
+// A small interface of estimators, implemented for the core's and for a user's own (pipe_estimator.h).
 #ifndef TCPLEARN_NS3_ESTIMATOR_H
 #define TCPLEARN_NS3_ESTIMATOR_H
 
@@ -13,7 +12,7 @@ namespace tcplearn {
 
 struct EstimatorSpec {
   Spec core{"jacobson"};
-  std::string command;  // in its place, where it is not empty: see PipeEstimator
+  std::string command;  // used instead if it is not empty: see PipeEstimator
 };
 
 class Estimator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's first RTO, with what one host knows of places by its handshakes: its sockets share it.
+// The core's first RTO with one host's history of places, shared by its sockets.
 #ifndef TCPLEARN_NS3_FIRST_RTO_H
 #define TCPLEARN_NS3_FIRST_RTO_H
 
@@ -18,10 +18,10 @@ class FirstRto {
   // Throws std::invalid_argument for a spec that the core does not take.
   FirstRto(const Spec& spec, std::uint32_t places, PlaceOf place_of);
 
-  // Who accepts waits an eighth longer, as in linux/bpf/first_rto.bpf.c.
+  // The accepting end waits an eighth longer, as in linux/bpf/first_rto.bpf.c.
   ns3::Time rto(std::uint16_t client_port, bool accepts) const;
-  // A handshake is done: how long after its first packet of this end. Without timestamps the RTT of one whose
-  // packets were sent again is not known.
+  // Takes a completed handshake and its duration since this end's first packet. Without timestamps the RTT of
+  // a handshake with resends is not known.
   void ended(std::uint16_t client_port, ns3::Time took, bool resent, bool accepts);
 
  private:

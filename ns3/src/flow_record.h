@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What is measured of one flow, at both of its ends.
+// The measurements of one flow, at both of its ends.
 #ifndef TCPLEARN_NS3_FLOW_RECORD_H
 #define TCPLEARN_NS3_FLOW_RECORD_H
 
@@ -34,13 +34,14 @@ class Moments {
   double mean_ = 0, squares_ = 0;
 };
 
-// Tells a timeout that was right from one that was not: the simulator sees the receiver, so no guess
-// is needed. A timeout is spurious where the original of its segment arrives, sooner or later; it is
-// needless where any copy sent before it does (a fast retransmission under way counts too).
+// Classifies timeouts exactly, because the simulator sees the receiver. A timeout is spurious if the original
+// of its segment arrives, at any time; it is needless if any copy sent before it arrives (including that of a
+// fast retransmission).
 class TimeoutOracle {
  public:
   void arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial, bool original);
-  void acked(ns3::SequenceNumber32 upto);  // the sender knows: nothing below is looked up again
+  void acked(ns3::SequenceNumber32
+                 upto);  // the sender knows that lower numbers arrived, so they are not looked up again
   void timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial);
   std::uint64_t spurious() const { return spurious_; }
   std::uint64_t needless() const { return needless_; }
@@ -65,7 +66,7 @@ class TimeoutOracle {
 struct FlowRecord {
   std::uint32_t id = 0, source = 0, destination = 0;
   std::uint64_t packets = 0;  // to send
-  bool beside = false;        // competes with those that are measured
+  bool beside = false;        // competes with the measured flows
   ns3::Time start, connected, finished;
   bool is_connected = false, is_finished = false, died = false;
 
@@ -81,13 +82,13 @@ struct FlowRecord {
 
   Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
   Moments count_error_us, passed_error_us;           // where ticks are counted: the count, and less one
-  Moments first_error_us;                            // of the sample before which nothing was known
+  Moments first_error_us;                            // of the first sample
   Moments bias_us;                                   // prediction - sample
   Moments sample_us, raw_rtt_us, rto_us, cwnd_bytes;
   std::uint64_t rto_misses = 0;  // samples above the RTO in force when their segment was sent
 };
 
-// Everything measured in a run; sockets hold a pointer to it.
+// All measurements of a run; sockets have a pointer to it.
 class Recorder {
  public:
   explicit Recorder(ns3::Time bin) : bin_(bin) {}
@@ -105,7 +106,8 @@ class Recorder {
   std::vector<Moments> cwnd_;
 };
 
-// Goes with every data segment: which flow's, its number among all that the flow sent, and whether it is new.
+// A tag on every data segment: its flow, its number among all segments that the flow sent, and whether it is
+// new.
 class SerialTag : public ns3::Tag {
  public:
   static ns3::TypeId GetTypeId();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // ML-TCP's rule (hwang2018) over a congestion control: a loss that was called random leaves cwnd and ssthresh
-// as they are, and only its segment is sent again.
+// unchanged, and only its segment is sent again.
 #ifndef TCPLEARN_NS3_KEEP_WINDOW_H
 #define TCPLEARN_NS3_KEEP_WINDOW_H
 

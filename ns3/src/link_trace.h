@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // A link whose capacity follows a Mahimahi trace: each line is a time in ms at which 1,500 bytes may
-// leave; the trace starts again at its end. A chance that finds no packet is lost.
+// leave; the trace starts again at its end. A time without a waiting packet is not used later.
 #ifndef TCPLEARN_NS3_LINK_TRACE_H
 #define TCPLEARN_NS3_LINK_TRACE_H
 
@@ -15,10 +15,11 @@
 
 namespace tcplearn {
 
-// Throws std::invalid_argument where the file is no such trace.
+// Throws std::invalid_argument if the file is not such a trace.
 std::vector<std::uint32_t> read_link_trace(const std::string& path);
 
-// From the first device attached to the second by the trace; the other way only delayed.
+// Packets from the first attached device to the second follow the trace; those of the other direction are
+// only delayed.
 class TraceChannel : public ns3::PointToPointChannel {
  public:
   static ns3::TypeId GetTypeId();

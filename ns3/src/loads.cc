@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Which flows there are: drawn from streams of their own, so that every algorithm meets the same ones.
+// Draws the flows from separate random streams, so that every algorithm meets the same flows.
 #include <algorithm>
 
 #include "ns3/data-rate.h"
@@ -19,7 +19,7 @@ constexpr std::uint32_t kUdpBytes = 1000;
 constexpr double kUdpOnWire = 1030;  // with UDP, IP and PPP headers
 constexpr std::uint16_t kUdpPort = 9;
 
-// ns-3 hands out streams from 2^63 on by itself
+// ns-3 itself assigns streams from 2^63 on
 constexpr std::int64_t kStream = 4242;
 
 class Draw {

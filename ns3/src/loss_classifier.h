@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A classifier of losses of the core behind one small interface.
+// A small interface of the core's loss classifiers.
 #ifndef TCPLEARN_NS3_LOSS_CLASSIFIER_H
 #define TCPLEARN_NS3_LOSS_CLASSIFIER_H
 

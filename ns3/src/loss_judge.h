@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One sender's losses: what its classifier observes, what it says at each fast retransmit, and who dropped
-// the packets.
+// The losses of one sender: its classifier's observations and decisions at each fast retransmit, and the true
+// causes.
 #ifndef TCPLEARN_NS3_LOSS_JUDGE_H
 #define TCPLEARN_NS3_LOSS_JUDGE_H
 
@@ -23,18 +23,18 @@ struct SenderState {
 
 class LossJudge {
  public:
-  // `acts`: the sender does as the classifier says; otherwise it takes every loss for congestion.
+  // `acts`: the sender follows the classifier; otherwise it treats every loss as congestion.
   LossJudge(std::uint32_t flow, const Spec& spec, bool acts, std::shared_ptr<LossRecord> record,
             std::shared_ptr<DropLog> drops);
 
   void sent(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial);
-  // `rtt_us`: 0 where the ACK gave no sample. Before the sender takes the ACK into account.
+  // `rtt_us` is 0 if the ACK gave no sample. Called before the sender processes the ACK.
   void acknowledged(ns3::SequenceNumber32 upto, std::int64_t rtt_us, const SenderState& sender);
   void recovery_begins(const SenderState& sender);
   void recovery_ends(const SenderState& sender);
   void timed_out(const SenderState& sender);
 
-  // Whether the window is kept at the loss just decided on: what a congestion control holds on to.
+  // Whether the window is kept at the loss that was just decided on.
   std::shared_ptr<const bool> keep() const { return keep_; }
 
  private:

@@ -25,7 +25,7 @@
 namespace tcplearn {
 namespace {
 
-using namespace ns3;  // a scenario speaks ns-3's language
+using namespace ns3;  // a scenario uses ns-3's syntax
 
 std::string uniform(double low, double high) {
   return "ns3::UniformRandomVariable[Min=" + std::to_string(low) + "|Max=" + std::to_string(high) + "]";
@@ -34,7 +34,7 @@ std::string uniform(double low, double high) {
 NetDeviceContainer install_wifi(const Manet& m, const NodeContainer& nodes) {
   Config::SetDefault("ns3::WifiMacQueue::MaxSize",
                      QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, m.queue_packets)));
-  // 0.5 s by default: long queues would lose their tail to it, and with it the RTTs under study
+  // the default of 0.5 s would drop packets at the end of long queues, and with them the RTTs under study
   Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(m.queue_delay_s)));
   YansWifiChannelHelper channel;
   channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
@@ -96,7 +96,7 @@ AodvHelper routing(const Manet& m) {
 }  // namespace
 
 Network make_manet(const Manet& m) {
-  // by default a neighbour that did not answer is not tried again for 100 s, an age among moving nodes
+  // by default a neighbour that did not answer is not tried again for 100 s, which is long among moving nodes
   Config::SetDefault("ns3::ArpCache::DeadTimeout", TimeValue(Seconds(m.arp_dead_s)));
   Network out;
   out.hosts.Create(m.nodes);
@@ -108,7 +108,7 @@ Network make_manet(const Manet& m) {
   stack.Install(out.hosts);
   Ipv4AddressHelper addresses("10.0.0.0", "255.255.0.0");
   const Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
-  TrafficControlHelper().Uninstall(devices);  // FqCoDel comes by itself; these radios have one queue
+  TrafficControlHelper().Uninstall(devices);  // ns-3 would add FqCoDel; these radios have one queue
   for (std::uint32_t i = 0; i < m.nodes; ++i) {
     out.addresses.push_back(interfaces.GetAddress(i));
     out.senders.push_back(i);

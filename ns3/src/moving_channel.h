@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A link whose delay moves, packet by packet and in steps, and which loses all that is sent in some times:
-// fades are in time, so that a resend does not end one. Both are drawn from streams of their own: every
+// A link whose delay moves, packet by packet and in steps, and which loses every packet sent in a fade. Fades
+// are in time, so a resend does not end one. Both are drawn from separate random streams, so that every
 // algorithm meets the same fades. Packets keep their order.
 #ifndef TCPLEARN_NS3_MOVING_CHANNEL_H
 #define TCPLEARN_NS3_MOVING_CHANNEL_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What differs between ns-3 3.37 (Debian 12) and 3.43 (Debian 13) and is used here.
+// The differences between ns-3 3.37 (Debian 12) and 3.43 (Debian 13) that matter here.
 #ifndef TCPLEARN_NS3_VERSION_H
 #define TCPLEARN_NS3_VERSION_H
 
@@ -43,7 +43,7 @@ inline void choose_westwood_plus() {
 #endif
 }
 
-// What TcpSocketBase::ProcessAck() has been told since 3.43 too: whether data came with the ACK.
+// The further argument of TcpSocketBase::ProcessAck() since 3.43: whether the ACK carried data.
 #if TCPLEARN_NS3_SINCE(43)
 #define TCPLEARN_WITH_DATA_PARAMETER , bool with_data
 #define TCPLEARN_WITH_DATA , with_data
@@ -52,7 +52,7 @@ inline void choose_westwood_plus() {
 #define TCPLEARN_WITH_DATA
 #endif
 
-// What congestion control is told on an ACK: the smoothed RTT, under another name since 3.43.
+// The smoothed RTT for congestion control on an ACK, which has another name since 3.43.
 inline void set_rtt(ns3::TcpSocketState& state, ns3::Time rtt) {
 #if TCPLEARN_NS3_SINCE(43)
   state.m_srtt = rtt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A user's estimator in another process, for trying one out: slow, but the same simulation.
+// A user's estimator in another process, for experiments: it is slow, but the simulation is the same.
 //
 // Lines on its standard input                                        one line back
 //   new ID                                                           RTT_US RTO_US

@@ -15,10 +15,11 @@ namespace tcplearn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-// In the order of first use; a metric that a flow can't have is absent there.
+// Metrics in the order of first use; a flow lacks metrics that it cannot have.
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-// nunes2014, section 4, unless said otherwise. Names end in their unit; shares and counts have none.
+// Metrics are those of nunes2014, section 4, unless stated otherwise. Names end in their unit; shares and
+// counts have none.
 Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
   Metrics out;
   const double tick_us = s.tick_s * 1e6;
@@ -83,7 +84,7 @@ bool is_count(const std::string& name) {
          name.find("_packets") != std::string::npos;
 }
 
-// Each flow counts alike (section 4: "averaged over all flows"); counts are summed.
+// Each flow counts the same (section 4: "averaged over all flows"); counts are summed.
 Metrics averaged(const std::vector<Metrics>& flows) {
   std::vector<std::string> order;
   std::map<std::string, std::pair<double, double>> sums;  // and how many
@@ -127,7 +128,7 @@ double total(const std::vector<Metrics>& flows, const std::string& wanted, doubl
   return out;
 }
 
-// Of a path: who dropped how much, what the transfers beside got, and how even the shares of all are.
+// Metrics of a path: drops by hop, the goodput of the transfers beside, and the fairness of all.
 void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>& measured,
               const std::vector<Metrics>& beside) {
   run.emplace_back("queue_dropped_packets", recorder.drops->queue());
@@ -142,7 +143,7 @@ void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>
     run.emplace_back("jain_index", sum * sum / squares / static_cast<double>(all.size()));
 }
 
-// As numpy.percentile has it, of sorted values.
+// The percentile of sorted values, as numpy.percentile computes it.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -162,7 +163,7 @@ std::vector<std::int64_t> responses_us(const Recorder& recorder) {
   return out;
 }
 
-// Of requests; of the slowest one in fifty is taken.
+// Metrics of requests; the slowest are one in fifty.
 void add_responses(Metrics& run, const Recorder& recorder) {
   std::vector<double> ms, overruns_ms;
   double again = 0, sent = 0, probes = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Requests on a kept connection, each answered with one byte, as linux/lab/guest/requests.c sends them: at
-// once or after a time drawn evenly from none to twice its mean. The next one is sent half to one and a half
-// of a think time after the answer, or, in a stream, after the one before. Response times are taken at the
-// application, from the first write.
+// once or after a time drawn evenly from none to twice its mean. The next request is sent half to one and a
+// half of a think time after the answer, or, in a stream, after the request before. Response times are
+// measured at the application, from the first write.
 #ifndef TCPLEARN_NS3_REQUEST_FLOW_H
 #define TCPLEARN_NS3_REQUEST_FLOW_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A resend policy of the core with one connection's state: each event is answered with the wait from then to
-// the timer. What was given and answered can be kept, to be compared with the core's answers to the same
-// events.
+// A resend policy of the core with one connection's state: each event is answered with the wait until the
+// timer. Events and answers can be stored, for a comparison with the core's answers to the same events.
 #ifndef TCPLEARN_NS3_RESEND_TIMER_H
 #define TCPLEARN_NS3_RESEND_TIMER_H
 
@@ -16,7 +15,7 @@ namespace tcplearn {
 
 struct ResendEvent {
   enum Kind { kSent, kFired, kAcknowledged } kind;
-  tl_resend_ack in;  // of kSent and kFired the time and what is out
+  tl_resend_ack in;  // kSent and kFired have the time and the segments out
   tl_resend_wait answer;
   bool armed = false;  // the timer was set by this answer
 };
@@ -31,7 +30,7 @@ class ResendTimer {
   std::int64_t wait_us() const { return wait_.wait_us; }  // the last answer
   bool ends_in_probe() const { return wait_.probe != 0; }
 
-  // Another connection to the same place, which begins with what this one has learned.
+  // Returns the state of another connection to the same place, which begins with what this one has learned.
   std::unique_ptr<ResendTimer> next_connection(const Spec& spec) const;
 
   void armed();  // the timer was set by the last answer

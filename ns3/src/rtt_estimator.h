@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// ns-3's RttEstimator driven by any estimator of the core. With tcplearn::TcpSocket it gets the flight
-// size and exact times; with ns-3's own sockets it works too, given samples only.
+// ns-3's RttEstimator driven by any estimator of the core. With tcplearn::TcpSocket it gets the flight size
+// and exact times; it also works with ns-3's own sockets, which give it only samples.
 #ifndef TCPLEARN_NS3_RTT_ESTIMATOR_H
 #define TCPLEARN_NS3_RTT_ESTIMATOR_H
 
@@ -13,8 +13,8 @@
 namespace tcplearn {
 
 // ns-3 sets RTO = max(estimate + max(G, 4 variation), MinRto). With G and MinRto at zero, and variation
-// = (RTO - estimate) / 4, that is the core's RTO to the microsecond; where the core wants an RTO below
-// its prediction, GetEstimate answers the RTO and prediction() what was predicted.
+// = (RTO - estimate) / 4, this is the core's RTO to the microsecond; if the core's RTO is below its
+// prediction, GetEstimate returns the RTO and prediction() the prediction.
 class CoreRttEstimator : public ns3::RttEstimator {
  public:
   static ns3::TypeId GetTypeId();
@@ -25,7 +25,7 @@ class CoreRttEstimator : public ns3::RttEstimator {
 
   void choose(const EstimatorSpec& spec);  // in place of the attributes
   void observe(const tl_sample& sample);
-  const tl_prediction& prediction() const { return standing_; }  // what stands now
+  const tl_prediction& prediction() const { return standing_; }  // the current values
   tl_timer timer() const;
 
   void Measurement(ns3::Time rtt) override;

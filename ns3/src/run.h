@@ -8,7 +8,7 @@
 
 namespace tcplearn {
 
-// Simulates it and writes its report (report.h).
+// Simulates a scenario and writes its report (report.h).
 void run(const Scenario& scenario, std::ostream& out);
 
 }  // namespace tcplearn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A startup policy of the core with what one host remembers of a place: its sockets share it.
+// A startup policy of the core with one host's memory of a place, shared by its sockets.
 #ifndef TCPLEARN_NS3_STARTUP_H
 #define TCPLEARN_NS3_STARTUP_H
 
@@ -15,7 +15,7 @@ class Startup {
  public:
   explicit Startup(const Spec& spec);  // throws std::invalid_argument
 
-  // Of every handshake of this host, once.
+  // Takes every handshake of this host, once.
   tl_startup_window windows(const tl_handshake& handshake);
   void report(const tl_startup_report& report);
 

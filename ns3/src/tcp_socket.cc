@@ -20,11 +20,11 @@ using ns3::Time;
 NS_OBJECT_ENSURE_REGISTERED(TcpSocket);
 
 namespace {
-// 1 << 6 times the first wait is beyond any cap; ns-3 shifts an int by the number of tries
+// 1 << 6 times the first wait is above any cap; ns-3 shifts an int by the number of tries
 constexpr std::uint32_t kSynDoublings = 6;
 // of a web connection's FIN, each after twice the wait; Linux's tcp_orphan_retries is 8
 constexpr std::uint32_t kFinResends = 6;
-// a long transfer reports to its startup policy after each such part
+// a long transfer reports to its startup policy after this many segments
 constexpr std::uint32_t kReportSegments = 32;
 
 ns3::Ptr<ns3::TcpCongestionOps> congestion_control(const std::string& name) {
@@ -58,7 +58,7 @@ void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings,
   m_settings = std::move(settings);
   m_recorder = std::move(recorder);
   tl_sampler_init(&m_sampler);
-  // the estimator's RTO has these in it already; see CoreRttEstimator
+  // the estimator's RTO already includes these; see CoreRttEstimator
   SetMinRto(m_settings->stock ? m_settings->stock_min_rto : Time(0));
   SetClockGranularity(m_settings->stock ? m_settings->stock_granularity : Time(0));
 }
@@ -138,8 +138,9 @@ void TcpSocket::DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& fr
   }
 }
 
-// At the end of the handshake, before any data leaves: an application hears of it later. A client cannot know
-// what of the two was lost; a duplicate SYN shows a server the same loss that its own timer does.
+// Called at the end of the handshake, before any data leaves and before the application is notified. A client
+// cannot know which of the two packets was lost; a duplicate SYN shows a server the same loss as its own
+// timer does.
 void TcpSocket::begin_windows() {
   if (!m_startup) return;
   tl_handshake handshake{};
@@ -188,8 +189,8 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   }
 }
 
-// Where the other end has forgotten the connection, its listening socket takes the FIN in silence: without an
-// end to it such FINs fill the link.
+// If the other end has no such connection any more, its listening socket ignores the FIN: without a limit
+// such FINs would fill the link.
 void TcpSocket::send_fin(std::uint8_t flags) {
   const ns3::Ptr<TcpSocket> held(this);  // an event has no reference of its own
   if (m_fin_resends > kFinResends) return CloseAndNotify();
@@ -208,7 +209,7 @@ double TcpSocket::standing_us() const {
   return estimator().prediction().rtt_us;
 }
 
-// In place of ns-3's history: it keeps what was in force at each sending, and SYNs are marked too.
+// Replaces ns-3's history: it stores the values in force at each transmission, and SYNs are marked too.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
   count_down();
   if (m_timestampEnabled && size) m_highTxAck = std::max(m_highTxAck, m_tcb->m_rxBuffer->NextRxSequence());
@@ -232,7 +233,7 @@ void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t
 }
 
 // The sample is of the oldest segment that this ACK covers; a segment sent twice gives none (Karn and
-// Partridge; RFC 6298, section 3). Called before the ACK is taken into account.
+// Partridge; RFC 6298, section 3). Called before the ACK is processed.
 void TcpSocket::EstimateRtt(const ns3::TcpHeader& header) {
   const ns3::SequenceNumber32 ack = header.GetAckNumber();
   const auto head =
@@ -289,8 +290,8 @@ void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t c
   m_recorder->cwnd(Simulator::Now(), m_tcb->m_cWnd.Get());
   f->rto_us.add(as_us(sent.rto));
   f->rto_misses += static_cast<double>(raw_us) > as_us(sent.rto);
-  // As in replay (docs/metrics.md) the first sample is not judged: some estimators have nothing to say
-  // before it, others a prior, and all are to be measured on the same trials.
+  // As in replay (docs/metrics.md) the first sample is not scored: some estimators predict nothing before it,
+  // others have a prior, and all are to be measured on the same trials.
   if (f->sample_us.count() == 1) {
     f->first_error_us.add(std::fabs(prediction - sample));
     return;
@@ -326,7 +327,7 @@ void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
   count_down();
 }
 
-// After each setting of the retransmission timer: it ends at a boundary, not a whole RTO later.
+// Called after each setting of the retransmission timer, which ends at a boundary, not a whole RTO later.
 void TcpSocket::count_down() {
   if (m_settings->sampling != TL_COUNTED || !m_is_sender || m_state == SYN_SENT) return;
   if (!pending(m_retxEvent) || m_retxEvent == m_counting_down) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// ns-3's TCP with the round-trip times as they are, and a timer that is the estimator's alone.
+// ns-3's TCP with exact round-trip times, and a timer that only the estimator sets.
 //
-// What it puts right in TcpSocketBase, 3.37 and 3.43:
+// Its changes to TcpSocketBase, 3.37 and 3.43:
 // - congestion control gets the RTT sample and the true minimum, not the estimator's smoothed value
 // - a SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it)
 // - the RTO stays doubled until a sample of a segment sent once (Karn and Partridge; RFC 6298, 5.7):
@@ -36,10 +36,10 @@
 
 namespace tcplearn {
 
-// What is done about the cause of a loss.
+// The reaction to the cause of a loss.
 struct LossSettings {
   Spec classifier{"congestion"};
-  bool acts = false;  // keeps the window where it says random; otherwise it is only listened to
+  bool acts = false;  // keeps the window if the cause is random; otherwise the decision is only recorded
 };
 
 struct SocketSettings {
@@ -48,7 +48,7 @@ struct SocketSettings {
   ns3::Time stock_granularity = ns3::MilliSeconds(1), stock_min_rto = ns3::Seconds(1);
   tl_sampling sampling = TL_EVERY_ACK;
   std::int64_t quantum_us = 0;
-  Given given = Given::kCount;  // where ticks are counted (TL_COUNTED): timers run down on that clock then
+  Given given = Given::kCount;  // with counted ticks (TL_COUNTED), when timers run down on that clock
   std::uint32_t seed = 0;       // of the clocks' phases
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
@@ -56,7 +56,7 @@ struct SocketSettings {
   std::optional<LossSettings> loss;  // of flows that are measured
   std::optional<Spec> resend;        // of these; without it the timer is ns-3's with the estimator's RTO
   std::vector<ResendEvent>* resend_events = nullptr;
-  std::string beside_congestion_control;  // of those beside them; "": the same
+  std::string beside_congestion_control;  // of the flows beside them; "": the same
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
@@ -69,13 +69,13 @@ class TcpSocket : public ns3::TcpSocketBase {
 
   void configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder);
   void record_as(std::uint32_t flow);  // this end sends the flow's data
-  // The windows after the handshake, of this end and of those that a listening one accepts; without it
-  // ns-3's.
+  // The policy of the windows after the handshake, for this end and the connections that it accepts; without
+  // it ns-3's.
   void start_by(std::shared_ptr<Startup> startup) { m_startup = std::move(startup); }
-  // The first RTO, of the same ends; without it ns-3's ConnTimeout.
+  // The first RTO of the same ends; without it ns-3's ConnTimeout.
   void wait_by(std::shared_ptr<FirstRto> first_rto) { m_first_rto = std::move(first_rto); }
   std::uint32_t handshake_resends() const { return m_handshake_resends; }  // by a timeout
-  void report_place();  // what was sent since the last time, to the policy
+  void report_place();  // reports the data sent since the last report to the policy
 
  protected:
   ns3::Ptr<ns3::TcpSocketBase> Fork() override;
@@ -138,11 +138,11 @@ class TcpSocket : public ns3::TcpSocketBase {
   ns3::EventId m_counting_down;  // the retransmission timer that was last set to a boundary
   std::deque<Sent> m_sent;
   bool m_backed_off = false;
-  std::int64_t m_raw_rtt_us = 0;  // of the ACK that is being taken; 0: it gave none
+  std::int64_t m_raw_rtt_us = 0;  // of the ACK being processed; 0: none
   std::unique_ptr<LossJudge> m_judge;
 
   std::unique_ptr<ResendTimer> m_resend;
-  std::optional<std::uint32_t> m_echo_ms;    // of the ACK that is being taken, where it has a timestamp
+  std::optional<std::uint32_t> m_echo_ms;    // of the ACK being processed, if it has a timestamp
   std::optional<std::uint32_t> m_resent_ms;  // timestamp of the timer's first resend since the last ACK
 
   std::shared_ptr<Startup> m_startup;
@@ -151,7 +151,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   std::uint32_t m_handshake_resends = 0;
   std::uint32_t m_fin_resends = 0;
   bool m_is_client = false;
-  bool m_answering = false;  // within DoForwardUp: what is sent is no timeout's
+  bool m_answering = false;  // within DoForwardUp, where transmissions are not due to a timeout
   tl_startup_report m_unreported{};
   std::int64_t m_unreported_rtts = 0;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The socket whose retransmission timer a resend policy runs, with its events as linux/module/resend.c has
-// them: each first sending of a segment, each expiry, each ACK of what was neither acknowledged nor SACKed
-// before, the handshake's too. A wait is armed as it is answered, to the microsecond. As in Linux a timer
-// that runs is left alone by new segments after SACKs, and by SACKs but those that begin a recovery: else a
-// stream would put it off for ever.
+// The part of the socket whose retransmission timer a resend policy runs, with the events of
+// linux/module/resend.c: each first transmission of a segment, each expiry, each ACK of data that was neither
+// acknowledged nor SACKed before, including the handshake's. A wait is armed exactly, to the microsecond. As
+// in Linux a running timer is not changed by new segments after SACKs, nor by SACKs except those that begin a
+// recovery: otherwise a stream would postpone it for ever.
 //
-// ns-3 has no tail loss probe. Where the wait ends in one, the last segment is sent again with the windows as
-// they are (RFC 8985, 7.3), after SACKs the first that is missing: Linux has RACK there. A loss that a probe
+// ns-3 has no tail loss probe. If the wait ends in a probe, the last segment is sent again with unchanged
+// windows (RFC 8985, 7.3), after SACKs the first missing one, where Linux has RACK. A loss that a probe
 // repairs does not change the windows either, as it would in Linux (7.4).
 #include <algorithm>
 
@@ -39,8 +39,8 @@ void TcpSocket::read_echo(const ns3::TcpHeader& header) {
   if (m_state == SYN_SENT && m_raw_rtt_us > 0) m_resend->acknowledged_us(answer());
 }
 
-// Samples are of segments sent once (Karn); where there are none, by the timestamp, which counts milliseconds
-// and gives at least one, as in Linux.
+// Samples are of segments sent once (Karn); without such a segment they come from the timestamp, which counts
+// milliseconds and gives at least one, as in Linux.
 tl_resend_ack TcpSocket::answer() const {
   tl_resend_ack out{};
   out.time_us = whole_us(Simulator::Now());

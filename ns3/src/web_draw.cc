@@ -10,7 +10,7 @@
 namespace tcplearn {
 namespace {
 
-// ns-2.35, packmime_ranvar.cc, where no other source is named
+// from ns-2.35, packmime_ranvar.cc, unless another source is named
 constexpr double kPersistent = 0.09, kOnePage = 0.82, kOneObject = 0.69;
 constexpr double kMorePages = 0.417, kMoreObjects = 1.578;  // means beyond the first
 constexpr std::uint32_t kTerms = 1000;
@@ -31,7 +31,7 @@ Curve through(const double (&quantiles)[n]) {
   return Curve(std::move(knots));
 }
 
-// No further out than the outermost quantiles.
+// Bounded by the outermost quantiles.
 double quantile(const Curve& curve, double u) {
   return std::exp(curve.at(logit(std::clamp(u, web::kP[0], web::kP[std::size(web::kP) - 1]))));
 }
@@ -73,7 +73,7 @@ double server_wait_s(double u) { return 1 / std::max(305 * std::pow(-std::log(u)
 
 double Dice::normal() {
   const double radius = std::sqrt(-2 * std::log(uniform()));
-  return radius * std::cos(2 * M_PI * uniform());  // Box and Muller, the sine thrown away
+  return radius * std::cos(2 * M_PI * uniform());  // Box and Muller, without the sine
 }
 
 double Dice::weibull(double shape, double scale) { return scale * std::pow(-std::log(uniform()), 1 / shape); }
@@ -100,7 +100,7 @@ LongMemory::LongMemory(double d, double noise, std::uint32_t terms, Dice& dice)
     variance *= 1 - weights_[t] * weights_[t];
   }
   deviation_ = std::sqrt(variance);
-  // the ring begins at rest; two lengths of it are thrown away
+  // the ring begins at zero, so two lengths of it are discarded
   for (std::uint32_t t = 0; t < 2 * terms; ++t) next();
 }
 

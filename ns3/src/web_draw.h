@@ -31,7 +31,8 @@ double client_rtt_s(double u);
 double server_rtt_s(double u);
 double server_wait_s(double u);
 
-// Uniform and normal numbers, the same on every machine: standard distributions are not.
+// Uniform and normal numbers that are the same on every machine, which those of standard distributions are
+// not.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -82,7 +83,7 @@ class WebDraw {
  public:
   WebDraw(const WebSettings& settings, std::uint64_t seed);
   WebConnection next();
-  // Of a persistent connection's objects after the first: the mean of the sum of `wire` of their bytes.
+  // The mean of the sum of `wire` over the bytes of a persistent connection's objects after the first.
   double mean_more(const std::function<double(double)>& wire);
 
  private:
@@ -101,7 +102,7 @@ class WebDraw {
 // Mean bytes on the wire of a connection's responses, headers and handshake included, with segments of that
 // size.
 double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes);
-// The rate at which that is `level` of the bottleneck.
+// The rate at which these bytes are `level` of the bottleneck.
 double rate_for(double level, double bottleneck_mbps, WebSettings settings, std::uint32_t segment_bytes);
 
 }  // namespace tcplearn

@@ -56,7 +56,8 @@ WebLoad::WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)>
   Simulator::Schedule(ns3::Time(0), &WebLoad::arrive, this);
 }
 
-// Paths as PackMime draws them, of draws of their own: a connection is otherwise what it is without places.
+// Paths as PackMime draws them, from separate draws, so that a connection is otherwise the same as without
+// places.
 void WebLoad::make_places(std::uint64_t seed) {
   WebDraw draw(settings_, seed);
   for (std::uint32_t i = 0; i < web_.places; ++i) {
@@ -263,7 +264,7 @@ void WebLoad::received(std::uint64_t id) {
       Simulator::Schedule(ns3::Seconds(flow->drawn.objects[flow->object].gap_s), &WebLoad::request, this, id);
       return;
     }
-    // not within a callback of the socket that it lets go
+    // not within a callback of the socket that it releases
     Simulator::ScheduleNow(&WebLoad::forget, this, id);
     return;
   }
@@ -299,7 +300,7 @@ void WebLoad::died(std::uint64_t id) {
   Simulator::ScheduleNow(&WebLoad::forget, this, id);
 }
 
-// TCP goes on by itself until both ends are closed.
+// TCP continues until both ends are closed.
 void WebLoad::forget(std::uint64_t id) {
   Flow* const flow = find(id);
   if (!flow) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Web connections over a DelayBox: each is drawn when it begins and forgotten when it is done, so that a
-// run's memory is that of the connections that are open.
+// Web connections over a DelayBox: each is drawn when it begins and freed when it is done, so that a run
+// needs memory only for open connections.
 #ifndef TCPLEARN_NS3_WEB_LOAD_H
 #define TCPLEARN_NS3_WEB_LOAD_H
 
@@ -14,7 +14,7 @@
 
 namespace tcplearn {
 
-// What is measured of a connection, by its first object: that is what the handshake delays.
+// The measurements of a connection by its first object, which the handshake delays.
 struct WebRecord {
   std::uint64_t id = 0;
   bool studied = false;  // by the policy under study, in a mix with the standard
@@ -25,13 +25,13 @@ struct WebRecord {
   std::uint32_t syn_resends = 0, syn_ack_resends = 0;  // by timeouts
   bool is_measured = false, is_done = false, died = false;
 
-  // The handshake counts as one RTT, whatever was lost in it.
+  // The handshake counts as one RTT, even after a loss in it.
   double response_rtts() const { return ((done - connected - wait) / rtt).GetDouble() + 1; }
 };
 
 class WebLoad {
  public:
-  // `ended` gets each measured connection when its first object is there, or never will be
+  // `ended` is called with each measured connection when its first object has arrived, or never will
   WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)> ended);
   WebLoad(const WebLoad&) = delete;  // ns-3 holds callbacks to it
   WebLoad& operator=(const WebLoad&) = delete;

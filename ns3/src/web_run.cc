@@ -20,7 +20,7 @@ const char* lost_of(const WebRecord& r) {
   return r.syn_acks_lost && r.syns_lost ? "both" : r.syn_acks_lost ? "syn-ack" : r.syns_lost ? "syn" : "none";
 }
 
-// What is kept of a group of connections without keeping them.
+// Sums over a group of connections, which are not stored.
 class Group {
  public:
   void add(const WebRecord& r) {
@@ -91,7 +91,7 @@ class WebReport {
     out_ << line << '\n';
   }
 
-  // Each whole second of the bottleneck towards the clients.
+  // The bottleneck towards the clients in each whole second.
   Json link(const WebLoad& load, Json& metrics) const {
     Json lost = Json::array(), mbps = Json::array();
     double arrived = 0, dropped = 0, bytes = 0, most = 0;

@@ -129,7 +129,7 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, here: Here) -> None:
     os.link(copy, tmp_path / "other-name.html")
     for words in (("--report", copy), ("-o", copy), ("--report", tmp_path / "other-name.html")):
         status, _, error = here("replay", copy, *words)
-        assert (status, "is what is read" in error) == (2, True)
+        assert (status, "is also an input" in error) == (2, True)
     status, _, error = here("replay", copy, "-o", tmp_path / "out", "--report", tmp_path / "out")
     assert status == 2 and "give two files" in error
     assert copy.read_bytes() == CAPTURE.read_bytes()

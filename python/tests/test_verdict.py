@@ -26,9 +26,9 @@ from tcplearn.replay.verdict import Verdict, Waits
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
 
-def row(name: str, needless: int, wait_ms: float, samples: int = 10_000, **more: float) -> Row:
+def row(name: str, spurious: int, wait_ms: float, samples: int = 10_000, **more: float) -> Row:
     values = {
-        "spurious_timeouts": needless,
+        "spurious_timeouts": spurious,
         "mean_rto_ms": wait_ms,
         "mean_abs_error_ms": wait_ms / 50,
         **more,
@@ -49,17 +49,17 @@ def said(found: Verdict) -> str:
 LINUX, STANDARD = row("linux", 2, 300), row("jacobson/rfc6298", 0, 1000)
 
 
-def test_the_shortest_wait_of_those_that_seldom_fire_needlessly() -> None:
+def test_the_shortest_wait_of_timers_with_few_spurious_timeouts() -> None:
     found = decided(row("a", 10, 100), row("b", 11, 50), LINUX, STANDARD)
     assert found.allowed == 10
     assert [r.estimator for r in found.rows] == ["a", "linux", "jacobson/rfc6298", "b"]
     assert [r.estimator for r in found.equal] == ["a"]
     assert found.refused is not None and found.refused.estimator == "b"
     assert said(found).startswith(
-        "Best timer for this traffic: a. In 10,000 samples a fires needlessly 10 times"
+        "Best timer for this traffic: a. In 10,000 samples a has 10 spurious timeouts"
     )
     assert (
-        "b has a shorter RTO (50.0 ms), but fires needlessly too often: 11 times, where 10 would do."
+        "b has a shorter RTO (50.0 ms), but too many spurious timeouts: 11, where 10 would be allowed."
         in said(found)
     )
     # what Linux's timer does is no fault of another
@@ -97,11 +97,11 @@ def test_a_wait_beyond_the_standard_s_least_is_not_called_best() -> None:
     assert "Best" not in said(found)
 
 
-def test_linux_s_own_where_all_that_wait_less_fire_needlessly() -> None:
+def test_linux_s_own_if_all_shorter_timers_have_too_many_spurious_timeouts() -> None:
     found = decided(row("a", 99, 100), LINUX, STANDARD)
     assert said(found).startswith("No timer compared would have served this traffic better than Linux's. In")
     assert (
-        "a has a shorter RTO (100 ms), but fires needlessly too often: 99 times, where 10 would do."
+        "a has a shorter RTO (100 ms), but too many spurious timeouts: 99, where 10 would be allowed."
         in said(found)
     )
 
@@ -114,7 +114,7 @@ def test_few_samples_tell_nothing() -> None:
     assert len(sentences.of(decided(row("a", 0, 100, samples=12)))) == 1
     some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
     assert (
-        "In 600 samples a and Linux never fire needlessly; so few samples still allow once in 200."
+        "In 600 samples a and Linux have no spurious timeout; so few samples still allow one in 200."
         in said(some)
     )
     assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
@@ -125,7 +125,7 @@ def test_losses_say_how_much_sooner() -> None:
         row("a", 0, 100, losses=3, loss_detect_rto_ms=120),
         row("linux", 0, 300, losses=3, loss_detect_rto_ms=320),
     ]
-    assert "The 3 losses here it notices after 120 ms, 200 ms sooner than Linux." in said(decided(*rows))
+    assert "It notices the 3 losses here after 120 ms, 200 ms sooner than Linux." in said(decided(*rows))
 
 
 def test_the_prediction_comes_last_and_may_be_chance() -> None:
@@ -136,8 +136,8 @@ def test_the_prediction_comes_last_and_may_be_chance() -> None:
     assert sentences.of(decided(row("a", 0, 100, **ends), LINUX))[-1].endswith("ms), which may be chance.")
 
 
-def alone(name: str, samples: int, *best: str, **needless: int) -> verdict.Alone:
-    return verdict.Alone(name, samples, 1, best, {"a": 0, "linux": 0, **needless})
+def alone(name: str, samples: int, *best: str, **spurious: int) -> verdict.Alone:
+    return verdict.Alone(name, samples, 1, best, {"a": 0, "linux": 0, **spurious})
 
 
 def test_flows_that_disagree_are_named() -> None:
@@ -145,11 +145,11 @@ def test_flows_that_disagree_are_named() -> None:
     assert "best in" not in said(replace(found, alone=(alone("x", 400, "a"), alone("y", 400, "linux", "a"))))
     other = alone("10.0.0.1:1 > 10.0.0.2:2", 400, "linux", a=3)
     text = said(replace(found, alone=(alone("x", 9000, "a"), other)))
-    assert "Linux is best in 10.0.0.1:1 > 10.0.0.2:2, where a fires 3 times." in text
+    assert "Linux is best in 10.0.0.1:1 > 10.0.0.2:2, where a has 3 spurious timeouts." in text
     # first of several: where the timer fires too often, not where another one merely waits less
     several = (alone("x", 9000, "b", b=0), other, alone("z", 400, "a"))
     text = said(replace(found, alone=several))
-    assert "Others are best in 2 of 3 flows judged alone; Linux is in 10.0.0.1:1 > 10.0.0.2:2, where" in text
+    assert "Other timers are best in 2 of 3 flows judged alone; Linux is best in 10.0.0.1:1 > " in text
 
 
 def test_a_flow_is_judged_by_the_same_rule() -> None:
@@ -165,11 +165,11 @@ def test_a_part_and_a_requested_rate_are_said() -> None:
     assert "requested" not in said(found) and "could be read" not in said(found)
     text = said(replace(found, requested=("a:miss=0.001",), part=True))
     assert (
-        "a:miss=0.001: 0.12 % of samples outlast the RTO just before, 0.1 % requested; it fires needlessly "
-        "3 times, mean RTO 110 ms." in text
+        "a:miss=0.001: 0.12 % of samples outlast the RTO just before, 0.1 % requested; it has 3 spurious "
+        "timeouts and a mean RTO of 110 ms." in text
     )
     assert sentences.of(replace(found, part=True))[1] == (
-        "This is of the part that could be read: see the warnings."
+        "This answer is of the part that could be read: see the warnings."
     )
 
 
@@ -207,7 +207,7 @@ def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None
 def test_the_shipped_capture_names_the_flow_that_disagrees() -> None:
     timers = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking/first", "conformal/first")
     out = " ".join(run(CAPTURE, *(word for name in timers for word in ("-e", name))).split())
-    assert "Linux is best in 10.0.1.2:43184 > 10.0.5.2:5002, where jacobson fires 3 times." in out
+    assert "Linux is best in 10.0.1.2:43184 > 10.0.5.2:5002, where jacobson has 3 spurious timeouts." in out
 
 
 def test_a_requested_rate_is_beside_the_rate_just_before() -> None:
@@ -227,7 +227,8 @@ def test_what_breaks_off_is_judged_in_part(tmp_path: Path) -> None:
     cut["ping.gz"] = gzip.compress(pings.encode())[:-20]
     for name, data in cut.items():
         (tmp_path / name).write_bytes(data)
-        assert "\nThis is of the part that could be read: see the warnings.\n" in run(tmp_path / name), name
+        out = run(tmp_path / name)
+        assert "\nThis answer is of the part that could be read: see the warnings.\n" in out, name
     (tmp_path / "whole").write_text(pings)
     assert "part that" not in run(tmp_path / "whole")
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What an algorithm of every kind begins with: its name, what it is, its parameters as data, its memory. The public
- * struct of a kind (an estimator, a resend policy) has this at its head and its own verbs behind it. */
+/* The common head of an algorithm of every kind: its name, description, parameters as data, and memory.
+ * The public struct of a kind (an estimator, a resend policy) begins with it, followed by the functions of
+ * the kind. */
 #ifndef TCPLEARN_ALGORITHM_H
 #define TCPLEARN_ALGORITHM_H
 
@@ -28,7 +29,7 @@ struct tl_algorithm {
 /* All algorithms of a kind, presets included, in one arithmetic. */
 struct tl_kind {
 	const char *name; /* "resend policy" */
-	const char *key;  /* "resend", as `tcplearn algorithms` and folders name it */
+	const char *key;  /* "resend", the name in `tcplearn algorithms` and of folders */
 	uint32_t count;
 	const struct tl_algorithm *(*at)(uint32_t index); /* index < count */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What every algorithm shares, once for each arithmetic: of its header. */
+/* Common definitions of all algorithms, once for each arithmetic. */
 
 struct TL(prediction) {
-	num_t rtt; /* of the next sample; 0 before the first, but for estimators with a prior */
+	num_t rtt; /* of the next sample; 0 before the first, except for estimators with a prior */
 	num_t rto;
 };
 

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #define TL_NO_F64 1 /* the kernel has no floating point */
 #elif defined(__bpf__)
-#ifndef TL_HAVE_TYPES /* a program that includes vmlinux.h has them already */
+#ifndef TL_HAVE_TYPES /* a program that includes vmlinux.h has these types already */
 typedef unsigned char uint8_t;
 typedef signed char int8_t;
 typedef unsigned short uint16_t;
@@ -23,14 +23,14 @@ typedef long long int64_t;
 
 #if defined(__KERNEL__) || defined(__bpf__)
 #define TL_FN static __attribute__((always_inline, unused)) inline
-/* with a frame of its own, where a second copy would not fit on the stack */
+/* a function with its own frame, where a second copy would not fit on the stack */
 #define TL_FN_APART static __attribute__((__noinline__, unused))
 #else
 #define TL_FN static inline
 #define TL_FN_APART static inline
 #endif
 
-/* memcpy on a constant size is a move: compilers need no symbol for it. */
+/* memcpy of a constant size is a move, for which compilers need no symbol. */
 #define TL_COPY(to, from) __builtin_memcpy((to), (from), sizeof(*(to)))
 
 #endif

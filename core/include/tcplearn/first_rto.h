@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO of a connection, before it has any sample: from what is known of the place. RFC 6298, 2.1 has one
- * second for all. Integers only; weights have 16 fractional bits.
+/* The first RTO of a connection, before it has any sample, from the history of its place. RFC 6298, 2.1 has
+ * one second for all. It uses only integers; weights have 16 fractional bits.
  *
- * What makes a wrong model harmless: the RTO is at most cap_us, so a handshake packet that was lost is never sent
- * again later than without a model; each resend doubles it as ever; and with each handshake whose packets were sent
- * again, perhaps for nothing, the place's is four times as long, until there is an RTT again. What looks like a lost
- * SYN-ACK of a place that is known is let pass once. */
+ * A wrong model is harmless: the RTO is at most cap_us, so a lost handshake packet is never sent again
+ * later than without a model; each resend doubles the RTO as usual; and each handshake whose packets were
+ * sent again, perhaps spuriously, makes the place's RTO four times as long, until there is an RTT again.
+ * One handshake that looks like a lost SYN-ACK of a known place is tolerated. */
 #ifndef TCPLEARN_FIRST_RTO_H
 #define TCPLEARN_FIRST_RTO_H
 
@@ -20,10 +20,10 @@
 /* constant_us + last the last RTT + high the high one + hop_us a hop */
 struct tl_first_rto_line {
 	int64_t constant_us, last_q16, high_q16, hop_us;
-	uint32_t there; /* 0: what is below it decides */
+	uint32_t there; /* 0: the next step decides */
 };
 
-/* The first that is there and that something is known for decides. */
+/* The first step that exists and has the knowledge that it needs decides. */
 struct tl_first_rto_model {
 	struct tl_first_rto_line place, prefix, hops, nothing;
 	int64_t floor_us, cap_us, max_age_us;
@@ -33,8 +33,8 @@ struct tl_first_rto_model {
 struct tl_first_rto_place {
 	int64_t last_us, high_us; /* 0: none yet */
 	int64_t time_us;          /* of the last */
-	uint32_t doubts;          /* of the last handshakes, those resent: perhaps for nothing */
-	uint32_t excused;         /* since the last RTT one was taken for a lost SYN-ACK */
+	uint32_t doubts;          /* resent handshakes among the last ones, perhaps spurious */
+	uint32_t excused;         /* since the last RTT one handshake was treated as a lost SYN-ACK */
 };
 
 TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, int64_t last_q16,
@@ -47,7 +47,7 @@ TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, in
 	l->there = 1;
 }
 
-/* A line that does not apply. */
+/* A step that does not apply. */
 TL_FN void tl_first_rto_leave(struct tl_first_rto_line *l)
 {
 	tl_first_rto_set(l, 0, 0, 0, 0);
@@ -60,8 +60,8 @@ TL_FN void tl_first_rto_place_init(struct tl_first_rto_place *p)
 	p->doubts = p->excused = 0;
 }
 
-/* An RTT that is no segment's sent twice. The high one rises at once and falls by an eighth, as the RTT that Linux
- * keeps of a destination. */
+/* Takes an RTT of a segment that was not sent twice. The high RTT rises at once and falls by an eighth, as
+ * the RTT that Linux stores for a destination. */
 TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int64_t time_us)
 {
 	rtt_us = tl_clamp_us(rtt_us, 1, TL_RTT_MAX_US);
@@ -71,7 +71,7 @@ TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int
 	p->doubts = p->excused = 0;
 }
 
-/* A handshake whose packets were sent again: whether for nothing is not known. */
+/* Takes a handshake whose packets were sent again; it is not known whether this was spurious. */
 TL_FN void tl_first_rto_doubt(struct tl_first_rto_place *p, int64_t time_us)
 {
 	p->time_us = time_us;
@@ -107,28 +107,29 @@ TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct t
 	} else if (m->hops.there && hops >= 0) {
 		const int64_t by_hops = tl_first_rto_line_us(&m->hops, place, hops > 255 ? 255 : hops);
 
-		us = by_hops < us ? by_hops : us; /* hops never say that a place is slower than the slowest */
+		us = by_hops < us ? by_hops : us; /* hops never give more than the RTO of an unknown place */
 	}
 	us = tl_clamp_us(us, m->floor_us, m->cap_us);
 	return tl_clamp_us(us << 2 * doubts, m->floor_us, m->cap_us);
 }
 
-/* Of who accepts a connection: an eighth longer. Where a SYN-ACK was lost both ends send again; the SYN comes first
- * then, and its answer starts this timer anew. */
+/* The RTO of the accepting end, an eighth longer. If a SYN-ACK was lost both ends send again; then the SYN
+ * arrives first, and its answer restarts this timer. */
 TL_FN int64_t tl_first_rto_accepting_us(const struct tl_first_rto_model *m, int64_t rto_us)
 {
 	return tl_clamp_us(rto_us + (rto_us >> 3), m->floor_us, m->cap_us);
 }
 
-/* Where the SYN-ACK is lost its echo is of the first SYN, so the RTT by timestamps is the RTO and a round trip, about the
- * last one. An RTT that has grown above the RTO looks so only where it has more than doubled. */
+/* If the SYN-ACK is lost the echo is that of the first SYN, so the RTT by timestamps is the RTO plus a
+ * round trip, about the last one. An RTT that has grown above the RTO looks the same only if it has more
+ * than doubled. */
 TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us)
 {
 	return p->last_us > 0 && rto_us >= p->last_us && rtt_us - rto_us > p->last_us - (p->last_us >> 2);
 }
 
-/* A handshake whose packets were sent again: its RTT by timestamps (RFC 7323), 0 where there are none, and the first
- * RTO it had. An RTT below it is one: what was sent again was lost. */
+/* Takes a handshake whose packets were sent again: its RTT by timestamps (RFC 7323), 0 without them, and
+ * its first RTO. An RTT below that RTO is valid, because the packet sent again was lost. */
 TL_FN void tl_first_rto_resent(struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us, int64_t time_us)
 {
 	if (rtt_us > 0 && rtt_us <= rto_us)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How long Linux goes on with a handshake that nobody answers, and how many retries let one with a shorter first RTO
- * go on for as long. It gives up after a number of timeouts, not after a time: from a first RTO of 100 ms the same
- * number is over in a tenth. Times are ticks of the kernel's clock (CONFIG_HZ), at most 2^28 of them. */
+/* How long Linux continues an unanswered handshake, and the number of retries with which a handshake with
+ * a shorter first RTO continues as long. Linux gives up after a number of timeouts, not after a time: with
+ * a first RTO of 100 ms the same number takes a tenth of the time. Times are ticks of the kernel's clock
+ * (CONFIG_HZ), at most 2^28 of them. */
 #ifndef TCPLEARN_GIVE_UP_H
 #define TCPLEARN_GIVE_UP_H
 
 #include "deps.h"
 
-/* MAX_TCP_SYNCNT: the most that TCP_SYNCNT and both sysctls take. */
+/* MAX_TCP_SYNCNT: the largest value of TCP_SYNCNT and both sysctls. */
 #define TL_RETRIES_MAX 127
-/* SYNs to a host that never answers, beyond those that stock sends it. */
+/* SYNs to a host that never answers, in addition to those of stock. */
 #define TL_MORE_SYNS 7
-/* From one tick on to two the time to give up may jump over all that is allowed. */
+/* From one tick to the next the time until giving up may jump over the whole allowed range. */
 #define TL_FIRST_TICKS_MIN 2
 
-/* What is in force for a handshake. */
+/* The settings in force for a handshake. */
 struct tl_retry_limits {
 	uint32_t second_ticks; /* stock's first RTO: CONFIG_HZ, 24 to 1,200 */
 	uint32_t max_ticks;    /* the longest RTO: a second to 120 s */
@@ -22,7 +23,7 @@ struct tl_retry_limits {
 	uint32_t retries; /* 1 to 127 */
 };
 
-/* One that is never answered. */
+/* A handshake that is never answered. */
 struct tl_vain_handshake {
 	uint32_t ticks;   /* until it is given up */
 	uint32_t packets; /* SYNs or SYN-ACKs */
@@ -32,12 +33,13 @@ struct tl_syn_plan {
 	uint32_t first_ticks, retries;
 };
 
-/* Whose first RTO lies between them. */
+/* The bounds of the first RTO. */
 struct tl_first_ticks {
 	uint32_t low, high;
 };
 
-/* Rounded down, of 1 to 2^31 - 1: clang has no __builtin_clz for BPF, and its verifier goes both ways at a branch. */
+/* Rounded down, of 1 to 2^31 - 1: clang has no __builtin_clz for BPF, and its verifier goes both ways at a
+ * branch. */
 TL_FN uint32_t tl_log2(uint32_t x)
 {
 	uint32_t out = 0, bits;
@@ -56,7 +58,8 @@ TL_FN uint32_t tl_log2(uint32_t x)
 	return out + bits + (x >> 1);
 }
 
-/* Of a first timeout and so many more, each twice the one before, up to the longest (tcp_model_timeout). */
+/* The time of a first timeout and a number of further ones, each twice the one before, up to the longest
+ * (tcp_model_timeout). */
 TL_FN uint32_t tl_doubled_ticks(const struct tl_retry_limits *h, uint32_t first, uint32_t more)
 {
 	const uint32_t below = tl_log2(h->max_ticks / first);
@@ -66,7 +69,7 @@ TL_FN uint32_t tl_doubled_ticks(const struct tl_retry_limits *h, uint32_t first,
 	return ((2u << below) - 1) * first + (more - below) * h->max_ticks;
 }
 
-/* With how few more that lasts for so many ticks. */
+/* The fewest further timeouts with which that time is at least a number of ticks. */
 TL_FN uint32_t tl_doublings(const struct tl_retry_limits *h, uint32_t first, uint32_t ticks)
 {
 	const uint32_t below = tl_log2(h->max_ticks / first), doubled = ((2u << below) - 1) * first;
@@ -76,8 +79,9 @@ TL_FN uint32_t tl_doublings(const struct tl_retry_limits *h, uint32_t first, uin
 	return below + (ticks - doubled + h->max_ticks - 1) / h->max_ticks;
 }
 
-/* tcp_write_timeout: a SYN is given up at the first timeout at which so much time is over as its retries would take
- * if each were doubled. The first `linear` of them are not (tcp_retransmit_timer), so that there are more. */
+/* tcp_write_timeout: a SYN is given up at the first timeout at which the time has passed that its retries
+ * would take if each were doubled. The first `linear` timeouts are not doubled (tcp_retransmit_timer), so
+ * there are more of them. */
 TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32_t retries,
 			 struct tl_vain_handshake *out)
 {
@@ -94,15 +98,16 @@ TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32
 	}
 }
 
-/* Stock's time to double that. The timers of both are late by up to an eighth (the steps of the kernel's wheel): so
- * from 9/8 of it to 8/9 of the double. */
+/* From stock's time to double that. The timers of both are late by up to an eighth (the steps of the
+ * kernel's wheel), so the range is from 9/8 of stock's time to 8/9 of double that. */
 TL_FN void tl_allowed_ticks(uint32_t stock, struct tl_first_ticks *out)
 {
 	out->low = stock + (stock + 7) / 8;
 	out->high = 16 * stock / 9;
 }
 
-/* The shortest first RTO, from one to a second, that is not given up before so many ticks; a second where none is. */
+/* The shortest first RTO, up to a second, that is not given up before a number of ticks; a second if there
+ * is none. */
 TL_FN uint32_t tl_least_first(const struct tl_retry_limits *h, uint32_t from, uint32_t retries,
 			      uint32_t ticks)
 {
@@ -122,8 +127,9 @@ TL_FN uint32_t tl_least_first(const struct tl_retry_limits *h, uint32_t from, ui
 	return low;
 }
 
-/* First RTO and retries of a SYN: the learned RTO, or the shortest one above it, with which the time to give up is from
- * stock's to its double and no more than TL_MORE_SYNS are sent in vain; else stock's second and retries. */
+/* First RTO and retries of a SYN: the learned RTO, or the shortest longer one, with which the time until
+ * giving up is between stock's and double that and no more than TL_MORE_SYNS further SYNs are sent; else
+ * stock's second and retries. */
 TL_FN void tl_plan_syn(const struct tl_retry_limits *h, uint32_t learned_ticks, struct tl_syn_plan *plan)
 {
 	struct tl_vain_handshake stock, lasts;
@@ -155,8 +161,9 @@ TL_FN void tl_plan_syn(const struct tl_retry_limits *h, uint32_t learned_ticks, 
 	}
 }
 
-/* First RTOs of the SYN-ACKs of a listener with one retry more than is set (h: linear is 0). All its requests have the
- * same retries, so their first RTOs lie within less than a factor of two. 0: there are none, leave it alone. */
+/* The bounds of the first RTOs of a listener's SYN-ACKs with one retry more than is set (h: linear is 0).
+ * All its requests have the same retries, so these are less than a factor of two apart. 0: there are none,
+ * leave the listener unchanged. */
 TL_FN int tl_plan_listener(const struct tl_retry_limits *h, struct tl_first_ticks *out)
 {
 	struct tl_vain_handshake stock, lasts;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Parameters as data, the same for every kind of algorithm. Each lists its own once,
- * X(type, name, default, lowest, highest, meaning); fields, defaults, setting, reading and the table that
- * users see come from that list. A choice holds its names in place of the lowest value. A value of any type
- * is set and read as a ratio_t of the arithmetic. */
+/* Parameters as data, the same for every kind of algorithm. Each algorithm lists its own once, X(type,
+ * name, default, lowest, highest, meaning); fields, defaults, setting, reading and the table for users are
+ * made from that list. A choice has its names in place of the lowest value. A value of any type is set and
+ * read as a ratio_t of the arithmetic. */
 #ifndef TCPLEARN_PARAMS_H
 #define TCPLEARN_PARAMS_H
 
@@ -13,14 +13,14 @@
 
 enum tl_param_type { TL_PARAM_US, TL_PARAM_RATIO, TL_PARAM_COUNT, TL_PARAM_CHOICE };
 
-/* A parameter's value, whatever its type; in a kernel with 30 fractional bits. */
+/* The value of a parameter of any type; in a kernel with 30 fractional bits. */
 #ifdef TL_NO_F64
 typedef int64_t tl_value;
 #else
 typedef double tl_value;
 #endif
 
-/* What users may set. Bounds are times 10^9, and both are allowed. */
+/* A parameter that users may set. Bounds are times 10^9, and both are allowed. */
 struct tl_param {
 	const char *key; /* times end in _us */
 	enum tl_param_type type;
@@ -29,7 +29,7 @@ struct tl_param {
 	const char *text;
 };
 
-/* The nearest value to a number that is given times 10^9: halves away from 0. */
+/* The nearest value to a number given times 10^9, with halves away from 0. */
 TL_FN tl_value tl_value_of_nano(int64_t nano)
 {
 #ifdef TL_NO_F64
@@ -59,7 +59,7 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 #define TL_MEMBER_count(name) name
 #define TL_MEMBER_choice(name) name
 
-/* The verbs about parameters of one algorithm, on memory without a type, in the arithmetic that is begun:
+/* The functions for the parameters of one algorithm, on untyped memory, in the arithmetic that was begun:
  * tl_wrap_defaults_ID, tl_wrap_set_ID (0, or -1: no such index, or out of range) and tl_wrap_get_ID. */
 #define TL_WRAP_PARAMS(id, list) \
 	TL_FN void TL(wrap_defaults_##id)(void *params) \
@@ -120,10 +120,10 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 #define TL_BACK_count(x) ratio_from_whole(x)
 #define TL_BACK_choice(x) ratio_from_whole(x)
 
-/* static const struct tl_param table[] = { list(TL_INFO) }; A bound with more than nine digits after the point is
- * taken inwards. */
+/* static const struct tl_param table[] = { list(TL_INFO) }; A bound with more than nine digits after the
+ * point is rounded inwards. */
 #ifdef TL_NO_F64
-#define TL_SAID(text) "" /* a kernel keeps no help texts */
+#define TL_SAID(text) "" /* a kernel has no help texts */
 #else
 #define TL_SAID(text) text
 #endif
@@ -136,7 +136,8 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 	{ key, TL_PARAM_COUNT, (int64_t)(low)*1000000000, (int64_t)(high)*1000000000, 0, text },
 #define TL_INFO_choice(key, choices, high, text) \
 	{ key, TL_PARAM_CHOICE, 0, (int64_t)(high)*1000000000, choices, text },
-/* x * 10^9 rounded upwards, but for what a double is off by. A constant, so that no kernel computes it. */
+/* x * 10^9 rounded upwards, except for the error of a double. It is a constant, so that no kernel computes
+ * it. */
 #define TL_NANO_UP(x) ((int64_t)((x)*1e9 + ((x) < 0 ? -0.001 : 0.999)))
 
 #endif

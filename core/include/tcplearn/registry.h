@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* From the lists of algorithms to tables of them: what is common to all kinds, in the library and in a kernel. A
- * registry gives a list to TL_TABLE_OF, then in each arithmetic to TL_VERBS_OF, and makes a table of TL_ENTRY_OF and
- * TL_PRESET_OF. TL_ENTRY_VERBS(id), which it defines, is what an entry has behind its head. */
+/* Makes tables from the lists of algorithms: the part common to all kinds, in the library and in a kernel.
+ * A registry passes a list to TL_TABLE_OF, then in each arithmetic to TL_VERBS_OF, and makes a table of
+ * TL_ENTRY_OF and TL_PRESET_OF. It defines TL_ENTRY_VERBS(id), the part of an entry after its head. */
 #ifndef TCPLEARN_REGISTRY_H
 #define TCPLEARN_REGISTRY_H
 
@@ -34,8 +34,8 @@
 	  tl_learned_of_##id, TL_ARITHMETIC, defaults_fn, TL(set_##id), TL(get_##id), TL(wrap_state_bytes_##id), \
 	  TL(wrap_init_##id) }
 
-/* A line of a list is X(id, label, parameters, learned, summary, about, what only this kind has...); of a list of
- * presets, X(id, preset, label, summary). */
+/* A line of a list is X(id, label, parameters, learned, summary, about, what only this kind has...); of a
+ * list of presets, X(id, preset, label, summary). */
 #define TL_FIRST(first, ...) first
 #define TL_TABLE_OF(id, label, list, learned, ...) TL_TABLE(id, list, learned)
 #define TL_VERBS_OF(id, ...) TL_VERBS(id)
@@ -45,7 +45,7 @@
 	{ TL_HEAD(id, label, brief, "", TL(wrap_defaults_##id##_##preset)), TL_ENTRY_VERBS(id) },
 /* clang-format on */
 
-/* Before any conversion: what only rounds to a bound is not within it. */
+/* Checked before any conversion: a value that is only rounded to a bound is not within it. */
 TL_FN int tl_param_allows(const struct tl_param *table, uint32_t count, uint32_t index, tl_value value)
 {
 	return index < count && value >= tl_value_of_nano(table[index].low_nano) &&

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What an estimator learns from: one round-trip-time sample, the same in both arithmetics. */
+/* The input of an estimator: one round-trip-time sample, the same in both arithmetics. */
 #ifndef TCPLEARN_SAMPLE_H
 #define TCPLEARN_SAMPLE_H
 
 #include "deps.h"
 
-/* A sample above 71 minutes is taken as 71 minutes: fixed point is exact up to here. */
+/* A sample above 71 minutes counts as 71 minutes, up to which fixed point is exact. */
 #define TL_RTT_MAX_US ((int64_t)1 << 32)
 #define TL_FLIGHT_MAX ((uint32_t)1 << 20)
 
 struct tl_sample {
-	int64_t time_us;          /* when the ACK arrived; any epoch, never falling */
+	int64_t time_us;          /* when the ACK arrived; any epoch, never decreasing */
 	int64_t sent_us;          /* when the segment it times was sent */
-	int64_t rtt_us;           /* at least 1; Karn's rule is the caller's (RFC 6298, section 3) */
+	int64_t rtt_us;           /* at least 1; the caller applies Karn's rule (RFC 6298, section 3) */
 	int64_t ack_delay_us;     /* as the peer reports it (QUIC); 0 in TCP */
 	uint32_t flight_segments; /* out just before the ACK; 0: not known */
 	uint8_t ttl;              /* of the ACK; 0: not known */
@@ -27,8 +27,9 @@ TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)
 /* Which samples an estimator sees, and on what clock. */
 enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1, TL_COUNTED = 2 };
 
-/* What a TCP of 4.4BSD counts of an RTT that ends at time_us: one, and one more at each tick of a clock that
- * runs on its own, at the whole multiples of tick_us (Stevens, TCP/IP Illustrated, volume 2, chapter 25). */
+/* The count that a TCP of 4.4BSD has of an RTT that ends at time_us: one, plus one for each tick of a
+ * free-running clock at the whole multiples of tick_us (Stevens, TCP/IP Illustrated, volume 2, chapter
+ * 25). */
 TL_FN int64_t tl_counted_ticks(int64_t time_us, int64_t rtt_us, int64_t tick_us)
 {
 	uint64_t tick = (uint64_t)tick_us;
@@ -64,7 +65,7 @@ TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, 
 	return rtt_us;
 }
 
-/* Before any sample every segment may be timed: the lowest time there is. */
+/* Before any sample every segment may be timed, so this is the lowest time. */
 TL_FN void tl_sampler_init(struct tl_sampler *s)
 {
 	s->next_sent_us = -(((int64_t)1) << 62);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* An algorithm as users write it, in every host: NAME[/PRESET][:key=value,...].
  *
- * A value is a decimal number ("0.001", "1e-3"), rounded to nine digits after the point, or the name of a choice.
- * What is refused gets one line that says what is wrong and what to do, the same in every host. Nothing here
- * allocates or needs a C library. */
+ * A value is a decimal number ("0.001", "1e-3"), rounded to nine digits after the point, or the name of a
+ * choice. An error is one line that says what is wrong and what to do, the same in every host. Nothing
+ * here allocates or needs a C library. */
 #ifndef TCPLEARN_SPEC_H
 #define TCPLEARN_SPEC_H
 
 #include "algorithm.h"
 #include "spec_line.h"
 
-/* The parameters that a spec sets, for who wants to look at them: a bit for each index. */
+/* The parameters that a spec sets: a bit for each index. */
 struct tl_spec {
 	const struct tl_algorithm *algorithm;
 	uint64_t given;
@@ -44,7 +44,7 @@ TL_FN struct tl_word tl_word_trimmed(struct tl_word w)
 	return w;
 }
 
-/* Takes what is before the next `end` off `rest`, and `end` too. */
+/* Removes the text before the next `end`, and `end` itself, from `rest` and returns it. */
 TL_FN struct tl_word tl_word_until(struct tl_word *rest, char end)
 {
 	struct tl_word w = { rest->at, 0 };
@@ -58,7 +58,8 @@ TL_FN struct tl_word tl_word_until(struct tl_word *rest, char end)
 
 enum tl_number { TL_NUMBER, TL_ROUNDED, TL_NOT_A_NUMBER, TL_TOO_LARGE };
 
-/* A decimal number, times 10^9 and rounded to a whole one, half away from zero; TL_ROUNDED where that changed it. */
+/* A decimal number, times 10^9 and rounded to a whole one, half away from zero; TL_ROUNDED if rounding
+ * changed it. */
 TL_FN enum tl_number tl_number_read(struct tl_word w, int64_t *nano)
 {
 	const uint64_t most = (uint64_t)9223372036854775807;
@@ -141,10 +142,10 @@ TL_FN int32_t tl_choice_index(const char *choices, struct tl_word w)
 	return -1;
 }
 
-/* Characters of the choices that a line lists; of more it says where they are. */
+/* The most characters of choices that a line lists; for more it says where they are listed. */
 #define TL_SPEC_CHOICES_MAX 160
 
-/* "it takes ...": what may be written. */
+/* "it takes ...": the allowed values. */
 TL_FN void tl_line_add_allowed(struct tl_line *line, const struct tl_kind *kind, const struct tl_algorithm *a,
 			       const struct tl_param *p)
 {
@@ -249,8 +250,9 @@ TL_FN int tl_spec_pair(const struct tl_kind *kind, struct tl_spec *spec, void *p
 	return -1;
 }
 
-/* Reads a spec of `length` characters into the algorithm and its parameters, which begin as its defaults. params: at
- * least TL_PARAMS_BYTES_MAX, aligned for int64_t. Returns 0, or -1 with the line of what is wrong in `error`. */
+/* Reads a spec of `length` characters into the algorithm and its parameters, which begin as its defaults.
+ * params: at least TL_PARAMS_BYTES_MAX, aligned for int64_t. Returns 0, or -1 with the line of what is
+ * wrong in `error`. */
 TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint32_t length,
 			     struct tl_spec *spec, void *params, char *error, uint32_t error_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A line of text for a user, put together without a C library, and the known names that look like a mistyped one. */
+/* A line of text for a user, built without a C library, and the known names that resemble a mistyped one. */
 #ifndef TCPLEARN_SPEC_LINE_H
 #define TCPLEARN_SPEC_LINE_H
 
@@ -7,11 +7,11 @@
 
 /* Characters of a user's text that a line repeats. */
 #define TL_LINE_QUOTE_MAX 40
-/* Longer names have no likeness. */
+/* Longer names are not compared. */
 #define TL_NEAREST_LENGTH_MAX 47
 #define TL_NEAREST_COUNT 3
 
-/* Always ended by 0; what does not fit is left out. */
+/* Always terminated by 0; text that does not fit is left out. */
 struct tl_line {
 	char *at;
 	uint32_t left;
@@ -40,7 +40,7 @@ TL_FN void tl_line_add(struct tl_line *line, const char *text)
 		tl_line_add_char(line, *text);
 }
 
-/* A user's text: its first characters, '?' for what is not printable ASCII. */
+/* A user's text: its first characters, with '?' for anything that is not printable ASCII. */
 TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length)
 {
 	uint32_t i;
@@ -51,7 +51,7 @@ TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length
 		tl_line_add(line, "...");
 }
 
-/* A decimal number from its 10^9 fold, without zeros at its end. */
+/* A decimal number given times 10^9, without trailing zeros. */
 TL_FN void tl_line_add_nano(struct tl_line *line, int64_t nano)
 {
 	const uint64_t magnitude = nano < 0 ? 0 - (uint64_t)nano : (uint64_t)nano;
@@ -84,8 +84,8 @@ TL_FN uint8_t tl_lower(char c)
 	return (uint8_t)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Insertions, deletions and replacements (Levenshtein) from one text to the other, letters of either case alike. Both
- * at most TL_NEAREST_LENGTH_MAX long. */
+/* Insertions, deletions and replacements (Levenshtein) from one text to the other, letters of either case
+ * alike. Both at most TL_NEAREST_LENGTH_MAX long. */
 TL_FN uint32_t tl_edits(const char *a, uint32_t a_length, const char *b, uint32_t b_length)
 {
 	uint8_t row[TL_NEAREST_LENGTH_MAX + 1];
@@ -108,7 +108,7 @@ TL_FN uint32_t tl_edits(const char *a, uint32_t a_length, const char *b, uint32_
 	return row[b_length];
 }
 
-/* The known names that are nearest to what was typed. */
+/* The known names nearest to the typed one. */
 struct tl_nearest {
 	const char *typed;
 	uint32_t length, count;
@@ -123,7 +123,7 @@ TL_FN void tl_nearest_begin(struct tl_nearest *n, const char *typed, uint32_t le
 	n->count = 0;
 }
 
-/* How far a name is from what was typed; what it begins with is near. */
+/* The distance of a name from the typed one; a prefix is near. */
 TL_FN uint32_t tl_nearest_distance(const struct tl_nearest *n, const char *name)
 {
 	uint32_t length = 0, same = 0;

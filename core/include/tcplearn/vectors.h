@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Golden vectors of every kind of algorithm, read and compared line by line, the same in every host: a port that gets
- * these lines right computes what this library does. Nothing here allocates. What a host is given:
+/* Golden vectors of every kind of algorithm, read and compared line by line, the same in every host. A port
+ * with the right answers to these lines computes what this library computes. Nothing here allocates. What a
+ * host is given:
  *
  *   series                     a new series; each line behind it is an event of it: WORD,NUMBER,...
  *   repeat,ROUNDS,PERIOD,EVERY   as its first event: it is played so often, each round later by the period in
  *                                microseconds; only every so many events are asked for their answer
- *   case NAME[:key=value,...]  that algorithm plays the series; each line behind it is an answer: whole numbers as fixed
+ * case NAME[:key=value,...]  that algorithm plays the series; each line behind it is an answer: whole numbers
+ * as fixed
  *                              point has them, then, where they differ, what double precision gives
  *   end                        the case is over
  *
@@ -44,7 +46,7 @@ struct tl_vector_answer {
 struct tl_vector_player {
 	const struct tl_kind *kind;
 	const char *words; /* "ack|decide|change" */
-	/* A fresh state with these parameters. 0, or -1: there is no room. */
+	/* A new state with these parameters. 0, or -1 if there is no room. */
 	int (*begin)(void *host, const struct tl_algorithm *algorithm, const void *params);
 	/* 1: it answers; 0: it does not; -1: not an event. */
 	int (*play)(void *host, const struct tl_algorithm *algorithm, const struct tl_vector_event *event,
@@ -66,7 +68,7 @@ struct tl_vectors {
 	uint64_t at; /* events played in this case, in all rounds */
 	uint32_t begun;
 	uint32_t cases, answers, wrong, bad_lines;
-	char problem[320]; /* the first one; "" while there is none */
+	char problem[320]; /* the first problem, or "" */
 };
 
 TL_FN void tl_vectors_init(struct tl_vectors *v, const struct tl_vector_player *player,
@@ -82,7 +84,7 @@ TL_FN void tl_vectors_init(struct tl_vectors *v, const struct tl_vector_player *
 	v->problem[0] = 0;
 }
 
-/* Takes a whole number and the comma behind it off `rest`; 0: there is none. */
+/* Removes a whole number and the comma after it from `rest`; 0: there is none. */
 TL_FN uint32_t tl_vectors_number(struct tl_word *rest, int64_t *out)
 {
 	struct tl_word w = tl_word_until(rest, ',');
@@ -99,7 +101,7 @@ TL_FN uint32_t tl_vectors_number(struct tl_word *rest, int64_t *out)
 	return i == w.length && i > negative && m <= ((uint64_t)1 << 63) - !negative;
 }
 
-/* As many as there are; ~0: there is something else. */
+/* The number of numbers; ~0: there is other text. */
 TL_FN uint32_t tl_vectors_numbers(struct tl_word rest, int64_t *out, uint32_t most)
 {
 	uint32_t n = 0;
@@ -149,7 +151,7 @@ TL_FN int tl_vectors_case(struct tl_vectors *v, struct tl_word line)
 	return 0;
 }
 
-/* Plays on, to the next answer: 1; 0: there is none any more; -1: it cannot be played. */
+/* Plays to the next answer: 1; 0: there are no more; -1: an event cannot be played. */
 TL_FN_APART int tl_vectors_play(struct tl_vectors *v, struct tl_vector_answer *answer)
 {
 	const struct tl_vector_player *p = v->player;
@@ -216,8 +218,8 @@ TL_FN_APART void tl_vectors_differs(struct tl_vectors *v, uint32_t i, int64_t fo
 /* Relative, or absolute below 1. */
 #define TL_VECTOR_TOLERANCE 1e-12
 
-/* 0, or -1: not as many numbers as are answered. `whole`: those of fixed point, which stand for both where none
- * follow. */
+/* 0, or -1 if the number of answers differs. `whole` are those of fixed point, which are also those of
+ * double precision if none follow. */
 TL_FN int tl_vectors_compare_real(struct tl_vectors *v, const struct tl_vector_answer *a,
 				  const int64_t *whole, struct tl_word rest)
 {

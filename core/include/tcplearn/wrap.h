@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The lists unrolled, once for all hosts, in every arithmetic the host can run. Of each estimator ID of
- * estimators/list.h, with _f64 or _fix behind, on memory that the caller owns (aligned for int64_t):
+/* The lists unrolled, once for all hosts, in every arithmetic that the host can run. For each estimator ID of
+ * estimators/list.h, with the suffix _f64 or _fix, on memory that the caller owns (aligned for int64_t):
  *
  *   void     tl_wrap_defaults_ID(void *params)         of a preset: tl_wrap_defaults_ID_PRESET
  *   int      tl_wrap_set_ID(void *params, uint32_t index, VALUE)    0, or -1: refused; tl_param_index()
@@ -10,8 +10,8 @@
  *   void     tl_wrap_update_ID(void *state, const struct tl_sample *)
  *   void     tl_wrap_query_ID(const void *state, struct tl_prediction_ARITHMETIC *)
  *
- * VALUE is a double, or an int64_t with 30 fractional bits, for every type of parameter. A kind of algorithm
- * of its own adds its folder's wrap.h here. */
+ * VALUE is a double, or an int64_t with 30 fractional bits, for every type of parameter. Another kind of
+ * algorithm adds the wrap.h of its folder here. */
 #ifndef TCPLEARN_WRAP_H
 #define TCPLEARN_WRAP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What the binding files share.
+// Common functions of the binding files.
 #ifndef TCPLEARN_BIND_H
 #define TCPLEARN_BIND_H
 
@@ -21,7 +21,7 @@ namespace nb = nanobind;
 template <typename T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A numpy array that owns `values`.
+// Returns a numpy array that owns `values`.
 template <typename T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -29,18 +29,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
-// TL_F64 or TL_FIX; throws std::invalid_argument for what is neither double nor fixed.
+// Returns TL_F64 for "double" or TL_FIX for "fixed"; throws std::invalid_argument for other texts.
 tl_arithmetic arithmetic_of(const std::string& name);
 
-// Its defaults but for what is given. Throws std::invalid_argument where a key or a value is not allowed.
+// Returns an algorithm's parameters: the given ones, and defaults for the others. Throws
+// std::invalid_argument if a key or a value is not allowed.
 std::vector<std::uint64_t> params_of(tl_kind_of kind, const tl_algorithm& a,
                                      const std::map<std::string, double>& given);
 
-// An algorithm by its name. Throws std::invalid_argument with the line of the core.
+// Returns an algorithm by its name. Throws std::invalid_argument with the core's line.
 const tl_algorithm& algorithm_of(tl_kind_of kind, const std::string& name, const std::string& arithmetic);
 
-// An algorithm of the core with its state: -> are its verbs. T is the struct of that kind, with the head
-// first.
+// An algorithm of the core with its state; -> gives its functions. T is the struct of its kind, which begins
+// with the common head.
 template <typename T, tl_kind_of kKind>
 class Running {
  public:
@@ -63,7 +64,7 @@ class Running {
   std::vector<std::uint64_t> params_, state_;
 };
 
-// Throws std::invalid_argument with one clear line where the name, a key or a value is not known.
+// Throws std::invalid_argument with one clear line if the name, a key or a value is not known.
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params);
 

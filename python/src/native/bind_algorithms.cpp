@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's algorithms of every kind alike: what there is, and what a spec means.
+// Bindings for the lists of the core's algorithms of every kind, and for reading specs.
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -70,7 +70,7 @@ nb::list algorithms(const std::string& key) {
   return out;
 }
 
-// Its name, and the values of the parameters that it sets.
+// Returns the name in a spec, and the values of the parameters that it sets.
 nb::tuple read_spec(const std::string& key, const std::string& spec) {
   std::array<char, TL_ERROR_BYTES_MAX> error{};
   Params params = room();

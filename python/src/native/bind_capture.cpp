@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The reader of captures, for Python.
+// Bindings for the reader of captures.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -91,7 +91,7 @@ void bind_capture(nb::module_& m) {
           "__init__",
           [](CaptureReader* self, nb::handle path, const std::string& name, const std::string& sender,
              bool every_ack, double idle_s, bool events) {
-            // a file's name is bytes, and need not be text
+            // a file's name is bytes that may not be text
             PyObject* encoded = nullptr;
             if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
             const nb::bytes file = nb::steal<nb::bytes>(encoded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The schema of a batch, for Python, and batches that come back.
+// Bindings for the schema of a batch, and for batches from Python.
 #include "bind_columns.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's policies of the first RTO: one of them with what it knows of a place.
+// Bindings for a policy of the first RTO with its history of a place.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

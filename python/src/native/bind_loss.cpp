@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's classifiers of losses: what there is, and one of them on events and on features.
+// Bindings for the core's loss classifiers: their list, and one of them on events and on features.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -64,9 +64,10 @@ class Classifier {
     return to_numpy(std::move(out));
   }
 
-  // The events of one connection as columns.h has them, in order; an answer for each fast retransmit:
-  // P(congestion), cause, and all features. What a capture does not tell: cwnd is taken to be what is in
-  // flight, ssthresh half of that at the recovery before, and the sender to have acted on the cause.
+  // Takes the events of one connection in order, as described in columns.h, and returns for each fast
+  // retransmit P(congestion), cause and all features. A capture does not show cwnd and ssthresh: cwnd is
+  // assumed to be what is in flight, ssthresh half of that at the recovery before, and the sender to have
+  // acted on the cause.
   nb::tuple run(const Array<std::uint8_t>& kind, const Array<std::int64_t>& time_us,
                 const Array<std::int64_t>& rtt_us, const Array<std::uint32_t>& delivered,
                 const Array<std::uint8_t>& duplicate, const Array<std::uint32_t>& flight) {
@@ -101,7 +102,7 @@ class Classifier {
                           to_numpy(std::move(features)));
   }
 
-  // P(congestion) of each row of features.
+  // Returns P(congestion) of each row of features.
   auto judge(const Rows& rows) const {
     const tl_loss_moment at{0, 1, 1, 1, TL_LOSS_UNKNOWN};
     std::vector<double> out(rows.shape(0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's resend policies: what there is, one of them on events, and one on requests over a path.
+// Bindings for the core's resend policies: their list, one of them on events, and one on requests over a
+// path.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

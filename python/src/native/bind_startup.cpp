@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's startup policies: what there is, and one of them on handshakes and reports.
+// Bindings for the core's startup policies: their list, and one of them on handshakes and reports.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

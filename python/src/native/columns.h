@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The columns of a batch, spelled here only, for Python too: readers write them, the engine reads them.
+// The columns of a batch, defined only here, also for Python: readers write them, the engine reads them.
 #ifndef TCPLEARN_COLUMNS_H
 #define TCPLEARN_COLUMNS_H
 
@@ -10,70 +10,69 @@
 // microseconds since the trace's first packet or row.
 // X(type, name, default, meaning)
 
-// Without these a batch says nothing.
+// The columns that every batch must have.
 #define TCPLEARN_REQUIRED_COLUMNS(X)                                                                    \
   X(std::int64_t, time_us, 0, "the ACK at the capture point")                                           \
-  X(std::int64_t, sent_us, 0, "the transmission that this ACK times; -1 where rtt_us is -1")            \
+  X(std::int64_t, sent_us, 0, "the transmission that this ACK times; -1 if rtt_us is -1")               \
   X(std::int64_t, rtt_us, 0, "time_us - sent_us, or -1: no_sample says why")                            \
   X(std::int64_t, armed_us, 0, "the last (re)start of the timer before this ACK (RFC 6298, section 5)") \
   X(std::int64_t, head_sent_us, 0, "first transmission of the oldest segment out before this ACK")      \
   X(std::uint32_t, flow, 0, "a direction of a connection")
 
-// Every trace has these; one that does not know them gives the default.
+// The columns that every batch has, with defaults for traces that do not know them.
 #define TCPLEARN_FILLED_COLUMNS(X)                                                                      \
-  X(std::uint32_t, acked_bytes, 0, "that this ACK acknowledges first")                                  \
-  X(std::uint32_t, in_flight_bytes, 0, "sent and not acknowledged just before this ACK")                \
+  X(std::uint32_t, acked_bytes, 0, "bytes acknowledged by this ACK first")                              \
+  X(std::uint32_t, in_flight_bytes, 0, "bytes out just before this ACK")                                \
   X(std::uint32_t, flight_segments, 1, "the same in segments of the flow's MSS, at least 1")            \
   X(std::uint8_t, retransmitted, 0, "the oldest segment out was sent again: a timeout is not spurious") \
-  X(std::uint8_t, ttl, 0, "of the ACK; 0 where unknown")                                                \
-  X(std::uint8_t, no_sample, 0, "why there is no RTT: NoSample, 0 where there is one")
+  X(std::uint8_t, ttl, 0, "TTL of the ACK; 0 if unknown")                                               \
+  X(std::uint8_t, no_sample, 0, "why there is no RTT (NoSample); 0 if there is one")
 
-// Left out of the batches of traces that do not know them; read as the default then.
-#define TCPLEARN_OPTIONAL_COLUMNS(X)                                                                      \
-  X(std::int64_t, ack_delay_us, 0, "how long the peer says that it held the ACK back (RFC 9000, 13.2.5)") \
-  X(std::uint8_t, hops, 0, "of the path; 0 where unknown")
+// The columns that batches of some traces lack; readers of the batch then use the default.
+#define TCPLEARN_OPTIONAL_COLUMNS(X)                                                               \
+  X(std::int64_t, ack_delay_us, 0, "time for which the peer held the ACK back (RFC 9000, 13.2.5)") \
+  X(std::uint8_t, hops, 0, "hops of the path; 0 if unknown")
 
 #define TCPLEARN_BATCH_COLUMNS(X) TCPLEARN_REQUIRED_COLUMNS(X) TCPLEARN_FILLED_COLUMNS(X)
 #define TCPLEARN_SAMPLE_COLUMNS(X) TCPLEARN_BATCH_COLUMNS(X) TCPLEARN_OPTIONAL_COLUMNS(X)
 
-// One row for each segment that was sent again and whose first copy nothing proves to have arrived; all
+// One row for each segment that was sent again without evidence that its first copy had arrived; all are
 // required. -1: none.
-#define TCPLEARN_LOSS_COLUMNS(X)                                                                         \
-  X(std::uint32_t, flow, 0, "a direction of a connection")                                               \
-  X(std::uint32_t, row, 0, "of the batch: the ACK that acknowledges it")                                 \
-  X(std::uint32_t, id, 0, "rising within a flow, for withdrawn_id")                                      \
-  X(std::int64_t, sent_us, 0, "its first transmission")                                                  \
-  X(std::int64_t, resent_us, 0, "its repair")                                                            \
-  X(std::int64_t, armed_us, 0, "of the timer that ran at the repair, as if there had been no repair")    \
-  X(std::int64_t, head_sent_us, 0, "of the oldest segment out at the repair, likewise")                  \
-  X(std::int64_t, probe_from_us, 0, "the last ACK or new data, from which a PTO counts (RFC 8985, 7.2)") \
-  X(std::int64_t, delivered_us, 0, "the first sign that something sent later arrived, or -1")            \
-  X(std::int64_t, rack_us, 0, "when RACK calls it lost by such signs, or -1")                            \
-  X(std::int64_t, rtt_us, 0, "of what was delivered last before the repair, or -1")                      \
-  X(std::uint8_t, tail, 0, "nothing was sent after it before the repair")                                \
+#define TCPLEARN_LOSS_COLUMNS(X)                                                                            \
+  X(std::uint32_t, flow, 0, "a direction of a connection")                                                  \
+  X(std::uint32_t, row, 0, "row of the ACK that acknowledges it")                                           \
+  X(std::uint32_t, id, 0, "number, rising within a flow, for withdrawn_id")                                 \
+  X(std::int64_t, sent_us, 0, "its first transmission")                                                     \
+  X(std::int64_t, resent_us, 0, "its repair")                                                               \
+  X(std::int64_t, armed_us, 0, "last start of the timer running at the repair, as if there were no repair") \
+  X(std::int64_t, head_sent_us, 0, "the oldest segment out at the repair, likewise")                        \
+  X(std::int64_t, probe_from_us, 0, "the last ACK or new data, from which a PTO counts (RFC 8985, 7.2)")    \
+  X(std::int64_t, delivered_us, 0, "the first sign that a later segment arrived, or -1")                    \
+  X(std::int64_t, rack_us, 0, "when RACK calls it lost by such signs, or -1")                               \
+  X(std::int64_t, rtt_us, 0, "RTT of the last delivery before the repair, or -1")                           \
+  X(std::uint8_t, tail, 0, "nothing was sent after it before the repair")                                   \
   X(std::uint8_t, alone, 0, "one segment out at the repair")
 
-// Losses taken back: a duplicate SACK came after the ACK.
+// Withdrawn losses: a duplicate SACK came after the ACK.
 #define TCPLEARN_WITHDRAWN_COLUMNS(X)                                \
   X(std::uint32_t, withdrawn_flow, 0, "a direction of a connection") \
   X(std::uint32_t, withdrawn_id, 0, "the id of one of its losses")
 
-// What a classifier of losses sees, one row an event, in order of time; where the reader was requested to
-// give it.
+// The events for loss classifiers, one in each row, in order of time, if the reader was asked for them.
 #define TCPLEARN_EVENT_COLUMNS(X)                                                              \
   X(std::uint32_t, flow, 0, "a direction of a connection")                                     \
   X(std::uint8_t, kind, 0, "EventKind: 0 ACK, 1 fast retransmit, 2 timeout, 3 recovery ended") \
   X(std::int64_t, time_us, 0, "at the capture point")                                          \
-  X(std::int64_t, rtt_us, 0, "of an ACK: the sample it gave, or 0")                            \
-  X(std::uint32_t, delivered_segments, 0, "of an ACK: acknowledged or SACKed first")           \
+  X(std::int64_t, rtt_us, 0, "of an ACK: its sample, or 0")                                    \
+  X(std::uint32_t, delivered_segments, 0, "of an ACK: segments acknowledged or SACKed first")  \
   X(std::uint8_t, duplicate, 0, "of an ACK: it did not advance while data was out")            \
-  X(std::uint32_t, flight_segments, 0, "of the others: sent and not acknowledged")
+  X(std::uint32_t, flight_segments, 0, "of other events: segments out")
 
 namespace tcplearn {
 
 enum class EventKind : std::uint8_t { kAck = 0, kFastRetransmit = 1, kTimeout = 2, kRecoveryEnded = 3 };
 
-// A batch's columns, borrowed, all of `rows` length; null: the trace does not know them.
+// A batch's borrowed columns, all of length `rows`; null: the trace does not know the column.
 struct Columns {
   std::size_t rows = 0;
 #define TCPLEARN_X(type, name, unknown, meaning) \
@@ -83,7 +82,7 @@ struct Columns {
 #undef TCPLEARN_X
 };
 
-// The losses of a batch in order of its rows, borrowed.
+// The borrowed losses of a batch, in the order of its rows.
 struct LossColumns {
   std::size_t rows = 0, withdrawn = 0;
 #define TCPLEARN_X(type, name, unknown, meaning) const type* name = nullptr;

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""RTT estimators and retransmission timers, old and learned, measured on one's own traffic."""
+"""RTT estimators and retransmission timers, classical and learned, measured on your own traffic."""
 
 __version__ = "0.1.0"

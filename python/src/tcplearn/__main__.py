@@ -4,7 +4,7 @@
 import os
 import sys
 
-# no product here is large enough for a second thread, and starting it takes longer than they do
+# no matrix product here is large enough for a second thread, whose start would take longer
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if __name__ == "__main__" and not sys.flags.safe_path:

@@ -16,32 +16,32 @@ ESTIMATOR, LOSS, STARTUP, RESEND, FIRST_RTO = "estimator", "loss", "startup", "r
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter of an algorithm, with the bounds between which it may be set."""
+    """A parameter of an algorithm, with its bounds."""
 
     key: str
     default: float
     low: float
     high: float
-    choices: tuple[str, ...]  # names of the values 0, 1, ... where it is a choice
+    choices: tuple[str, ...]  # names of the values 0, 1, ... of a choice
     text: str
     whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is listed of an algorithm."""
+    """The listed properties of an algorithm."""
 
     name: str
     summary: str
     params: tuple[Param, ...]
     core: bool = True
-    learned: bool = True  # from its samples; False: a formula that people wrote
-    about: str = ""  # longer than the summary
+    learned: bool = True  # False: a formula
+    about: str = ""  # a longer text than the summary
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A name with parameters, as typed: ``experts/fitted:n=50,eta=1``."""
+    """A name with parameters, such as ``experts/fitted:n=50,eta=1``."""
 
     text: str
     name: str
@@ -50,13 +50,13 @@ class Spec:
 
 
 def kinds() -> dict[str, str]:
-    """Returns the title of each kind by its key: "resend policy" by "resend"."""
+    """Return the title of each kind by its key, such as "resend policy" by "resend"."""
     return dict(_native.kinds())
 
 
 @cache
 def by_name(kind: str) -> Mapping[str, Info]:
-    """Returns the core's algorithms of a kind, presets included."""
+    """Return the core's algorithms of a kind by name, including presets."""
     return {a["name"]: _info(a) for a in _native.algorithms(kind)}
 
 
@@ -69,12 +69,13 @@ def _info(native: Mapping[str, Any]) -> Info:
 
 
 def available(kind: str) -> list[Info]:
-    """Returns the core's algorithms of a kind, in the order in which they are listed."""
+    """Return the core's algorithms of a kind, in their listed order."""
     return list(by_name(kind).values())
 
 
 def parse(kind: str, text: str) -> Spec:
-    """Reads a spec of that kind. Raises UserError with the core's line, which names what is nearest."""
+    """Return the spec in `text` of that kind; raise UserError with the core's line, which names the nearest
+    name."""
     try:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:
@@ -83,7 +84,7 @@ def parse(kind: str, text: str) -> Spec:
 
 
 def checked(kind: str, text: str) -> str:
-    """Returns the spec itself. Raises ValueError, as pydantic wants it, for what the core does not take."""
+    """Return `text`; raise ValueError, for pydantic, if it is not a spec of that kind."""
     try:
         parse(kind, text)
     except UserError as error:
@@ -92,5 +93,5 @@ def checked(kind: str, text: str) -> str:
 
 
 def parameters(kind: str, spec: Spec) -> dict[str, float]:
-    """Returns all parameters of a spec, the defaults of those that it does not set."""
+    """Return all parameters of a spec, with defaults for parameters that it does not set."""
     return {p.key: p.default for p in by_name(kind)[spec.name].params} | dict(spec.params)

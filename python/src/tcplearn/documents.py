@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""TOML and JSON that anybody may have written: read within bounds, or refused in one line."""
+"""TOML and JSON from untrusted files: read within limits, or refused in one line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from tcplearn.errors import UserError, printable
 
-#: In bytes, of a file that people write, and of one that a program wrote; the largest shipped have 10 and
-#: 35 kB.
+#: The largest files in bytes, written by people and by programs; the largest shipped ones have 10 and 35 kB.
 MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
-#: Tables and lists within each other, and names of a dotted key, over which tomllib takes quadratic time.
+#: The deepest nesting of tables and lists, and the most names of a dotted key, for which tomllib takes
+#: quadratic time.
 MOST_DEPTH, MOST_NAMES = 64, 16
 TOO_MANY_DIGITS = "a number of too many digits"
 #: TOML 1.0.0, "Integer".
@@ -27,16 +27,16 @@ _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{
 
 
 def check_regular(path: Path) -> None:
-    """Raises OSError, ValueError."""
-    mode = path.stat().st_mode  # a ValueError where there is a NUL in the path
+    """Raise OSError or ValueError if `path` is not a regular file."""
+    mode = path.stat().st_mode  # a NUL in the path raises ValueError
     if not stat.S_ISREG(mode):
         what = "a directory" if stat.S_ISDIR(mode) else "a device or a pipe, which may have no end"
         raise ValueError(f"is {what}; name a file")
 
 
 def bounded(path: Path, most_bytes: int) -> bytes:
-    """A regular file's content: a device or a pipe need not end. Raises OSError, or ValueError without the
-    file's name."""
+    """Return the content of a regular file, because a device or a pipe may not end. Raise OSError, or
+    ValueError without the file's name."""
     check_regular(path)
     with path.open("rb") as file:
         found = file.read(most_bytes + 1)
@@ -46,7 +46,7 @@ def bounded(path: Path, most_bytes: int) -> bytes:
 
 
 def content(path: Path, most_bytes: int) -> bytes:
-    """The same. Raises UserError, one line."""
+    """Return the content of a regular file; raise UserError with one line."""
     name = printable(path)
     try:
         return bounded(path, most_bytes)
@@ -86,7 +86,7 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Raises ValueError, whose text names no setting of Python."""
+    """Return the JSON value of `text`; raise ValueError with a text that names no setting of Python."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -98,8 +98,8 @@ def json_value(text: bytes | str) -> Any:
 
 
 def _check_values(tree: Any, name: str) -> None:
-    """A path has no NUL, a number of the core at most 64 bits; tables are copied and shown by functions that
-    call themselves, so that these go not deep. Raises UserError."""
+    """Raise UserError if `tree` has a NUL in a text, an integer of more than 64 bits, or is nested too deeply
+    for the recursive functions that copy and show it."""
     for way, value in _values(tree):
         if len(way) > MOST_DEPTH:
             raise UserError(f"{name}: nested too deeply")
@@ -110,7 +110,7 @@ def _check_values(tree: Any, name: str) -> None:
 
 
 def _values(tree: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """Every key and value with the way to it, tables and lists too."""
+    """Yield every value, including tables and lists, with the keys that lead to it."""
     todo: list[tuple[tuple[object, ...], Any]] = [((), tree)]
     while todo:
         way, value = todo.pop()
@@ -134,5 +134,5 @@ def _shown(error: ValueError) -> str:
 
 
 def _of_digits(error: ValueError) -> bool:
-    """Whether int() refuses a number for its length, and names a setting of Python."""
+    """Return whether `error` is int()'s refusal of a long number, which names a setting of Python."""
     return "integer string conversion" in str(error)

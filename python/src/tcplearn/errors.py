@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Errors that are the user's to mend, and how they are reported: in one line."""
+"""Errors that the user can correct, and their reports in one line."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ class UserError(Exception):
 
 
 class FailedError(UserError):
-    """Good input, but the work could not be done: a full disk, no memory."""
+    """Good input, but the work failed, for example because of a full disk."""
 
     exit_code = 1
 
 
 class FullDiskError(FailedError):
-    """No further run would fit either."""
+    """The disk is full, so no further run would fit either."""
 
 
 class InterruptedWork(KeyboardInterrupt):
-    """An interrupt whose message says what is kept of the work."""
+    """An interrupt whose message says which part of the work is stored."""
 
 
 def is_trace_error(error: BaseException) -> bool:
-    """Known by its name: importing the readers only to name the class would slow every start."""
+    """Return whether `error` is a TraceError, by its name, because importing the readers would slow every
+    start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)
 
 
 def printable(text: object) -> str:
-    """One line, without the control characters that a trace or a file name may carry."""
+    """Return `text` as one line, with the control characters of a trace or a file name replaced."""
     line = " ".join(str(text).split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def say(message: str) -> None:
-    """A line on standard error, which may be closed."""
+    """Print a line on standard error, which may be closed."""
     with contextlib.suppress(OSError):
         print(f"tcplearn: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Known names that look like `name`, the likeliest first; a family's presets count as like it."""
+    """Return at most `most` of the `known` names that resemble `name`, the best first; presets resemble their
+    family."""
     names = list(dict.fromkeys(known))
     lower = name.lower()
     close = difflib.get_close_matches(lower, names, n=most, cutoff=0.5)

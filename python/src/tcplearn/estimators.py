@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every estimator by name: the core's, their presets, and the user's own.
+"""All estimators by name: the core's, their presets, and the user's own.
 
 A user's estimator is a class under the entry point group ``tcplearn.estimators`` with::
 
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
-    learned = False                                               # optional: of a formula that people wrote
+    learned = False                                               # optional: it is a formula
 
-Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of
-RFC 6298 on its own errors, so that every estimator answers RTT and RTO.
-"""
+Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of RFC 6298 on
+its own errors, so that every estimator returns RTT and RTO."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ from tcplearn.errors import UserError, did_you_mean, nearest
 
 GROUP = "tcplearn.estimators"
 
-#: What a replay compares when no estimator is named: what people run (linux) and the standard says, that
-#: standard without its floor (every ratio is to it), the trivial baseline, and ours.
+#: The estimators of a replay by default: linux, which most hosts run, the standard, the standard without its
+#: floor (to which every ratio refers), the trivial baseline, and ours.
 DEFAULTS = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking", "conformal")
 #: Each algorithm at its default, and the papers' other versions.
 ALL = (
@@ -63,17 +62,18 @@ class CoreEstimator:
     """One of the core's estimators, sample by sample. Times in microseconds."""
 
     def __init__(self, name: str, arithmetic: str = "double", **params: float) -> None:
-        """Raises ValueError where the name, a parameter or the arithmetic is not known."""
+        """Create the estimator `name`; raise ValueError for an unknown name, parameter or arithmetic."""
         self.name, self.arithmetic, self.params = name, arithmetic, params
         self._state = _native.Estimator(name, arithmetic, params)
 
     def learn_one(self, x: Mapping[str, int], y: float) -> None:
-        """x: time_us and sent_us; ack_delay_us, flight_segments, ttl, hops where known. y: RTT in us."""
+        """Take a sample. x: time_us and sent_us; ack_delay_us, flight_segments, ttl, hops if known. y: RTT in
+        us."""
         known = {key: x[key] for key in ("ack_delay_us", "flight_segments", "ttl", "hops") if key in x}
         self._state.update(round(y), x["time_us"], x["sent_us"], **known)
 
     def predict_one(self, x: Mapping[str, int] | None = None) -> float:
-        """The next RTT; 0 before the first sample, but for estimators with a prior."""
+        """Return the next RTT; 0 before the first sample, except for estimators with a prior."""
         return float(self._state.rtt_us)
 
     def rto_one(self, x: Mapping[str, int] | None = None) -> float:
@@ -145,7 +145,7 @@ def _user_info(name: str) -> Info:
 
 
 def installed() -> tuple[list[str], list[str]]:
-    """The user's own estimators that can be made without parameters, and what is wrong with the others."""
+    """Return the user's estimators that can be created without parameters, and the problems of the others."""
     names, problems = [], []
     for name in _users():
         if name in _core():
@@ -162,7 +162,7 @@ def installed() -> tuple[list[str], list[str]]:
 
 
 def learned(text: str) -> bool:
-    """Whether an estimator learns; a name that is not known is taken to."""
+    """Return whether an estimator learns; unknown ones count as learning."""
     name = text.partition(":")[0]
     if name in _core():
         return _core()[name].learned
@@ -170,12 +170,12 @@ def learned(text: str) -> bool:
 
 
 def available() -> list[Info]:
-    """The core's estimators and presets, then the user's own."""
+    """Return the core's estimators and presets, then the user's own."""
     return [*_core().values(), *(_user_info(name) for name in _users() if name not in _core())]
 
 
 def _value(name: str, key: str, text: str) -> float:
-    """Of a user's estimator, whose parameters have no bounds."""
+    """Return the value of a parameter of a user's estimator, which has no bounds; raise UserError."""
     try:
         return float(text)
     except ValueError:
@@ -183,7 +183,8 @@ def _value(name: str, key: str, text: str) -> float:
 
 
 def parse(text: str) -> Spec:
-    """Reads ``name[/preset][:key=value,...]``. Raises UserError with one line that names the nearest."""
+    """Return the spec in ``name[/preset][:key=value,...]``; raise UserError with a line that names the
+    nearest name."""
     name, colon, rest = text.strip().partition(":")
     if name not in _core() and name in _users():
         pairs = rest.split(",") if colon else []
@@ -208,27 +209,27 @@ def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
 
 
 def parameter(spec: Spec, key: str) -> Param | None:
-    """What is known of a parameter, None where the estimator has none of that name."""
+    """Return the parameter `key` of an estimator, or None if it has no such parameter."""
     info = _core().get(spec.name) or _user_info(spec.name)
     return next((p for p in info.params if p.key == key), None)
 
 
 def varied(spec: Spec, key: str, value: float) -> Spec:
-    """The same estimator with one parameter set; its text names it."""
+    """Return `spec` with the parameter `key` set, also in its text."""
     params = {**spec.params, key: value}
     text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
     return Spec(text, spec.name, params, spec.core)
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """The miss rate requested of a timer, None where it takes none."""
+    """Return the requested miss rate of a timer, or None if it has no such parameter."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)
 
 
 def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
-    """Presets that are about a miss rate of their own keep it."""
+    """Return `specs` with the miss rate `miss`, except for presets that set their own."""
     known = [p for s in specs if (p := parameter(s, "miss"))]
     if not known:
         raise UserError("--miss: none of the estimators compared has a miss rate to set; add -e conformal")
@@ -247,8 +248,8 @@ def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
 
 
 def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
-    """What a replay compares; nothing named: the defaults. Every timer that takes a miss rate gets `miss`,
-    unless it or its preset names its own. Raises UserError."""
+    """Return the specs that a replay compares, by default DEFAULTS. Every timer with a miss rate gets `miss`,
+    unless the spec or its preset sets one. Raise UserError."""
     specs = [parse(text) for text in texts or DEFAULTS]
     if miss is not None:
         specs = _with_miss(specs, miss)
@@ -258,8 +259,8 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
 
 
 def user_code(spec: Spec) -> str | None:
-    """A hash of the Python behind an estimator: of its module, or of the whole package that it is in.
-    "" for the core's own, None where it cannot be read."""
+    """Return a hash of an estimator's Python code, that of its module or whole package; "" for the core's
+    own, None if it cannot be read."""
     if spec.core:
         return ""
     total = hashlib.sha256()
@@ -277,12 +278,12 @@ def user_code(spec: Spec) -> str | None:
 
 
 def _home(made: Any) -> str:
-    """The package or module that something was defined in."""
+    """Return the package or module in which `made` was defined."""
     return str(getattr(made, "__module__", "")).partition(".")[0]
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
-    """A fresh estimator in river's shape. Raises UserError for a name or parameter that is not known."""
+    """Return a new estimator with river's interface; raise UserError for an unknown name or parameter."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Signals that end the work in good order, as Ctrl-C does: nothing temporary is left."""
+"""Signals that end the work as Ctrl-C does, so that no temporary file remains."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import signal
 import threading
 from collections.abc import Iterator
 
-#: Of timeout and of schedulers of jobs; of a terminal that is closed.
+#: SIGTERM comes from timeout and from schedulers of jobs, SIGHUP from a terminal that is closed.
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM and SIGHUP, where nothing else was chosen for them (nohup ignores
-    SIGHUP). Only the first counts: a shell and its terminal both send SIGHUP, and systemd may send SIGHUP
-    just after SIGTERM, while what is temporary is being removed."""
+    """Raise KeyboardInterrupt on SIGTERM and SIGHUP, unless another handler is set (nohup ignores SIGHUP).
+    Only the first signal counts: a shell and its terminal both send SIGHUP, and systemd may send SIGHUP just
+    after SIGTERM, while temporary files are being removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -25,7 +25,7 @@ def as_on_interrupt() -> Iterator[None]:
 
     def interrupt(_number: int, _frame: object) -> None:
         nonlocal ending
-        if not ending:  # ignored by the system instead, one that has come already would be a traceback
+        if not ending:  # if the system ignored it, a signal that has already arrived would give a traceback
             ending = True
             raise KeyboardInterrupt
 

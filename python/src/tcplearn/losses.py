@@ -8,18 +8,18 @@ from functools import cache
 from tcplearn import _native, algorithms
 
 CONGESTION, RANDOM = "congestion", "random"
-#: By the core's numbers.
+#: The causes, by the core's numbers.
 CAUSES = (CONGESTION, RANDOM)
 
 
 @cache
 def features() -> tuple[str, ...]:
-    """Names of the features, in the core's order."""
+    """Return the names of the features, in the core's order."""
     return tuple(f["name"] for f in _native.loss_features())
 
 
 def classifier(spec: str, arithmetic: str = "fixed") -> _native.LossClassifier:
-    """Returns the classifier of a spec, "mlp:threshold=0.4". Raises UserError."""
+    """Return the classifier of a spec such as "mlp:threshold=0.4"; raise UserError."""
     read = algorithms.parse(algorithms.LOSS, spec)
     return _native.LossClassifier(read.name, arithmetic, read.params)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What made a result: version, commit, command."""
+"""The origin of a result: version, commit, command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import tcplearn
 
 @cache
 def commit() -> str:
-    """The checkout's commit, with "+changes" where a file of it differs; "" outside a checkout."""
+    """Return the checkout's commit, with "+changes" if a file of it differs; "" outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""
@@ -30,6 +30,6 @@ def commit() -> str:
 
 
 def made_by(**parameters: str) -> dict[str, str]:
-    """Version, commit and command of this process, then the parameters given."""
+    """Return version, commit and command of this process, and the given parameters."""
     command = " ".join(["tcplearn", *sys.argv[1:]])
     return {"version": tcplearn.__version__, "commit": commit(), "command": command, **parameters}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Resend policies by what users type: "priced", or "stock:rto_min_us=5000"."""
+"""Resend policies by their specs, such as "priced" or "stock:rto_min_us=5000"."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from tcplearn import _native, algorithms
 
 
 def policy(spec: str) -> _native.ResendPolicy:
-    """Returns the policy of a spec in fixed point, as a kernel has it. Raises UserError."""
+    """Return the policy of a spec in fixed point, as in the kernel; raise UserError."""
     read = algorithms.parse(algorithms.RESEND, spec)
     return _native.ResendPolicy(read.name, "fixed", read.params)

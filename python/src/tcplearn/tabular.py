@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables that somebody gives: CSV or Parquet."""
+"""Tables from users: CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def read(path: Path, content: str) -> pl.DataFrame:
-    """By its suffix. Raises UserError, one line, for what is not there or is no table of `content`."""
+    """Return the table at `path`, read by its suffix; raise UserError with one line if it is missing or not a
+    table of `content`."""
     import polars as pl
 
     where = printable(path)

@@ -211,7 +211,7 @@ def test_this_machine_by_connect_and_what_is_kept(
     assert main(words) == 0
     (row,) = pl.read_parquet(out).to_dicts()
     assert (row["state"], row["hops"], row["samples"], row["method"]) == ("open", 0, 3, "connect")
-    assert main(words) == 2 and "is there already" in capsys.readouterr().err
+    assert main(words) == 2 and "exists already" in capsys.readouterr().err
     head = {
         "tcplearn collect": {"count": 3, "interval_s": 0.001, "timeout_s": 1.0, "trace": True, "family": 0},
         "connect": True,

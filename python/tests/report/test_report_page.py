@@ -225,7 +225,7 @@ def test_the_verdict_comes_first(replay: Replay, html: str) -> None:
     answer = sentences.of(replay.answer())
     places = [body.index(s) for s in (answer[0], answer[-1], "<table>", "predicted the RTT best: its mean")]
     assert places == sorted(places)
-    assert 'href="#reading"' in html and "How to read this" in html and "needless timeout" in html
+    assert 'href="#reading"' in html and "How to read this" in html and "spurious timeout" in html
 
 
 def test_summary_names_the_gain_and_what_the_timer_does(replay: Replay) -> None:

@@ -47,13 +47,13 @@ def test_rows_are_sorted_by_the_question(one: Replay, rank: str) -> None:
     assert names(text(one, rank=rank)) == [row.estimator for row in sorted(one.rows, key=key)]
 
 
-def test_what_fires_needlessly_too_often_comes_last(one: Replay) -> None:
+def test_a_timer_with_too_many_spurious_timeouts_comes_last(one: Replay) -> None:
     rows = {row.estimator: row for row in one.rows}
     most = verdict.allowed(one.rows)
     got = [rows[name] for name in names(text(one))]
     fit = [row for row in got if (row["spurious_timeouts"] or 0) <= most]
     assert got[: len(fit)] == sorted(fit, key=lambda r: r["mean_rto_ms"] or 0.0)
-    assert got[len(fit) :] == sorted(got[len(fit) :], key=verdict.needless)
+    assert got[len(fit) :] == sorted(got[len(fit) :], key=verdict.spurious)
 
 
 def test_six_columns_and_the_verdict_first(one: Replay) -> None:
@@ -130,7 +130,7 @@ def test_markup_and_control_characters_of_a_trace_are_text(one: Replay) -> None:
 def test_quiet_has_the_tables_only(one: Replay) -> None:
     out = everything(one, quiet=True)
     assert "sender seen" not in out and "ratio to jacobson" not in out
-    assert "Next: " not in out and "needlessly" not in out
+    assert "Next: " not in out and "spurious timeout" not in out
     assert "jacobson" in out
 
 

@@ -216,7 +216,7 @@ def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.Captu
     assert main(["suite", str(traces)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("No timer compared would have served this traffic better than Linux's.\n")
-    assert "fires needlessly too often: 14 times, where 3 would do." in out
+    assert "but too many spurious timeouts: 14, where 3 would be allowed." in out
     assert (
         out.count("-----\n") == 1 and "Chosen miss rates" not in out and "\nNext: --report suite.html" in out
     )

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic: IEEE double. A duration is in microseconds. Undone by end.h. What one family of algorithms needs
- * beyond this stands beside it, in estimators/FAMILY_double.h. */
+/* Arithmetic: IEEE double. A duration is in microseconds. Undone by end.h. Further operations of one
+ * family of algorithms are beside it, in estimators/FAMILY_double.h. */
 #include "f64.h"
 
 /* clang-format off */
@@ -9,7 +9,7 @@
 #define num_t               double /* a duration */
 #define ratio_t             double /* a gain, a coefficient */
 #define TL_RATIO(n, d)      ((double)(n) / (double)(d))
-#define num_least           0.0 /* below it a scale is taken as this */
+#define num_least           0.0 /* the least scale */
 #define num_from_us(us)     ((double)(us))
 #define num_mul(a, r)       ((a) * (r))
 #define num_mul_count(a, n) ((a) * (double)(n))

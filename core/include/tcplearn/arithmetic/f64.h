@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What double precision lacks in the language. Needs no libm. */
+/* Functions of double precision that the language lacks. Needs no libm. */
 #ifndef TCPLEARN_F64_H
 #define TCPLEARN_F64_H
 
@@ -7,8 +7,8 @@
 
 /* e^x for x in [-708, 0], 0 below, and within 2 ulp: Cody and Waite's reduction to
  * |r| <= ln2/2, the Taylor polynomial to r^13, and the exponent put together by integer addition.
- * Free of branches but two selections: a loop over it becomes vector code (gcc asks for
- * -fno-trapping-math, which changes no value). */
+ * It has no branches except two selections, so that a loop over it becomes vector code (with gcc this
+ * needs -fno-trapping-math, which changes no value). */
 TL_FN double tl_f64_exp(double x)
 {
 	const double shifter = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Fixed point. Every rounding is to nearest, halves away from zero: no sign is favoured. Divisions are of magnitudes:
- * BPF below v4 has no signed one. */
+/* Fixed point. Every rounding is to nearest, halves away from zero, so that no sign is favoured. Divisions
+ * use magnitudes, because BPF below v4 has no signed division. */
 #ifndef TCPLEARN_FIX_H
 #define TCPLEARN_FIX_H
 
@@ -28,7 +28,7 @@ TL_FN int64_t tl_fix_shr(int64_t a, uint32_t k)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
 	TL_RANGE(k >= 1 && k <= 32, k);
-	/* the cut is downwards: below 0 one less goes into it, so that a half goes away from 0 */
+	/* the shift rounds down; below 0 one less is added, so that a half is rounded away from 0 */
 	return (a + (a >> 63) + ((int64_t)1 << (k - 1))) >> k;
 }
 
@@ -56,7 +56,7 @@ TL_FN int64_t tl_fix_mul_at_once(int64_t a, int64_t r)
 #define tl_fix_mul_at_once(a, r) tl_fix_mul_parts((a), (r))
 #endif
 
-/* a * r / 2^30, exact but for the last rounding. Range: |a| <= 2^62 and the result too. */
+/* a * r / 2^30, exact except for the last rounding. Range: |a| <= 2^62 and the result too. */
 TL_FN int64_t tl_fix_mul(int64_t a, int64_t r)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
@@ -92,8 +92,8 @@ TL_FN int64_t tl_fix_fine(int64_t a)
 	return a * 65536;
 }
 
-/* floor(log2 x), x > 0. An instruction where there surely is one; else by hand: clang 14 loops for ever over a
- * count of leading zeros for BPF, and some machines would call a library for it. */
+/* floor(log2 x), x > 0. It uses an instruction where one surely exists, else plain code: clang 14 loops
+ * for ever over a count of leading zeros for BPF, and some machines would call a library for it. */
 TL_FN uint32_t tl_fix_top_bit(uint64_t x)
 {
 #if defined(__x86_64__) || defined(__aarch64__)

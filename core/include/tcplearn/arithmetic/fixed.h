@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic: 64-bit integers. A duration is in 2^-8 microseconds, a ratio has 30 fractional bits. Undone by
- * end.h. What one family of algorithms needs beyond this stands beside it, in estimators/FAMILY_fixed.h. */
+/* Arithmetic: 64-bit integers. A duration is in 2^-8 microseconds, a ratio has 30 fractional bits. Undone
+ * by end.h. Further operations of one family of algorithms are beside it, in estimators/FAMILY_fixed.h. */
 #include "fix.h"
 
 /* clang-format off */
@@ -15,7 +15,7 @@
 #define num_mul_count(a, n) tl_fix_mul_count((a), (n))
 #define num_div_count(a, n) tl_fix_div((a), (n))
 #define num_shr(a, k)       tl_fix_shr((a), (k))
-#define num_shr_down(a, k)  ((a) >> (k)) /* where no rounding is needed: cut downwards, an instruction */
+#define num_shr_down(a, k)  ((a) >> (k)) /* without rounding: rounds down, one instruction */
 #define num_shr_positive(a, k) (((a) + ((int64_t)1 << ((k) - 1))) >> (k)) /* num_shr of a >= 0, without its sign */
 #define num_fine(a)         tl_fix_fine(a)
 #define num_coarse(a)       tl_fix_shr((a), 16)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* TL_RANGE(condition, value): what a function of fixed point states of its arguments or result. Nothing, but
- * in a build for tests with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES), where it reports and aborts. */
+/* TL_RANGE(condition, value): the stated range of an argument or result in a function of fixed point. It
+ * does nothing, except in a build for tests with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES), where it
+ * reports and aborts. */
 #ifndef TCPLEARN_RANGE_H
 #define TCPLEARN_RANGE_H
 

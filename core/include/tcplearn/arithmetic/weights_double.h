@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights that sum to one, losses and what a loss does to a weight, in double precision. */
+/* Weights that sum to one, losses and their effect on weights, in double precision. */
 #ifndef TCPLEARN_WEIGHTS_DOUBLE_H
 #define TCPLEARN_WEIGHTS_DOUBLE_H
 
@@ -8,9 +8,9 @@
 
 typedef double tl_weight_f64;
 typedef double tl_weight_sum_f64;
-typedef double tl_weight_ratio_f64; /* what a weight is multiplied by */
+typedef double tl_weight_ratio_f64; /* a factor of a weight */
 typedef double tl_loss_f64;
-typedef double tl_rate_f64; /* a learning rate as decay() takes it */
+typedef double tl_rate_f64; /* a learning rate in the form for decay() */
 
 TL_FN tl_rate_f64 tl_decay_rate_f64(double eta)
 {
@@ -50,13 +50,13 @@ TL_FN uint32_t tl_weights_alive_f64(tl_weight_sum_f64 sum)
 	return sum > 1e-290;
 }
 
-/* (1 - alpha) / sum: what is kept of a weight, the sum brought back to 1. */
+/* (1 - alpha) / sum: the part of a weight that is kept, with the sum normalised to 1. */
 TL_FN tl_weight_ratio_f64 tl_weight_keep_f64(double alpha, tl_weight_sum_f64 sum)
 {
 	return (1.0 - alpha) / sum;
 }
 
-/* alpha / n: what each is given. */
+/* alpha / n: the part that each is given. */
 TL_FN tl_weight_ratio_f64 tl_weight_share_f64(double alpha, uint32_t n)
 {
 	return alpha / (double)n;

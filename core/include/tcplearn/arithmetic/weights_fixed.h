@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights that sum to one, losses and what a loss does to a weight, in fixed point: a loss has 24 fractional
- * bits, a weight and what it is multiplied by 30. */
+/* Weights that sum to one, losses and their effect on weights, in fixed point: a loss has 24 fractional
+ * bits, a weight and its factors have 30. */
 #ifndef TCPLEARN_WEIGHTS_FIXED_H
 #define TCPLEARN_WEIGHTS_FIXED_H
 
@@ -9,9 +9,9 @@
 
 typedef uint32_t tl_weight_fix;
 typedef uint64_t tl_weight_sum_fix;
-typedef uint64_t tl_weight_ratio_fix; /* what a weight is multiplied by */
+typedef uint64_t tl_weight_ratio_fix; /* a factor of a weight */
 typedef uint64_t tl_loss_fix;
-typedef uint64_t tl_rate_fix; /* a learning rate as decay() takes it */
+typedef uint64_t tl_rate_fix; /* a learning rate in the form for decay() */
 
 /* 2^-x from x + 33, both with 30 fractional bits, the result too; cut. At most 2^-29 off and never rising:
  * 2^-(j/256) from a table, and the rest, r < 2^-8, by the parabola a ((c - r)^2 + k), a within the table.
@@ -75,8 +75,8 @@ TL_FN uint32_t tl_weights_alive_fix(tl_weight_sum_fix sum)
 	return sum > 0;
 }
 
-/* (1 - alpha) / sum, cut: what is kept of a weight, the sum brought back to 1.
- * Range: 0 <= alpha <= 2^30, sum > 0. */
+/* (1 - alpha) / sum, cut: the part of a weight that is kept, with the sum normalised to 1. Range: 0 <=
+ * alpha <= 2^30, sum > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_keep_fix(int64_t alpha, tl_weight_sum_fix sum)
 {
 	TL_RANGE(alpha >= 0 && tl_fix_within(alpha, 30), alpha);
@@ -84,7 +84,7 @@ TL_FN tl_weight_ratio_fix tl_weight_keep_fix(int64_t alpha, tl_weight_sum_fix su
 	return (uint64_t)(((int64_t)1 << 30) - alpha) * ((uint64_t)1 << 30) / sum;
 }
 
-/* alpha / n, cut: what each is given. Range: 0 <= alpha <= 2^30, n > 0. */
+/* alpha / n, cut: the part that each is given. Range: 0 <= alpha <= 2^30, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 {
 	TL_RANGE(alpha >= 0 && tl_fix_within(alpha, 30), alpha);
@@ -92,7 +92,7 @@ TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 	return (uint64_t)alpha / n;
 }
 
-/* Range: share <= 2^30; w is part of the sum that keep brings back to 1, so w keep <= 2^60. */
+/* Range: share <= 2^30; w is part of the sum that keep normalises to 1, so w keep <= 2^60. */
 TL_FN tl_weight_fix tl_weight_mix_fix(tl_weight_fix w, tl_weight_ratio_fix keep, tl_weight_ratio_fix share)
 {
 	TL_RANGE(share <= (uint64_t)1 << 30, share);

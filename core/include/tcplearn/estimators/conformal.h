@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `conformal`: an RTO with a chosen rate of misses over any prediction p, clamp(p + width, rto_min, rto_max).
- * The width is a quantile of what was seen, steered by the count of misses (conformal_quantile.h); as first
- * released, a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md has what is
- * promised, and why it holds. Included once for each arithmetic. */
+ * The width is a quantile of the errors seen, steered by the count of misses (conformal_quantile.h); in
+ * the first form it is a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md
+ * has the guarantee and its proof. Included once for each arithmetic. */
 
 #include "conformal_double.h"
 #include "conformal_fixed.h"
@@ -19,19 +19,19 @@ enum tl_at { TL_AT_ACK = 0, TL_AT_SEND = 1 };
 
 #define TL_CONFORMAL_PARAMS(X) \
 	X(ratio, miss, TL_RATIO(1, 100), 1.0 / 16384, 0.5, "share of samples that may outlast the RTO") \
-	X(choice, over, TL_OVER_TRACKING, "tracking|jacobson|last|tracking-first", 3, "whose prediction") \
-	X(choice, integral, TL_ON, "on|off", 1, "of scales: the second integrator") \
-	X(choice, steps, TL_ON, "on|off", 1, "a lasting change of level is learned anew") \
+	X(choice, over, TL_OVER_TRACKING, "tracking|jacobson|last|tracking-first", 3, "the predictor") \
+	X(choice, integral, TL_ON, "on|off", 1, "with scales: the second integrator") \
+	X(choice, steps, TL_ON, "on|off", 1, "whether a lasting change of level is learned again") \
 	X(choice, width, TL_WIDTH_QUANTILE, "quantile|scales", 1, \
-	  "from a histogram of what outlasted the prediction, or from the errors' scale as first released") \
+	  "from a histogram of errors above the prediction, or, in the first form, from the errors' scale") \
 	X(choice, at, TL_AT_ACK, "ack|send", 1, \
-	  "when the chosen share holds: just before each sample, or at the sending too, updated once a " \
+	  "when the chosen share holds: just before each sample, or also when sent, updated once a " \
 	  "flight") \
-	X(choice, count, TL_ON, "on|off", 1, "of quantile: the count of misses steers the width") \
-	X(choice, wary, TL_ON, "on|off", 1, "of quantile: wider for two samples after a miss") \
+	X(choice, count, TL_ON, "on|off", 1, "with quantile: the count of misses steers the width") \
+	X(choice, wary, TL_ON, "on|off", 1, "with quantile: wider for two samples after a miss") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample (RFC 6298, 2.1)") \
 	X(us, rto_min, 1000, 1, 4294967296, "floor of the RTO") \
-	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO: a part of the promise")
+	X(us, rto_max, 60000000, 1, 4294967296, "cap of the RTO, part of the guarantee")
 
 struct TL(conformal_params) {
 	TL_CONFORMAL_PARAMS(TL_FIELD)
@@ -50,9 +50,9 @@ struct TL(conformal) {
 	} inner;
 	num_t rtt;
 	num_t raw; /* the RTO before floor and cap */
-	/* of TL_AT_SEND: the flight that is coming in, sent before the last change of the RTO */
+	/* with TL_AT_SEND: the flight whose samples arrive now, sent before the last change of the RTO */
 	num_t flight_rtt, flight_raw, flight_error;
-	int64_t next_sent_us; /* a segment sent from here on has the RTO in force */
+	int64_t next_sent_us; /* a segment sent from this time on has the current RTO */
 	uint32_t flight_segments, flight_missed;
 };
 
@@ -69,7 +69,7 @@ TL_FN void TL(conformal_over_jacobson)(struct TL(conformal_params) *p)
 	p->over = TL_OVER_JACOBSON;
 }
 
-/* As first released. */
+/* The first form. */
 TL_FN void TL(conformal_first)(struct TL(conformal_params) *p)
 {
 	p->over = TL_OVER_TRACKING_FIRST;
@@ -91,7 +91,7 @@ TL_FN struct TL(mixture_params) TL(conformal_mixture)(uint32_t first)
 	return TL(mixture_params_of)(&p);
 }
 
-/* A copy for each choice, made for it: its parameters are constants. */
+/* A copy for each choice, in which its parameters are constants. */
 TL_FN void TL(conformal_mix)(struct TL(mixture) *s, num_t y)
 {
 	const struct TL(mixture_params) p = TL(conformal_mixture)(0);
@@ -126,7 +126,7 @@ TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal_params) *p)
 {
 	s->params = *p;
-	if (s->params.rto_min_us > s->params.rto_max_us) /* where they cross the cap wins */
+	if (s->params.rto_min_us > s->params.rto_max_us) /* the cap applies if the floor is above it */
 		s->params.rto_min_us = s->params.rto_max_us;
 	if (p->width == TL_WIDTH_SCALES)
 		TL(interval_init)(&s->timer.scales, p->miss);
@@ -168,8 +168,9 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 	s->raw = TL(interval_raw)(t, s->rtt);
 }
 
-/* Returns 1 where the RTO changes: at each sample, or once a flight, at the first that was sent under it. A
- * flight is judged by the RTO that it was sent under, by its largest error and by whether it was missed. */
+/* Returns 1 if the RTO changes: at each sample, or once a flight, at the first sample sent under the RTO.
+ * A flight is judged by the RTO under which it was sent, by its largest error, and by whether it was
+ * missed. */
 TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
 				   num_t high)
 {

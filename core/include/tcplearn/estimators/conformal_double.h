@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `conformal` needs of double precision: levels, near logarithms, the width. */
+/* Operations of `conformal` in double precision: levels, approximate logarithms, the width. */
 #ifndef TCPLEARN_CONFORMAL_DOUBLE_H
 #define TCPLEARN_CONFORMAL_DOUBLE_H
 
@@ -29,8 +29,8 @@ TL_FN tl_level_f64 tl_level_mul_f64(tl_level_f64 a, tl_level_f64 b)
 	return a * b;
 }
 
-/* Mitchell's logarithm (1962) with a parabola put right: log2(1 + f) is f + 11/32 f (1 - f), at most
- * 0.0081 off. What controls a width needs no more, and both arithmetics can have the same. x > 0. */
+/* Mitchell's logarithm (1962) corrected by a parabola: log2(1 + f) is f + 11/32 f (1 - f), at most 0.0081
+ * off. This is enough to control a width, and both arithmetics can use the same. x > 0. */
 TL_FN double tl_f64_log2_near(double x)
 {
 	uint64_t bits;
@@ -78,7 +78,7 @@ TL_FN tl_level_f64 tl_level_over_f64(tl_level_f64 a, uint32_t n)
 	return a / (double)n;
 }
 
-/* With its sign; a within +-4096. */
+/* The square with the sign of a; a is within +-4096. */
 TL_FN tl_level_f64 tl_level_square_f64(tl_level_f64 a)
 {
 	double b = a < -4096 ? -4096 : a > 4096 ? 4096 : a;
@@ -106,7 +106,7 @@ TL_FN uint32_t tl_tail_memory_f64(tl_level_f64 miss)
 	return miss > 0.125 ? 512 : miss < 1.0 / 512 ? 32768 : (uint32_t)(64 / miss);
 }
 
-/* log2(5/4 ln(1 / (2 miss))): where a Laplace tail is missed that often, a quarter wider. */
+/* log2(5/4 ln(1 / (2 miss))): the quantile of a Laplace tail at this miss rate, a quarter wider. */
 TL_FN tl_level_f64 tl_level_start_f64(tl_level_f64 miss)
 {
 	double rate = miss < 0.2 ? miss : 0.2;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `conformal` needs of fixed point: levels with 32 fractional bits, near logarithms, the width. */
+/* Operations of `conformal` in fixed point: levels with 32 fractional bits, approximate logarithms, the
+ * width. */
 #ifndef TCPLEARN_CONFORMAL_FIXED_H
 #define TCPLEARN_CONFORMAL_FIXED_H
 
@@ -35,7 +36,8 @@ TL_FN tl_level_fix tl_level_mul_fix(tl_level_fix a, tl_level_fix b)
 	return tl_fix_shr(a * tl_fix_shr(b, 16), 16);
 }
 
-/* Mitchell's logarithm with a parabola put right (conformal_double.h), 16 fractional bits. Range: 1 <= x <= 2^62. */
+/* Mitchell's logarithm corrected by a parabola (conformal_double.h), 16 fractional bits. Range: 1 <= x <=
+ * 2^62. */
 TL_FN int64_t tl_fix_log2_near(int64_t x)
 {
 	int64_t e = tl_fix_top_bit((uint64_t)x);
@@ -83,7 +85,7 @@ TL_FN tl_level_fix tl_level_over_fix(tl_level_fix a, uint32_t n)
 	return tl_fix_div(a, n);
 }
 
-/* With its sign; a within +-4096, cut to 16 fractional bits. */
+/* The square with the sign of a; a is within +-4096 and cut to 16 fractional bits. */
 TL_FN tl_level_fix tl_level_square_fix(tl_level_fix a)
 {
 	uint64_t m = tl_fix_mag(a) >> 16;

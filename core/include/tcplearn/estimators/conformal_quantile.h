@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The width of `conformal`: the (1 - alpha) quantile of y - p from a histogram of logarithmic bins, blended with
- * that of a Laplace tail while the histogram holds little, times 2^push, push the signed square of the misses
- * beyond alpha T. docs/algorithms/conformal.md has the bound. Included once for each arithmetic. */
+/* The width of `conformal`: the (1 - alpha) quantile of y - p from a histogram of logarithmic bins,
+ * blended with that of a Laplace tail while the histogram has few samples, times 2^push, push the signed
+ * square of the misses beyond alpha T. docs/algorithms/conformal.md has the bound. Included once for each
+ * arithmetic. */
 
 #ifndef TCPLEARN_CONFORMAL_QUANTILE_H
 #define TCPLEARN_CONFORMAL_QUANTILE_H
 enum {
 	TL_BINS_AN_OCTAVE = 4,
 	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
-	TL_STEP_EARLY = 8,                    /* samples on a new level until its errors widen the interval */
-	TL_STEP_LASTING = 48,                 /* and until all begins anew */
-	TL_CAUTION_MOST = 80                  /* 5/2 octaves */
+	TL_STEP_EARLY = 8,    /* samples on a new level before its errors widen the interval */
+	TL_STEP_LASTING = 48, /* and before the histogram is emptied */
+	TL_CAUTION_MOST = 80  /* 5/2 octaves */
 };
 #endif
 
 struct TL(tail) {
 	TL(level) miss, laplace; /* alpha; the (1 - alpha) quantile of a Laplace tail of mean 1, in octaves */
 	TL(level) excess;        /* sum of miss - alpha over counted samples */
-	TL(level) deferred;      /* misses that push has yet to take */
+	TL(level) deferred;      /* misses that are not yet in push */
 	num_t error_fine;        /* mean of |y - p|, clipped, of 1/256 */
-	num_t level;             /* slow and clipped: what a change of level is a change from */
-	/* a change of level that is suspected (stage > 0): from where, the errors before, early and late since */
+	num_t level;             /* slow and clipped: the level from which a change is measured */
+	/* a suspected change of level (stage > 0): the level before, the errors before it, and early and
+	 * late since */
 	num_t before, error_before_fine, early_fine, late_fine;
 	uint32_t samples;
-	uint32_t flight_q8; /* mean samples a flight; 256 where each sample is one */
+	uint32_t flight_q8; /* mean samples of a flight; 256 if each sample is one */
 	uint16_t error_n, halve_at;
 	uint16_t total, above; /* in the histogram; in the bins above `bin` */
 	uint16_t counts[TL_BINS];
-	uint8_t bin;     /* where the quantile is */
-	uint8_t wide;    /* after a miss 2, 1, 0: how wary */
-	uint8_t caution; /* what a miss widens the next interval by, in 1/32 octave: as misses come together */
+	uint8_t bin;     /* the bin of the quantile */
+	uint8_t wide;    /* caution after a miss: 2, 1, 0 */
+	uint8_t caution; /* the widening after a miss in 1/32 octave, learned from how misses cluster */
 	uint8_t stage, side_up;
-	uint8_t low; /* the count has brought the interval to its least */
+	uint8_t low; /* the count has reduced the interval to its minimum */
 };
 
 TL_FN void TL(tail_forget)(struct TL(tail) *s)
@@ -56,7 +58,7 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	TL(tail_forget)(s);
 }
 
-/* The first sample: nothing was promised of it. */
+/* The first sample, which the guarantee does not include. */
 TL_FN void TL(tail_start)(struct TL(tail) *s, num_t y)
 {
 	s->error_fine = TL(max)(num_fine(num_div_count(y, 5)), num_least);
@@ -79,7 +81,7 @@ TL_FN void TL(tail_seek)(struct TL(tail) *s, TL(level) need)
 	s->above = (uint16_t)above;
 }
 
-/* In octaves of a microsecond, with nothing of the promise in it. */
+/* In octaves of a microsecond, before the steering by the count. */
 TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 {
 	TL(level) width = s->laplace + TL(level_log2)(s->error_fine), other;
@@ -95,7 +97,7 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 			other = TL(level_of)(0, 1);
 		else
 			other -= TL(level_over)(need - TL(level_of)(s->above, 1), here * TL_BINS_AN_OCTAVE);
-		/* half a miss of the flight's size is worth as much as the Laplace tail */
+		/* the Laplace tail has the weight of half a miss of the flight's size */
 		if (s->flight_q8 != 256)
 			need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
 		width += TL(level_mul)(TL(level_share)(need), other - width);
@@ -137,20 +139,20 @@ TL_FN void TL(tail_halve)(struct TL(tail) *s)
 	s->total /= 2;
 	s->bin = TL_BINS - 1;
 	s->above = 0;
-	for (k = TL_BINS; k-- > 0;) { /* what one bin has left over goes to the next: no tail is lost */
+	for (k = TL_BINS; k-- > 0;) { /* the remainder of one bin goes to the next, so that no tail is lost */
 		carry += s->counts[k];
 		s->counts[k] = (uint16_t)(carry / 2);
 		carry %= 2;
 	}
 }
 
-/* Whether y outlasted the RTO; counts it, and its distance from p. */
+/* Returns whether y outlasted the RTO; counts this, and the distance from p. */
 TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, num_t low, num_t high,
 			      uint32_t count)
 {
 	uint32_t missed = y > TL(clamp)(raw, low, high), k;
 
-	/* anti-windup: what the floor or the cap decided does not count */
+	/* anti-windup: a sample for which the floor or the cap decided does not count */
 	if (count && (missed ? raw <= high : raw >= low && !s->low)) {
 		TL(level) part = TL(level_shr)(s->miss, 1);
 		s->excess += missed ? TL(level_of)(1, 1) - s->miss : -s->miss;
@@ -168,7 +170,7 @@ TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, n
 	return missed;
 }
 
-/* All begins anew, if the errors have changed by more than three times. */
+/* Empties the histogram if the errors have changed by more than a factor of three. */
 TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 {
 	num_t error = TL(max)(num_div_count(s->late_fine, TL_STEP_LASTING / 2), least);
@@ -180,19 +182,19 @@ TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 	s->error_fine = error;
 	s->error_n = TL_STEP_LASTING / 2;
 	TL(tail_forget)(s);
-	/* what the step has missed says nothing of the width to come; sixteenfold is an outage */
+	/* the misses of the step do not show the width needed later; a sixteenfold step is an outage */
 	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before &&
 	    s->excess > TL(level_of)(0, 1))
 		s->deferred = s->excess < TL(level_of)(3, 1) ? s->excess : TL(level_of)(3, 1);
 }
 
-/* Where y is seen from a level: 1 above, -1 below, by half of it. */
+/* The side of y relative to a level: 1 above, -1 below, by half of it. */
 TL_FN int32_t TL(tail_side)(num_t y, num_t level)
 {
 	return 2 * y > 3 * level ? 1 : 3 * y < 2 * level ? -1 : 0;
 }
 
-/* Suspected when y leaves the slow level by half of it; kept while y stays on that side of where it was. */
+/* A change is suspected when y leaves the slow level by half of it, and as long as y stays on that side. */
 TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t before_fine)
 {
 	int32_t side = TL(tail_side)(y, s->stage > 0 ? s->before : s->level);
@@ -218,7 +220,7 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 		s->late_fine += error_fine;
 }
 
-/* The sample after a miss: one in 32 of these may be missed too, whatever the caution that this takes. */
+/* The sample after a miss: the caution is adjusted so that one in 32 of these is missed too. */
 TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 {
 	const uint32_t most = TL_CAUTION_MOST;
@@ -228,7 +230,7 @@ TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 	return (uint8_t)(caution - (caution > 0));
 }
 
-/* After y, error being its distance from p: how far errors go, which level there is, for how long to be wary. */
+/* After y, with `error` its distance from p: updates the errors' scale, the level, and the caution. */
 TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary,
 			  uint32_t steps)
 {

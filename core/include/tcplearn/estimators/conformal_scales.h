@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The width of `conformal` as first released: 2^u sqrt(slow fast), slow and fast the means of |y - p| with
+/* The width of `conformal` in its first form: 2^u sqrt(slow fast), slow and fast the means of |y - p| with
  * 1/256 and 1/4, and u a PI controller on (miss - alpha). docs/algorithms/conformal.md has the identity, the
  * bound and its proof. Included once for each arithmetic. */
 
 /* The timer alone, over any p. */
 struct TL(interval) {
 	TL(level) miss, u, excess; /* excess: sum of miss - alpha over counted samples */
-	TL(level) deferred;        /* misses that u has yet to take */
+	TL(level) deferred;        /* misses that are not yet in u */
 	num_t slow_fine, fast_fine;
 	uint32_t slow_n;
-	/* a change of level that is suspected (stage > 0): samples since, side, where from */
+	/* a suspected change of level (stage > 0): samples since, side, level before */
 	uint32_t stage, side_up, missed, epoch_end, epoch_n, quick;
 	num_t before, epoch_fine;
 	uint32_t samples;
@@ -39,7 +39,7 @@ TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
 	return p + num_coarse(TL(width)(s->u, s->slow_fine, s->fast_fine));
 }
 
-/* Suspected when y leaves p by half of it; kept while y stays that far from the old level. */
+/* A change is suspected when y leaves p by half of it, and as long as y stays that far from the old level. */
 TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 {
 	if (s->stage > 0) {
@@ -67,7 +67,8 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	if (missed) {
 		s->excess += TL(level_of)(1, 1);
 		if (s->stage > 8 &&
-		    s->deferred <= TL(level_of)(5, 1)) { /* the new level is being learned: counted later */
+		    s->deferred <=
+			    TL(level_of)(5, 1)) { /* counted later, because the new level is being learned */
 			s->deferred += TL(level_of)(1, 1);
 		} else {
 			s->u += TL(level_of)(1, 4);
@@ -93,7 +94,8 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	s->u += TL(level_shr)(TL(level_mul)(s->miss, e), 5);
 }
 
-/* Eight samples on the new level: its misses go from u to the deferred ones, if none is left of them. */
+/* After eight samples on the new level its misses move from u to the deferred ones, if none of those are
+ * left. */
 TL_FN void TL(interval_defer)(struct TL(interval) *s)
 {
 	uint32_t moved = s->missed < 6 ? s->missed : 6;
@@ -108,7 +110,8 @@ TL_FN void TL(interval_defer)(struct TL(interval) *s)
 	}
 }
 
-/* Means of |y - p|; after a change of level anew from the later half of epochs that end at 8, 16, 32. */
+/* Means of |y - p|; after a change of level they restart from the later half of epochs that end at 8, 16,
+ * 32. */
 TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 {
 	num_t fine = num_fine(error), least = TL(max)(num_shr(num_fine(p), 16), num_least);
@@ -152,7 +155,7 @@ TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t l
 	missed = y > TL(clamp)(raw, low, high);
 	if (steps)
 		TL(interval_watch)(s, y, p);
-	/* anti-windup: what the floor or the cap decided does not count */
+	/* anti-windup: a sample for which the floor or the cap decided does not count */
 	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
 		TL(interval_count)(s, missed, integral);
 	if (s->stage == 8)

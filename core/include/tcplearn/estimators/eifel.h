@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000): gains that follow
- * the flight size, so that memory lasts a number of round trips, not of samples. The host sets the
- * timer to the RTO less the age of the oldest segment out (TL_TIMER_FROM_HEAD). Included once for
- * each arithmetic. */
+/* `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000): gains that depend on the
+ * flight size, so that memory lasts a number of round trips, not of samples. The host sets the timer to
+ * the RTO less the age of the oldest segment out (TL_TIMER_FROM_HEAD). Included once for each arithmetic. */
 
 #include "eifel_double.h"
 #include "eifel_fixed.h"

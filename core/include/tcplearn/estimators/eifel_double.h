@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `eifel` needs of double precision. */
+/* Operations of `eifel` in double precision. */
 #ifndef TCPLEARN_EIFEL_DOUBLE_H
 #define TCPLEARN_EIFEL_DOUBLE_H
 

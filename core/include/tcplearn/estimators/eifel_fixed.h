@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `eifel` needs of fixed point. */
+/* Operations of `eifel` in fixed point. */
 #ifndef TCPLEARN_EIFEL_FIXED_H
 #define TCPLEARN_EIFEL_FIXED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts`: nunes2014's Algorithm 1, trial by trial; its parameters and grid are in experts_grid.h, its steps
- * in experts_steps.h. Included once for each arithmetic. */
+/* `experts`: nunes2014's Algorithm 1, trial by trial; its parameters and grid are in experts_grid.h, its
+ * steps in experts_steps.h. Included once for each arithmetic. */
 
 #include "experts_grid.h"
 #include "experts_steps.h"
@@ -29,7 +29,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 	TL(experts_punish_under)(s, first, y, least, rate, limit);
 	TL(experts_punish_over)(s, first, reach, y, least, rate);
 	sum = TL(experts_sum)(w, reach);
-	if (!TL(weights_alive)(sum)) { /* only where alpha is 0 or nearly: every weight has died out */
+	if (!TL(weights_alive)(sum)) { /* every weight is 0, which occurs only if alpha is about 0 */
 		TL(experts_uniform)(s);
 		return;
 	}
@@ -62,7 +62,7 @@ TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
 		y = TL(tick_from_us)(rtt_us, s->unit_us);
 		TL(experts_uniform)(s);
 	}
-	if (s->samples == 0) /* as RFC 6298, 2.2; the paper is silent */
+	if (s->samples == 0) /* as RFC 6298, 2.2; the paper does not state it */
 		s->rttvar = num_shr(r, 1);
 	else /* equation 2 with the prediction before it, or equation 4 */
 		s->rttvar +=

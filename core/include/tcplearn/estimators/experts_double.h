@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `experts` needs of double precision: durations in units of its grid, their losses, sums of weights. */
+/* Operations of `experts` in double precision: durations in units of its grid, their losses, sums of
+ * weights. */
 #ifndef TCPLEARN_EXPERTS_DOUBLE_H
 #define TCPLEARN_EXPERTS_DOUBLE_H
 
@@ -59,7 +60,7 @@ TL_FN tl_weight_sum_f64 tl_weight_one_f64(void)
 	return 1.0;
 }
 
-/* What each of n is given of a pool, by the scale that brings the sum back to 1. */
+/* The part of a pool that each of n gets, by the scale that normalises the sum to 1. */
 TL_FN tl_weight_ratio_f64 tl_weight_pool_f64(tl_weight_sum_f64 pool, tl_weight_ratio_f64 scale, uint32_t n)
 {
 	return pool * scale / (double)n;
@@ -71,7 +72,7 @@ TL_FN tl_weight_ratio_f64 tl_weight_past_f64(tl_weight_sum_f64 sum, uint32_t t, 
 	return sum / (double)t * alpha;
 }
 
-/* 2^-30 at least: fixed point could not bring a smaller one back. */
+/* At least 2^-30, because fixed point could not raise a smaller one again. */
 TL_FN tl_weight_f64 tl_weight_floor_f64(tl_weight_f64 w)
 {
 	return w > 1.0 / 1073741824.0 ? w : 1.0 / 1073741824.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `experts` needs of fixed point: durations in units of its grid, with 20 fractional bits, their losses,
- * sums of weights. */
+/* Operations of `experts` in fixed point: durations in units of its grid, with 20 fractional bits, their
+ * losses, sums of weights. */
 #ifndef TCPLEARN_EXPERTS_FIXED_H
 #define TCPLEARN_EXPERTS_FIXED_H
 
@@ -9,7 +9,7 @@
 typedef int64_t tl_tick_fix; /* a duration in units of the grid */
 typedef uint64_t tl_weight_dot_fix;
 
-/* us / unit_us, at most 2048 units: the square of a distance then fits.
+/* us / unit_us, at most 2048 units, so that the square of a distance fits.
  * Range: 0 <= us <= 2^42, 1 <= unit_us <= 2^30. */
 TL_FN tl_tick_fix tl_tick_from_us_fix(int64_t us, int64_t unit_us)
 {
@@ -80,7 +80,7 @@ TL_FN tl_weight_sum_fix tl_weight_one_fix(void)
 	return (uint64_t)1 << 30;
 }
 
-/* What each of n is given of a pool, by the scale that brings the sum back to 1; cut.
+/* The part of a pool that each of n gets, by the scale that normalises the sum to 1; cut.
  * Range: pool scale <= 2^61, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_ratio_fix scale, uint32_t n)
 {
@@ -97,14 +97,14 @@ TL_FN tl_weight_ratio_fix tl_weight_past_fix(tl_weight_sum_fix sum, uint32_t t, 
 	return (sum / t * (uint64_t)alpha + ((uint64_t)1 << 29)) >> 30;
 }
 
-/* The last bit at least: 0 would stay 0. */
+/* At least the last bit, because 0 would stay 0. */
 TL_FN tl_weight_fix tl_weight_floor_fix(tl_weight_fix w)
 {
 	return w > 1u ? w : 1u;
 }
 
-/* Range: 0 <= x <= 2^42, a sum of ticks; a tick is at most 2^32, so over weights that sum to 1 the dot product
- * stays below 2^63. */
+/* Range: 0 <= x <= 2^42, a sum of ticks; a tick is at most 2^32, so over weights that sum to 1 the dot
+ * product stays below 2^63. */
 TL_FN tl_weight_dot_fix tl_weight_dot_one_fix(tl_weight_fix w, tl_tick_fix x)
 {
 	TL_RANGE(x >= 0 && tl_fix_within(x, 42), x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights lie
- * behind the state: reserve TL(experts_bytes)(params). Weights are kept with sum 1 and each loss is taken
- * less the smallest one; both cancel in the prediction and are the paper's "periodic rescaling"
+/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights are
+ * stored after the state: reserve TL(experts_bytes)(params). Weights always sum to 1 and the smallest loss
+ * is subtracted from each loss; both cancel in the prediction and replace the paper's "periodic rescaling"
  * (section 3.2). Included once for each arithmetic. */
 
 #include "experts_double.h"
@@ -9,7 +9,7 @@
 
 #ifndef TCPLEARN_EXPERTS_GRID_H
 #define TCPLEARN_EXPERTS_GRID_H
-#define TL_EXPERTS_MAX 1000u              /* the largest N: bounds every loop over experts */
+#define TL_EXPERTS_MAX 1000u              /* the largest N, which bounds every loop over experts */
 #define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
 
 enum tl_experts_loss {
@@ -27,20 +27,20 @@ enum tl_variance { TL_VARIANCE_EQ2 = 0, TL_VARIANCE_EQ4 = 1 };
 	X(count, n, 100, 2, TL_EXPERTS_MAX, "number of experts N") \
 	X(ratio, eta, TL_RATIO(2, 1), 0, 64, "learning rate, per unit of loss") \
 	X(ratio, alpha, TL_RATIO(8, 100), 0, 0.999, \
-	  "share of weight given round at each trial; share = variable: for a loss of one") \
+	  "share of weight redistributed at each trial; share = variable: for a loss of one") \
 	X(choice, share, TL_SHARE_FIXED, "fixed|variable|past", 2, \
-	  "step 4: to all alike, by each one's loss, or as the weights were in the past") \
+	  "step 4: equally to all, by each expert's loss, or by past weights") \
 	X(choice, loss, TL_EXPERTS_LOSS_NUNES2014, "nunes2014|squared|linear|absolute|pinball", 4, \
-	  "step 2 of Algorithm 1, another loss in its place") \
+	  "step 2 of Algorithm 1: the loss") \
 	X(ratio, over, TL_RATIO(1, 1), 0, 64, "cost of a tick too high, for the linear loss") \
 	X(ratio, under, TL_RATIO(1, 1), 0, 64, "cost of a tick too low, for the linear loss") \
 	X(ratio, quantile, TL_RATIO(1, 2), 0, 1, \
 	  "tau of the pinball loss: tau a tick too low, 1 - tau a tick too high") \
 	X(us, tick, 500000, 1, 1000000000, "tick") \
-	X(count, scale, 1, 1, 1000, "ticks to a unit of the grid") \
+	X(count, scale, 1, 1, 1000, "ticks in a unit of the grid") \
 	X(ratio, rtt_min, TL_RATIO(1, 1), 0, 2000, "RTTmin in units") \
 	X(ratio, rtt_max, TL_RATIO(128, 1), 0.001, 2000, "RTTmax in units") \
-	X(count, per_octave, 4, 1, 256, "experts to a factor of two: x_i = RTTmin + RTTmax 2^((i-N)/this)") \
+	X(count, per_octave, 4, 1, 256, "experts in a factor of two: x_i = RTTmin + RTTmax 2^((i-N)/this)") \
 	X(count, fit, 0, 0, 1024, "not 0: unit = first RTT / this, again whenever an RTT leaves the grid") \
 	X(choice, variance, TL_VARIANCE_EQ2, "eq2|eq4", 1, "RTTVAR by equation 2 or 4") \
 	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of RTTVAR") \
@@ -60,10 +60,10 @@ struct TL(experts) {
 	struct tl_sampler sampler;
 	num_t rtt, rttvar;
 	num_t last;
-	int64_t unit_us; /* what one unit of the grid lasts */
+	int64_t unit_us; /* the length of one unit of the grid */
 	uint32_t samples;
-	uint32_t trials; /* of share = past: posteriors in the sums */
-	/* x[n] in units, rising; of share = past the sums of the weights before step 4; then w[n] */
+	uint32_t trials; /* with share = past: posteriors in the sums */
+	/* x[n] in units, rising; with share = past the sums of the weights before step 4; then w[n] */
 };
 
 TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)
@@ -108,8 +108,8 @@ TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 }
 
 /* nunes2014, section 6: the kernel's clock of 4 ms as the unit of the grid, RTTVAR by equation 4, Linux
- * 2.6.28's bounds; RTTs as today's kernel has them, in microseconds. The grid ends at 8 s: at the
- * simulator's 128 ticks, half a second, the paper's own errors could not arise. */
+ * 2.6.28's bounds; RTTs in microseconds, as in today's kernel. The grid ends at 8 s, because the paper's
+ * errors could not occur with the simulator's 128 ticks, half a second. */
 TL_FN void TL(experts_4ms)(struct TL(experts_params) *p)
 {
 	p->tick_us = 4000;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `experts/nunes2014-linux`: the paper's kernel version as sections 6.1 to 6.3 describe it: Q16.16, samples
- * in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and the weights set anew when all have become zero;
- * the rescaling of section 3.2 is a parameter, 6 does not say whether the kernel had it. The same integers in
- * both. Grid and weights stand behind the state: reserve TL(experts_q16_bytes)(params). Included once for
- * each arithmetic. */
+ * in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and new weights when all have become zero; the
+ * rescaling of section 3.2 is a parameter, because section 6 does not state whether the kernel had it.
+ * Both arithmetics have the same integers. Grid and weights are stored after the state: reserve
+ * TL(experts_q16_bytes)(params). Included once for each arithmetic. */
 
 #include "experts_q16_arithmetic.h"
 
@@ -12,7 +12,7 @@
 	X(count, eta_q16, 131072, 0, 4294967295, "learning rate in Q16.16 (2)") \
 	X(count, alpha_q16, 5243, 0, 65536, "sharing rate in Q16.16 (0.08)") \
 	X(us, tick, 4000, 1, 1000000, "tick of the kernel (HZ = 250)") \
-	X(count, scale, 125, 1, 1000, "ticks to a unit of the grid") \
+	X(count, scale, 125, 1, 1000, "ticks in a unit of the grid") \
 	X(count, rtt_min, 1, 0, 1000, "RTTmin in units") \
 	X(count, rtt_max, 128, 1, 30000, "RTTmax in units") \
 	X(count, rescale, 0, 0, 1000000, "trials from one rescaling of the weights to the next; 0: none") \
@@ -119,11 +119,11 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		if (mean < y || mean - y <= y - below)
 			to = i + 1;
 	}
-	for (; i < n && to == i && (sum + x[i]) / (i + 1) == mean; i++) { /* as near, and longer */
+	for (; i < n && to == i && (sum + x[i]) / (i + 1) == mean; i++) { /* equally near, and longer */
 		sum += x[i];
 		to = i + 1;
 	}
-	if (to == n && mean < y) { /* those of [i, n) rise too, from where these end */
+	if (to == n && mean < y) { /* the means of [i, n) rise too, from the end of these */
 		uint64_t below = mean;
 		for (i = 1; i < n && mean < y; i++) {
 			below = mean;
@@ -137,8 +137,8 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		w[i] = i >= from && i < to ? TL_Q16_ONE / (to - from) : 0;
 }
 
-/* Section 3.2, "we periodically rescale the weights"; when and to what it leaves open. Here they then sum to 1
- * but for the cut: no weight is above the sum, which is not 0. */
+/* Section 3.2, "we periodically rescale the weights"; it does not state when and to which sum. Here they
+ * then sum to 1 except for rounding: no weight is above the sum, which is not 0. */
 TL_FN void TL(experts_q16_rescale)(struct TL(experts_q16) *s, uint64_t sum)
 {
 	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
@@ -160,7 +160,8 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, reach, n = TL(experts_q16_count)(s);
 	uint64_t e, pool = 0, sum = 0, dot = 0, part;
 
-	/* steps 2 and 3: those below y lose alike, and of those above it each loses more than the one before */
+	/* steps 2 and 3: experts below y have the same loss, and each expert above y has a larger loss
+	 * than the one before */
 	e = tl_q16_exp_neg(tl_q16_mul(p->eta_q16, tl_q16_sat((uint64_t)y * 2)));
 	for (i = 0; i < n && x[i] < y; i++) {
 		w[i] = (tl_q16)((w[i] * e) >> 16);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The arithmetic of nunes2014, section 6.1: Q16.16 in sign and magnitude, saturating, truncating.
- * Every value of its algorithm is nonnegative but differences, which are taken as magnitudes, so the
- * 33rd bit is never stored. */
+ * Every value of its algorithm except differences is nonnegative, and differences are stored as
+ * magnitudes, so the 33rd bit is never stored. */
 #ifndef TCPLEARN_Q16_H
 #define TCPLEARN_Q16_H
 

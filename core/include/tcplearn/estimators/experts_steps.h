@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Steps 2 to 4 of Algorithm 1: losses, what they do to the weights, and how weight is shared. Included once
+/* Steps 2 to 4 of Algorithm 1: losses, their effect on the weights, and the sharing of weight. Included once
  * for each arithmetic, after experts_grid.h. */
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
@@ -8,7 +8,7 @@ TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 	       p->loss == TL_EXPERTS_LOSS_PINBALL;
 }
 
-/* What a tick too high costs, and one too low, where the loss is linear on each side. */
+/* The cost of a tick too high and of a tick too low, if the loss is linear on each side. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
 	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->over
@@ -82,7 +82,8 @@ TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_
 		for (i = from; i < to; i++)
 			w[i] = TL(weight_decay)(w[i], TL(experts_loss_over)(p, x[i] - y) - least, rate);
 	} else {
-		for (x += from, w += from; x + 1 < end; x += 2, w += 2) { /* the loop's own cost is felt */
+		for (x += from, w += from; x + 1 < end;
+		     x += 2, w += 2) { /* unrolled, because the loop's own cost matters */
 			w[0] = TL(weight_decay)(w[0], TL(loss_square_less)(x[0] - y, least), rate);
 			w[1] = TL(weight_decay)(w[1], TL(loss_square_less)(x[1] - y, least), rate);
 		}
@@ -113,7 +114,7 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick)
 	}
 }
 
-/* Sums in four chains: an addition of doubles waits for the one before it. */
+/* Sums in four chains, because an addition of doubles waits for the one before it. */
 TL_FN TL(weight_sum) TL(experts_sum)(const TL(weight) *w, uint32_t n)
 {
 	TL(weight_sum) a = 0, b = 0, c = 0, d = 0;
@@ -186,9 +187,9 @@ TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL
 	return TL(weight_mean)(e, a);
 }
 
-/* Variable share (Herbster and Warmuth 1998): who was wrong gives more. The pool is that of
- * (1 - e^(-alpha L)) w', so that the expert without loss keeps all it has. In this sharing and the next no
- * weight falls below 2^-30: fixed point could not bring it back. */
+/* Variable share (Herbster and Warmuth 1998): an expert that was wrong gives more. The pool is the sum of
+ * (1 - e^(-alpha L)) w', so that an expert without loss keeps its whole weight. In this sharing and the
+ * next no weight falls below 2^-30, because fixed point could not raise it again. */
 TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum, TL(tick) y)
 {
 	const struct TL(experts_params) *p = &s->params;
@@ -214,8 +215,8 @@ TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(
 	}
 }
 
-/* Mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share of alpha goes to the
- * experts as the mean of all earlier weights before step 4 has it. */
+/* Mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share alpha goes to the
+ * experts in proportion to the mean of all earlier weights before step 4. */
 TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum)
 {
 	TL(weight) *w = TL(experts_weights)(s);

@@ -11,8 +11,9 @@ enum tl_fraction { TL_FRACTION_CUT = 0, TL_FRACTION_KEPT = 1 };
 #define TL_FREEBSD_PARAMS(X) \
 	X(us, tick, 500000, 1000, 10000000, "tick of the slow timer") \
 	X(choice, sampling, TL_COUNTED, "every-ack|one-per-rtt|counted", 2, "which ACKs are timed") \
-	X(choice, fraction, TL_FRACTION_CUT, "cut|kept", 1, "of a tick, in the predicted RTT") \
-	X(count, above_rtt, 2, 0, 64, "ticks: the RTO is above the last RTT by as many at least") \
+	X(choice, fraction, TL_FRACTION_CUT, "cut|kept", 1, \
+	  "whether the predicted RTT has fractions of a tick") \
+	X(count, above_rtt, 2, 0, 64, "ticks by which the RTO is at least above the last RTT") \
 	X(count, rto_min, 2, 1, 64, "floor of the RTO in ticks") \
 	X(count, rto_max, 128, 1, 4096, "cap of the RTO in ticks") \
 	X(us, rto_initial, 3000000, 1, 4294967296, "RTO before any sample")
@@ -77,7 +78,7 @@ TL_FN void TL(freebsd_query)(const struct TL(freebsd) *s, struct TL(prediction) 
 		out->rto = num_from_us(p->rto_initial_us);
 		return;
 	}
-	/* 0 says that there is no prediction: one of no whole tick is the least there is */
+	/* 0 means no prediction, so a prediction of no whole tick is the least positive one */
 	out->rtt = srtt == 0 ? num_from_us(1)
 			     : num_shr(num_mul_count(num_from_us(p->tick_us), (uint32_t)srtt), 5);
 	rto = tl_clamp_us(rto, floor > p->rto_min ? floor : p->rto_min, p->rto_max);

@@ -13,11 +13,11 @@ enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1, TL_ERROR_NONE = 2 }
 	X(ratio, b1_hops_ms, TL_RATIO(1509783, 100000000), -64, 64, "ms a hop") \
 	X(ratio, b2_min, TL_RATIO(58899585, 100000000), -64, 64, "weight of the minimum") \
 	X(ratio, b3_max, TL_RATIO(41376639, 100000000), -64, 64, "weight of the maximum") \
-	X(ratio, b4_ttl_ms, TL_RATIO(157301, 100000000), -64, 64, "ms a unit of TTL") \
+	X(ratio, b4_ttl_ms, TL_RATIO(157301, 100000000), -64, 64, "ms for each unit of TTL") \
 	X(choice, error, TL_ERROR_SIGNED, "signed|magnitude|none", 2, \
-	  "running error as the paper writes it, its size, or none as in its first attempt") \
-	X(count, hops, 12, 1, 255, "hops where the TTL gives none") \
-	X(count, ttl, 52, 1, 255, "TTL where none is known") \
+	  "running error as in the paper, its magnitude, or none as in the first attempt") \
+	X(count, hops, 12, 1, 255, "hops if the TTL does not show them") \
+	X(count, ttl, 52, 1, 255, "TTL if it is not known") \
 	X(us, rto_initial, 1000000, 1, 4294967296, "RTO before any sample") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of the RTO")
 
@@ -115,7 +115,7 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 		 num_mul(num_from_us(s->min_us), s->params.b2_min) +
 		 num_mul(num_from_us(s->max_us), s->params.b3_max) +
 		 num_mul(num_mul_count(ms, ttl), s->params.b4_ttl_ms);
-	/* its sign is the paper's: an underestimate shortens the RTO */
+	/* with the paper's sign: an underestimate shortens the RTO */
 	error = s->rtt - num_from_us(rtt_us);
 	if (s->params.error == TL_ERROR_MAGNITUDE)
 		error = TL(abs)(error);

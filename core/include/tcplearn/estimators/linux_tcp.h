@@ -18,14 +18,14 @@ struct TL(linux_tcp) {
 	num_t srtt;
 	num_t mdev4;      /* four mean deviations, as the kernel holds them */
 	num_t mdev4_max;  /* the largest in this round trip */
-	num_t rttvar;     /* what is added to SRTT */
+	num_t rttvar;     /* the term added to SRTT */
 	int64_t round_us; /* the round trip ends with the first ACK of data sent after this */
 	uint32_t samples;
 };
 
 TL_FN void TL(linux_tcp_defaults)(struct TL(linux_tcp_params) *p) { TL_LINUX_TCP_PARAMS(TL_DEFAULT) }
 
-/* For data centres: what `ip route … rto_min 5ms` sets. */
+/* For data centres, as `ip route … rto_min 5ms` sets it. */
 TL_FN void TL(linux_tcp_floor_5ms)(struct TL(linux_tcp_params) *p)
 {
 	p->variance_floor_us = 5000;

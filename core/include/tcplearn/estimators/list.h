@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every estimator and preset: a new one is its header and its line here, and no other file names it.
+/* Every estimator and preset. A new one has a header and a line here, and no other file names it.
  * Included by estimators.h, once for each arithmetic. */
 
 #include "last.h"
@@ -18,8 +18,8 @@
 #define TCPLEARN_ESTIMATORS_LIST_H
 
 /* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, state, timer)
- * state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS where arrays lie behind it, as many and as long as the
- * parameters say; about: a sentence or two for a glossary */
+ * state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS if arrays follow it, whose number and length depend on the
+ * parameters; about: a sentence or two for a glossary */
 #define TL_ESTIMATORS(X) \
 	X(last, "last", TL_LAST_PARAMS, TL_FORMULA, "the last sample: the trivial baseline", \
 	  "The next RTT is taken to be the last one, and the RTO adds four times the mean step " \
@@ -42,9 +42,9 @@
 	  "the probe timeout (PTO) is taken as the RTO.", \
 	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
 	X(eifel, "eifel", TL_EIFEL_PARAMS, TL_FORMULA, \
-	  "Eifel timer from secondary sources (the paper was not at hand)", \
-	  "The Eifel timer of Ludwig and Sklower (2000): gains that follow the flight size, and a " \
-	  "timer that counts from when the oldest segment in flight was sent.", \
+	  "Eifel timer from secondary sources (the paper was not available)", \
+	  "The Eifel timer of Ludwig and Sklower (2000): gains that depend on the flight size, and a " \
+	  "timer that counts from the sending of the oldest segment in flight.", \
 	  TL_STATE_FIXED, TL_TIMER_FROM_HEAD) \
 	X(experts, "experts", TL_EXPERTS_PARAMS, TL_LEARNED, \
 	  "nunes2014 Algorithm 1, the simulator's preset", \
@@ -59,9 +59,9 @@
 	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
 	X(tracking, "tracking", TL_TRACKING_PARAMS, TL_LEARNED, \
 	  "ours: moving predictors, regret matching, within a budget of the last value", \
-	  "tcplearn's prediction: small predictors that follow the RTT, weighted by how much " \
-	  "following each would have saved, and kept near enough to the last sample that little can " \
-	  "be lost against it.", \
+	  "tcplearn's prediction: small predictors that follow the RTT, weighted by the error that " \
+	  "following each would have saved, and kept so near the last sample that the error is little " \
+	  "more than that of the last sample.", \
 	  TL_STATE_FIXED, TL_TIMER_FROM_ACK) \
 	X(conformal, "conformal", TL_CONFORMAL_PARAMS, TL_LEARNED, \
 	  "ours: tracking, and an RTO that one sample in a hundred outlasts", \
@@ -70,7 +70,7 @@
 	  "in a hundred is above it.", \
 	  TL_STATE_FIXED, TL_TIMER_FROM_ACK)
 
-/* X(estimator, function, name, summary); the rest is the estimator's */
+/* X(estimator, function, name, summary); everything else is the estimator's */
 #define TL_PRESETS(X) \
 	X(jacobson, rfc6298, "jacobson/rfc6298", "RFC 6298 with its floor of 1 s") \
 	X(jacobson, nunes2014, "jacobson/nunes2014", "equations 1 to 3, 500 ms ticks: RTO in [1 s, 32 s]") \
@@ -81,20 +81,19 @@
 	X(experts, 4ms, "experts/nunes2014-4ms", "nunes2014's kernel version, 4 ms the unit of its grid") \
 	X(experts_q16, 4ms, "experts/nunes2014-4ms-q16", "the same in the paper's Q16.16, never rescaled") \
 	X(experts_q16, 4ms_rescaled, "experts/nunes2014-4ms-rescaled", "in Q16.16, rescaled at each trial") \
-	X(linreg, magnitude, "linreg/magnitude", "baddam2018, the error's size in place of its sign") \
+	X(linreg, magnitude, "linreg/magnitude", "baddam2018, the error's magnitude instead of its sign") \
 	X(linreg, no_error, "linreg/no-error", "baddam2018's first attempt: the prediction is the RTO") \
 	X(linreg, reno, "linreg/reno", "baddam2018, coefficients of reno") \
-	X(linreg, reno_magnitude, "linreg/reno-magnitude", "the same, the error's size") \
+	X(linreg, reno_magnitude, "linreg/reno-magnitude", "the same, the error's magnitude") \
 	X(linreg, reno_no_error, "linreg/reno-no-error", "the same, without the error") \
 	X(linreg, vegas, "linreg/vegas", "baddam2018, coefficients of vegas") \
-	X(linreg, vegas_magnitude, "linreg/vegas-magnitude", "the same, the error's size") \
+	X(linreg, vegas_magnitude, "linreg/vegas-magnitude", "the same, the error's magnitude") \
 	X(linreg, vegas_no_error, "linreg/vegas-no-error", "the same, without the error") \
-	X(tracking, first, "tracking/first", "as first released: one memory, no correction, a wider budget") \
+	X(tracking, first, "tracking/first", "first form: one memory, no correction, a wider budget") \
 	X(tracking, study, "tracking/study", "twelve predictors, no budget, no warm-up") \
 	X(conformal, thousandth, "conformal/thousandth", "one sample in a thousand outlasts the RTO") \
 	X(conformal, over_jacobson, "conformal/over-jacobson", "the same timer over RFC 6298's SRTT") \
-	X(conformal, first, "conformal/first", "as first released: the width follows the errors' scale") \
-	X(conformal, at_send, "conformal/at-send", \
-	  "one in a hundred at the sending too, for many segments out")
+	X(conformal, first, "conformal/first", "first form: the width follows the errors' scale") \
+	X(conformal, at_send, "conformal/at-send", "one in a hundred also when sent, for many segments out")
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `tracking`: predictors that move (tracking_predictors.h), combined by discounted regret matching (Hart
  * and Mas-Colell 2000; the discount is fixed share's forgetting, put into the regret) with a long memory and
- * with a short one, corrected by what the mixture misses of three of them, and kept within a budget of the
- * last value. No learning rate, no scale, no exponential. docs/algorithms/tracking.md.
- * Included once for each arithmetic. */
+ * with a short one, corrected by the part of three of them that the mixture lacks, and kept within a
+ * budget relative to the last value. There is no learning rate, no scale and no exponential.
+ * docs/algorithms/tracking.md. Included once for each arithmetic. */
 
 #include "tracking_double.h"
 #include "tracking_fixed.h"
@@ -33,7 +33,7 @@ struct TL(tracking) {
 
 TL_FN void TL(tracking_defaults)(struct TL(tracking_params) *p) { TL_TRACKING_PARAMS(TL_DEFAULT) }
 
-/* As first released. */
+/* The first form. */
 TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 {
 	p->budget = TL_BUDGET_FIRST;

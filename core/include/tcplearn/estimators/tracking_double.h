@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `tracking` needs of double precision. */
+/* Operations of `tracking` in double precision. */
 #ifndef TCPLEARN_TRACKING_DOUBLE_H
 #define TCPLEARN_TRACKING_DOUBLE_H
 
@@ -7,7 +7,7 @@
 
 #ifndef TL_NO_F64
 
-/* Mean of x by the positive ones of w; fallback where there is none. */
+/* Mean of x weighted by the positive values of w; `fallback` if none is positive. */
 TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, double fallback)
 {
 	double sum = 0, dot = 0;
@@ -21,7 +21,7 @@ TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, 
 	return sum > 0 ? dot / sum : fallback;
 }
 
-/* tl_positive_mean_f64(); `sum` is that of the positive ones. */
+/* tl_positive_mean_f64(); `sum` is that of the positive values. */
 TL_FN double tl_summed_mean_f64(const double *w, const double *x, uint32_t n, double fallback, double sum)
 {
 	double dot = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What `tracking` needs of fixed point. */
+/* Operations of `tracking` in fixed point. */
 #ifndef TCPLEARN_TRACKING_FIXED_H
 #define TCPLEARN_TRACKING_FIXED_H
 
 #include "../arithmetic/weights_fixed.h"
 
-/* Mean of x by the positive ones of w, which count with their 18 leading bits; fallback where there is
- * none. Range: |x| <= 2^41, n <= 16. */
+/* Mean of x weighted by the positive values of w, of which the 18 leading bits count; `fallback` if none
+ * is positive. Range: |x| <= 2^41, n <= 16. */
 TL_FN int64_t tl_positive_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback)
 {
 	uint64_t top = 0;
@@ -29,8 +29,8 @@ TL_FN int64_t tl_positive_mean_fix(const int64_t *w, const int64_t *x, uint32_t 
 	return tl_fix_div(dot, sum);
 }
 
-/* Mean of x by the positive ones of w, whose sum is `sum`: they count with 20 bits of it. Range: |x| <= 2^41,
- * n <= 16, each w below 2^58. */
+/* Mean of x weighted by the positive values of w, whose sum is `sum`; 20 bits relative to it count. Range:
+ * |x| <= 2^41, n <= 16, each w below 2^58. */
 TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback,
 				 int64_t sum)
 {

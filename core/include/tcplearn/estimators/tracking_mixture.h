@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The prediction of `tracking` and `conformal`: the predictors mixed, corrected and kept within a budget of the last
- * value (tracking.h). Its parameters are its caller's: where they are constants a compiler leaves out what they do not
- * choose. Included once for each arithmetic. */
+/* The prediction of `tracking` and `conformal`: the predictors mixed, corrected and kept within a budget
+ * relative to the last value (tracking.h). The caller passes the parameters; if they are constants a
+ * compiler leaves out the code that they do not choose. Included once for each arithmetic. */
 
 #ifndef TCPLEARN_TRACKING_MIXTURE_H
 #define TCPLEARN_TRACKING_MIXTURE_H
@@ -32,14 +32,14 @@ struct TL(mixture_params) {
 	TL_MIXTURE_PARAMS(TL_FIELD)
 };
 
-/* The prediction, without an RTO: all that `conformal` takes of it, its parameters fixed. */
+/* The prediction without an RTO, with fixed parameters, as `conformal` uses it. */
 struct TL(mixture) {
 	struct TL(predictors) bank;
-	union { /* by the parameter `combiner`; 0 of those not used */
+	union { /* by the parameter `combiner`; those not used have size 0 */
 		struct {
-			num_t of[TL_PREDICTORS + 1]; /* the last: of the corrected mixture */
+			num_t of[TL_PREDICTORS + 1]; /* the last one is that of the corrected mixture */
 			num_t mixture;
-		} regret[2]; /* the second only with two memories */
+		} regret[2]; /* the second is used only with two memories */
 		TL(weight) weight[TL_PREDICTORS];
 	} by;
 	num_t base, corrected; /* the mixture without the correction, and that one corrected */
@@ -90,7 +90,7 @@ TL_FN void TL(mixture_init)(struct TL(mixture) *s, const struct TL(mixture_param
 	s->budget = num_from_us(0);
 }
 
-/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: what following x_k would have saved. */
+/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: the error that following x_k would have saved. */
 TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_params) *p, uint32_t k,
 			      num_t error, const num_t *lost)
 {
@@ -104,7 +104,7 @@ TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_par
 	*slow += lost[1] - error - num_shr_down(*slow, 9);
 }
 
-/* `sums`: of the predictors' positive regrets, for each memory. */
+/* `sums` are those of the predictors' positive regrets, for each memory. */
 TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y,
 			       num_t *sums)
 {
@@ -147,7 +147,7 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
 		sum += w[k];
 	}
-	if (!TL(weights_alive)(sum)) { /* alpha is 0 or nearly: from the start again */
+	if (!TL(weights_alive)(sum)) { /* alpha is about 0: start again */
 		TL(mixture_uniform)(s, p);
 		return;
 	}
@@ -158,8 +158,8 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 			w[k] = TL(weight_mix)(w[k], keep, share);
 }
 
-/* What following the mixture may still lose against the last value: a part of each change (RTT spikes
- * go up and come back, so more of upward ones), all that it has gained, and a grant at the start. */
+/* The error that the mixture may still add to that of the last value: a part of each change (more of
+ * upward ones, because RTT spikes go up and come back), all its gains, and a grant at the start. */
 TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	num_t change = TL(abs)(y - s->bank.x[TL_P_LAST]), b = s->budget;
@@ -170,12 +170,12 @@ TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_par
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	/* few samples have earned little, and none of it is old */
+	/* in a short series the gains are small, and none is old */
 	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
-/* How much the mixture is moved towards last, slow hub and map: steps by error times distance, both clipped at
- * a scale (LMS that no outlier carries off). */
+/* The coefficients that move the mixture towards last, slow hub and map: each step is error times
+ * distance, both clipped at a scale (LMS that no outlier dominates). */
 TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
 {
 	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
@@ -198,7 +198,8 @@ TL_FN num_t TL(mixture_corrected)(const struct TL(mixture) *s)
 	return TL(clamp)(x, num_from_us(0), num_from_us(TL_RTT_MAX_US));
 }
 
-/* Each memory's mean by its positive regrets, the corrected one among them, and the mean of both. */
+/* The mean of each memory weighted by its positive regrets, including the corrected mixture, and the mean
+ * of both. */
 TL_FN num_t TL(mixture_mix_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t fallback,
 				    const num_t *sums)
 {
@@ -240,7 +241,7 @@ TL_FN num_t TL(mixture_mix)(struct TL(mixture) *s, const struct TL(mixture_param
 	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
 }
 
-/* All but the RTO's part. */
+/* Everything except the RTO. */
 TL_FN void TL(mixture_learn)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	const struct tl_predictor_choices how = {

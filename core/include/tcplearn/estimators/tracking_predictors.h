@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The predictors that `tracking` combines: each small, each moving. Three kinds: trackers of the level,
- * learners of what follows a deviation from it, and the last value. They learn in cells: a cell says,
- * by comparisons with the running scale only, what the last deviations were like. Included once for each
- * arithmetic. */
+/* The predictors that `tracking` combines: each is small and moves with the path. There are three kinds:
+ * trackers of the level, learners of the value after a deviation from it, and the last value. They learn
+ * in cells: a cell classifies the last deviations by comparisons with the running scale. Included once for
+ * each arithmetic. */
 
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H
@@ -25,23 +25,23 @@ enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
 		    TL_P_AFFINE
 };
 
-/* Of `tracking`'s parameters those that say how the predictors learn; not in their state, so that a host's compiler
- * leaves out what is not chosen where the choice is fixed. */
+/* The parameters of `tracking` for the learning of the predictors. They are not in the state, so that a
+ * compiler leaves out the code that a fixed choice does not use. */
 struct tl_predictor_choices {
 	uint32_t warm_up, exact_ties, drift_by_outlier;
 };
 #endif
 
 struct TL(predictors) {
-	num_t x[TL_PREDICTORS];           /* what each says of the next sample */
+	num_t x[TL_PREDICTORS];           /* the prediction of each */
 	num_t hub;                        /* a level, clipped: 1/16; the slow one, of 1/64, is among x */
 	num_t scale;                      /* mean clipped distance from the hub */
 	num_t ring[5];                    /* the last five samples */
-	num_t drift[16], drift_scale[16]; /* by the cell of 16; as first released, of outliers */
+	num_t drift[16], drift_scale[16]; /* by the cell of 16; in the first form by the cell of outliers */
 	num_t offset[4];                  /* by the cell of outliers */
 	num_t map8[8], map16[16];         /* deviation to expect, by cell */
 	uint32_t samples;                 /* saturates */
-	int8_t slope[4], ratio[8];        /* of the next deviation to this one, in 1/16 */
+	int8_t slope[4], ratio[8];        /* ratio of the next deviation to this one, in 1/16 */
 	uint8_t cell4, cell8, cell16, was_out;
 };
 
@@ -67,7 +67,7 @@ TL_FN void TL(sort5)(num_t *v, uint32_t n)
 	uint32_t i, j;
 
 	for (i = 1; i < 5; i++) {
-		for (j = 4; j > 0; j--) { /* fixed bounds: BPF */
+		for (j = 4; j > 0; j--) { /* fixed bounds, for BPF */
 			if (j <= i && i < n && v[j - 1] > v[j]) {
 				num_t t = v[j];
 				v[j] = v[j - 1];
@@ -116,13 +116,13 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y)
 	s->samples = 0;
 }
 
-/* The cell of the drift: of the last two deviations; as first released, of outliers. */
+/* The cell of the drift: that of the last two deviations; in the first form that of outliers. */
 TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
 	return how->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
-/* What followed the last deviation, learned in the cells that predicted it. */
+/* Learns the value after the last deviation, in the cells that predicted it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
 				num_t dead)
 {
@@ -165,8 +165,8 @@ TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t
 										 : 3));
 }
 
-/* The first five samples: every hub is the lower median of what was seen, so that an outlier among them
- * is out after the third; the scale is 5/4 of the median distance from it. */
+/* The first five samples: every hub is the lower median of the samples so far, so that an outlier among
+ * them has no effect after the third; the scale is 5/4 of the median distance from it. */
 TL_FN void TL(predictors_warm_up)(struct TL(predictors) *s, uint32_t n)
 {
 	num_t v[5];
@@ -220,7 +220,7 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s, const struct tl_predi
 	num_t drifted = last + s->drift[TL(drift_cell)(s, how)];
 	num_t least = how->exact_ties ? -4 * hub : zero; /* as first studied: a prediction may be negative */
 
-	/* as first released the drift goes on, but away from the hub never past it */
+	/* in the first form the drift continues, but from outside it never goes past the hub */
 	s->x[TL_P_DRIFT] = !how->drift_by_outlier         ? TL(max)(drifted, least)
 			   : g > dead                     ? TL(max)(drifted, hub)
 			   : g < -dead || how->exact_ties ? TL(max)(TL(min)(drifted, hub), least)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every policy of a connection's first RTO, as an algorithm whose parameters are a model's numbers. One state a place,
- * whose handshakes report to it; another place of the same policy may stand for its prefix. Integers in every host.
- * Included by wrap.h in fixed point only. */
+/* Every policy of a connection's first RTO, as an algorithm whose parameters are a model's numbers. There
+ * is one state for each place, whose handshakes report to it; the state of its prefix is another one of
+ * the same policy. It uses integers in every host. Included by wrap.h in fixed point only. */
 #ifndef TCPLEARN_FIRST_RTO_LIST_H
 #define TCPLEARN_FIRST_RTO_LIST_H
 
@@ -9,19 +9,19 @@
 	X(choice, place, TL_ON, "on|off", 1, "a place that is known decides by its own RTTs") \
 	X(us, place_constant, 0, 0, 60000000, "of this,") \
 	X(ratio, place_last, TL_RATIO(3, 1), 0, 64, "so many times its last RTT") \
-	X(ratio, place_high, 0, 0, 64, "and so many times its high one") \
+	X(ratio, place_high, 0, 0, 64, "weight of the prefix's high RTT") \
 	X(choice, prefix, TL_OFF, "on|off", 1, "else a neighbour of its prefix, likewise") \
 	X(us, prefix_constant, 0, 0, 60000000, "of this,") \
 	X(ratio, prefix_last, 0, 0, 64, "so many times the prefix's last RTT") \
-	X(ratio, prefix_high, 0, 0, 64, "and so many times its high one") \
-	X(choice, hops, TL_OFF, "on|off", 1, "else its hops, where they are known") \
+	X(ratio, prefix_high, 0, 0, 64, "weight of the prefix's high RTT") \
+	X(choice, hops, TL_OFF, "on|off", 1, "the step by hops, where they are known") \
 	X(us, hops_constant, 0, 0, 60000000, "of this,") \
 	X(us, hops_each, 0, 0, 1000000, "and this for each hop") \
-	X(choice, nothing, TL_OFF, "on|off", 1, "of what nothing is known: another RTO than cap_us") \
+	X(choice, nothing, TL_OFF, "on|off", 1, "the step of unknown places: another RTO than cap_us") \
 	X(us, nothing_constant, 0, 0, 60000000, "which is this") \
 	X(us, floor, 200000, 1, 60000000, "never less") \
-	X(us, cap, 1000000, 1, 60000000, "never more; the floor too") \
-	X(count, max_age_s, 3600, 0, 4294967295, "RTTs that are older are forgotten")
+	X(us, cap, 1000000, 1, 60000000, "cap of the RTO, also of the floor") \
+	X(count, max_age_s, 3600, 0, 4294967295, "older RTTs are forgotten")
 
 struct TL(first_rto_lines_params) {
 	TL_FIRST_RTO_LINES_PARAMS(TL_FIELD)
@@ -41,7 +41,7 @@ TL_FN void TL(first_rto_lines_defaults)(struct TL(first_rto_lines_params) *p)
 #define TL_FIRST_RTO_WEIGHT(r) (((r) + (1 << 13)) / (1 << 14))
 #define TL_FIRST_RTO_RATIO(q16) ((q16) * (1 << 14))
 
-/* Parameters that are those of a model. */
+/* The parameters of a model. */
 TL_FN void TL(first_rto_lines_of)(struct TL(first_rto_lines_params) *p, const struct tl_first_rto_model *m)
 {
 	p->place = m->place.there ? TL_ON : TL_OFF;
@@ -62,7 +62,7 @@ TL_FN void TL(first_rto_lines_of)(struct TL(first_rto_lines_params) *p, const st
 	p->max_age_s = (uint32_t)((uint64_t)m->max_age_us / 1000000);
 }
 
-/* The model that parameters say. */
+/* The model of given parameters. */
 TL_FN void TL(first_rto_lines_model)(const struct TL(first_rto_lines_params) *p, struct tl_first_rto_model *m)
 {
 	tl_first_rto_set(&m->place, p->place_constant_us, TL_FIRST_RTO_WEIGHT(p->place_last),
@@ -91,13 +91,13 @@ TL_FN void TL(first_rto_lines_emulated)(struct TL(first_rto_lines_params) *p)
 /* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about) */
 #define TL_FIRST_RTO_POLICIES(X) \
 	X(first_rto_lines, "rfc6298", TL_FIRST_RTO_LINES_PARAMS, TL_FORMULA, \
-	  "a known place's RTO as RFC 6298 has it of one RTT; else one second", \
-	  "The first RTO of a connection to a place that is known is three times its last RTT, as " \
-	  "RFC 6298, 2.2 has it after one sample; of any other place it is a second.")
+	  "a known place's RTO by RFC 6298 from one RTT; else one second", \
+	  "The first RTO of a connection to a known place is three times its last RTT, as in " \
+	  "RFC 6298, 2.2 after one sample; of any other place it is one second.")
 
-/* X(policy, function, name, summary); the rest is the policy's */
+/* X(policy, function, name, summary); everything else is the policy's */
 #define TL_FIRST_RTO_PRESETS(X) \
 	X(first_rto_lines, emulated, "emulated", \
-	  "ours: quantiles learned of emulated hosts, for unknown places too")
+	  "ours: quantiles learned from emulated hosts, for unknown places too")
 
 #endif

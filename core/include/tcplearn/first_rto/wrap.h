@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The verbs of every policy of the first RTO on memory without a type. Of wrap.h, in fixed point only.
+/* The functions of every policy of the first RTO on untyped memory, in fixed point only. Included by wrap.h.
  *
  *   void tl_wrap_init_ID_fix(void *state, const void *params)
  *   void tl_wrap_report_ID_fix(void *state, int64_t rtt_us, int64_t time_us)

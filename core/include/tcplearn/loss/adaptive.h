@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `adaptive`: mlp's probability with a threshold that the connection's own outcomes move: a window kept after a
- * "random" that is followed by another loss within a window of packets was wrong. docs/algorithms/loss.md. Included
- * once for each arithmetic. */
+/* `adaptive`: mlp's probability with a threshold that the connection's own outcomes move: a window kept
+ * after a "random" loss that is followed by another loss within a window of packets was kept wrongly.
+ * docs/algorithms/loss.md. Included once for each arithmetic. */
 
 #define TL_LOSS_ADAPTIVE_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
 	X(ratio, threshold, TL_RATIO(3, 10), 0, 1, "at the start") \
-	X(ratio, lowest, TL_RATIO(1, 20), 0, 1, "that the threshold falls to") \
-	X(ratio, highest, TL_RATIO(1, 2), 0, 1, "that the threshold rises to") \
-	X(ratio, fall, TL_RATIO(1, 2), 0, 1, \
-	  "part that is left of the threshold after a keep that was wrong") \
-	X(ratio, rise, TL_RATIO(1, 8), 0, 1, "part of the way to the highest after a keep that was right") \
+	X(ratio, lowest, TL_RATIO(1, 20), 0, 1, "least threshold") \
+	X(ratio, highest, TL_RATIO(1, 2), 0, 1, "largest threshold") \
+	X(ratio, fall, TL_RATIO(1, 2), 0, 1, "factor of the threshold after a wrong keep") \
+	X(ratio, rise, TL_RATIO(1, 8), 0, 1, "part of the way to the largest threshold after a right keep") \
 	X(ratio, soon, TL_RATIO(1, 1), 0, 64, \
-	  "windows of packets within which a next loss makes a keep wrong") \
+	  "windows of packets within which another loss makes a keep wrong") \
 	X(count, keeps, 3, 0, 1000, \
 	  "wrong keeps in a row after which the next loss is congestion; 0: no limit")
 
@@ -46,7 +45,7 @@ TL_FN void TL(loss_adaptive_learn)(struct TL(loss_adaptive) *s, const struct tl_
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)
 		return;
 	if (s->window > 0) {
-		/* what was in flight at the last one is a window by itself */
+		/* the packets in flight at the last one are a window by themselves */
 		const ratio_t windows = num_div_count(ratio_from_whole(s->path.packets_since), s->window) -
 					ratio_from_whole(1);
 		const int wrong = change == TL_LOSS_TIMEOUT || windows < s->params.soon;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `congestion` and its preset `random`: one answer for every loss, the trivial baselines. TCP's standard is the
- * first, a window that no loss ever halves the second. Included once for each arithmetic. */
+/* `congestion` and its preset `random`: one answer for every loss, the trivial baselines. The first is
+ * TCP's standard; with the second no loss ever halves the window. Included once for each arithmetic. */
 
 #define TL_LOSS_ALWAYS_PARAMS(X) \
-	X(choice, cause, TL_LOSS_CONGESTION, "congestion|random", 1, "what every loss is put down to")
+	X(choice, cause, TL_LOSS_CONGESTION, "congestion|random", 1, "the answer for every loss")
 
 TL_LOSS_PLAIN(loss_always, TL_LOSS_ALWAYS_PARAMS)
 

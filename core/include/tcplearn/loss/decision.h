@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What a classifier says: the probability that congestion was the cause, and the cause by its threshold.
+/* The answer of a classifier: the probability that congestion was the cause, and the cause by its threshold.
  * Included once for each arithmetic. */
 
 struct TL(loss_decision) {
@@ -20,13 +20,14 @@ TL_FN void TL(loss_decide_rule)(struct TL(loss_decision) *out, int congestion)
 	TL(loss_decide)(out, ratio_from_whole(congestion ? 1 : 0), ratio_from_whole(1));
 }
 
-/* Without an RTT nothing is known (min / RTT is above 0 otherwise; NaN is not): TCP's standard answer. */
+/* Without an RTT nothing is known (min / RTT is above 0 otherwise, but NaN is not), so the answer is that
+ * of TCP's standard. */
 TL_FN int TL(loss_known)(const ratio_t *f)
 {
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);
 }
 
-/* A classifier that keeps nothing of its own: its parameters with their defaults, and its state. */
+/* A classifier without its own state: its parameters with their defaults, and its state struct. */
 #ifndef TL_LOSS_PLAIN
 #define TL_LOSS_PLAIN(id, list) \
 	struct TL(id##_params) { \

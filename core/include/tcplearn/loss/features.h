@@ -18,7 +18,7 @@ TL_FN void TL(loss_features_rtt)(const struct TL(loss_path) *s, uint32_t p, rati
 	F(log_rtt_min_per_packet) = TL(loss_log2)(F(rtt_min_per_packet));
 	F(log_rtt_per_packet) = TL(loss_log2)(F(rtt_per_packet));
 	F(rtt_min_to_rtt) = TL(loss_over)(s->rtt_min, s->rtt);
-	if (F(rtt_min_to_rtt) < TL_RATIO(1, 1073741824)) /* 0 says that there is no RTT */
+	if (F(rtt_min_to_rtt) < TL_RATIO(1, 1073741824)) /* 0 means that there is no RTT */
 		F(rtt_min_to_rtt) = TL_RATIO(1, 1073741824);
 	F(rtt_min_to_srtt) = TL(loss_over)(s->rtt_min, s->srtt);
 	F(queue_position) = TL(loss_over)(above, range);

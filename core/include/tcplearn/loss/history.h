@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `history`: mlp's log odds, and beside them the mean of what they were at the connection's earlier losses: a path
- * with random losses shows most of them while its queue is empty. docs/algorithms/loss/history.md. Included once
- * for each arithmetic. */
+/* `history`: mlp's log odds combined with their mean over the connection's earlier losses, because a path
+ * with random losses has most of them while its queue is empty. docs/algorithms/loss/history.md. Included
+ * once for each arithmetic. */
 
 #define TL_LOSS_HISTORY_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
-	X(ratio, threshold, TL_RATIO(35, 100), 0, 1, \
-	  "probability of congestion from which on it is congestion") \
+	X(ratio, threshold, TL_RATIO(35, 100), 0, 1, "least probability that counts as congestion") \
 	X(ratio, answer, TL_RATIO(3, 4), 0, 4, "weight of the network's log odds") \
 	X(ratio, past, TL_RATIO(45, 100), 0, 4, "weight of their mean over earlier losses") \
 	X(ratio, bias, -TL_RATIO(1, 4), -8, 8, "added to both") \
-	X(count, memory, 16, 2, 100000, "losses that the mean is over, about") \
-	X(ratio, most, TL_RATIO(3, 1), 0, 24, "log odds that a loss counts for in the mean, either way")
+	X(count, memory, 16, 2, 100000, "approximate number of losses in the mean") \
+	X(ratio, most, TL_RATIO(3, 1), 0, 24, "largest log odds of a loss in the mean, either way")
 
 struct TL(loss_history_params) {
 	TL_LOSS_HISTORY_PARAMS(TL_FIELD)
@@ -20,7 +19,7 @@ struct TL(loss_history_params) {
 struct TL(loss_history) {
 	struct TL(loss_path) path;
 	struct TL(loss_history_params) params;
-	ratio_t past; /* mean log odds of the losses so far, and of one with even odds before them */
+	ratio_t past; /* mean log odds of the losses so far, including one with even odds before them */
 	uint32_t losses;
 };
 
@@ -32,7 +31,7 @@ TL_FN void TL(loss_history_start)(struct TL(loss_history) *s)
 	s->losses = 0;
 }
 
-/* In frames of their own: the features take half of BPF's stack. */
+/* In functions with their own frames, because the features take half of BPF's stack. */
 TL_FN_APART void TL(loss_history_features)(const struct TL(loss_path) *path, const struct tl_loss_moment *at,
 					   ratio_t *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the features of a loss need of double precision: quotients of durations and logarithms. */
+/* Operations of the features of a loss in double precision: quotients of durations and logarithms. */
 #ifndef TCPLEARN_LOSS_DOUBLE_H
 #define TCPLEARN_LOSS_DOUBLE_H
 
@@ -12,8 +12,8 @@ TL_FN double tl_loss_quotient_f64(double a, double b)
 	return a / b;
 }
 
-/* log2 x, and -30 below 2^-30. x = 2^e m, m in [1 / sqrt 2, sqrt 2); log m = 2 atanh s, s = (m - 1) / (m + 1),
- * |s| < 0.172: eleven terms of the series are within 1e-17. Range: x finite. */
+/* log2 x, and -30 below 2^-30. x = 2^e m, m in [1 / sqrt 2, sqrt 2); log m = 2 atanh s, s = (m - 1) / (m +
+ * 1), |s| < 0.172: eleven terms of the series are within 1e-17. Range: x finite. */
 TL_FN double tl_loss_log2_f64(double x)
 {
 	double low = x > 1.0 / 1073741824.0 ? x : 1.0 / 1073741824.0, m, s, s2, sum = 0;

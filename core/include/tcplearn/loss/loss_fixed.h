@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the features of a loss need of fixed point: quotients of durations and logarithms. A feature is a ratio,
- * with 30 fractional bits. */
+/* Operations of the features of a loss in fixed point: quotients of durations and logarithms. A feature is
+ * a ratio, with 30 fractional bits. */
 #ifndef TCPLEARN_LOSS_FIXED_H
 #define TCPLEARN_LOSS_FIXED_H
 
 #include "../arithmetic/fix.h"
 
-/* a / b with 30 fractional bits; where either is above 2^32 (16 s) both lose 10 bits first.
+/* a / b with 30 fractional bits; if either is above 2^32 (16 s) both lose 10 bits first.
  * Range: |a| <= 2^42, 0 < b <= 2^42. */
 TL_FN int64_t tl_loss_quotient_fix(int64_t a, int64_t b)
 {
@@ -20,8 +20,8 @@ TL_FN int64_t tl_loss_quotient_fix(int64_t a, int64_t b)
 	return tl_fix_div(a * ((int64_t)1 << 30), b);
 }
 
-/* log2 x, both with 30 fractional bits, and -30 where x is 0 or less: as in loss_double.h, seven terms, within
- * 2^-27. Range: x <= 2^62. */
+/* log2 x, both with 30 fractional bits, and -30 where x is 0 or less: as in loss_double.h, seven terms,
+ * within 2^-27. Range: x <= 2^62. */
 TL_FN int64_t tl_loss_log2_fix(int64_t x)
 {
 	/* 1 / 13, 1 / 11, ... 1, and 2 log2 e */

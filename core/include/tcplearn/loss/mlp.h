@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `mlp`: a perceptron with one hidden layer and sigmoids over z-scores of features, as ML-TCP (hwang2018) has it;
- * the weights are trained (core/models/). docs/algorithms/loss.md. Included once for each arithmetic. */
+/* `mlp`: a perceptron with one hidden layer and sigmoids over z-scores of features, as in ML-TCP
+ * (hwang2018); the weights are trained (core/models/). docs/algorithms/loss.md. Included once for each
+ * arithmetic. */
 
 #include "mlp_double.h"
 #include "mlp_fixed.h"
@@ -8,7 +9,7 @@
 
 #define TL_LOSS_MLP_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
-	X(ratio, threshold, TL_RATIO(4, 10), 0, 1, "probability of congestion from which on it is congestion")
+	X(ratio, threshold, TL_RATIO(4, 10), 0, 1, "least probability that counts as congestion")
 
 TL_LOSS_PLAIN(loss_mlp, TL_LOSS_MLP_PARAMS)
 

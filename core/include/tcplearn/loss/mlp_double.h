@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the perceptron needs of double precision. Weights are integers with 24 fractional bits, scales with 30: the
- * same numbers in both arithmetics. */
+/* Operations of the perceptron in double precision. Weights are integers with 24 fractional bits, scales
+ * with 30: the same numbers in both arithmetics. */
 #ifndef TCPLEARN_LOSS_MLP_DOUBLE_H
 #define TCPLEARN_LOSS_MLP_DOUBLE_H
 
@@ -10,7 +10,7 @@
 typedef double tl_mlp_value_f64; /* of a unit */
 typedef double tl_mlp_sum_f64;
 
-/* (x - mean) gain within [-5, 5]; what is not a number is the mean. */
+/* (x - mean) gain within [-5, 5]; NaN counts as the mean. */
 TL_FN tl_mlp_value_f64 tl_mlp_score_f64(double x, int64_t mean_q30, int64_t gain_q30)
 {
 	double z = (x - (double)mean_q30 / 1073741824.0) * ((double)gain_q30 / 1073741824.0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the perceptron needs of fixed point: a unit's value and its weights have 24 fractional bits, their products
- * and sums 48. */
+/* Operations of the perceptron in fixed point: a unit's value and its weights have 24 fractional bits,
+ * their products and sums 48. */
 #ifndef TCPLEARN_LOSS_MLP_FIXED_H
 #define TCPLEARN_LOSS_MLP_FIXED_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `oracle`: the simulator's own knowledge of who dropped the packet, the ceiling of any classifier. Included once
+/* `oracle`: the true cause, known from the simulator, which is the ceiling of any classifier. Included once
  * for each arithmetic. */
 
 #define TL_LOSS_ORACLE_PARAMS(X) \
 	X(choice, otherwise, TL_LOSS_CONGESTION, "congestion|random", 1, \
-	  "where the host does not know either")
+	  "answer if the host does not know the cause either")
 
 TL_LOSS_PLAIN(loss_oracle, TL_LOSS_ORACLE_PARAMS)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is kept of a connection to say why a packet was lost, and the features of feature_list.h from it. Every
- * classifier's state begins with this. Included once for each arithmetic. */
+/* The state of a connection for the causes of its losses, and the features of feature_list.h computed from
+ * it. Every classifier's state begins with it. Included once for each arithmetic. */
 
 struct TL(loss_path) {
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrivals */
@@ -87,7 +87,7 @@ TL_FN void TL(loss_path_rtt)(struct TL(loss_path) *s, num_t y)
 	s->round_mean += num_div_count(y - s->round_mean, s->round_rtts);
 }
 
-/* A round trip is over: its mean RTT, and what a packet took in it. */
+/* Ends a round trip: its mean RTT, and the time of a packet in it. */
 TL_FN void TL(loss_path_round)(struct TL(loss_path) *s, int64_t time_us)
 {
 	num_t lasted = TL(loss_since)(s->round_us, time_us);
@@ -150,10 +150,10 @@ TL_FN ratio_t TL(loss_veno)(const struct TL(loss_path) *s, uint32_t cwnd)
 	return num_mul_count(TL(loss_over)(s->rtt - s->rtt_min, s->rtt), TL(loss_count)(cwnd));
 }
 
-/* a += (x - a) / 4, the first as it is */
+/* a += (x - a) / 4; the first value is taken unchanged */
 #define TL_LOSS_MEAN(a, x) (a) = s->recoveries == 0 ? (x) : (a) + num_shr((x) - (a), 2)
 
-/* A recovery began, or a timeout did as much: what follows is counted from here. */
+/* A recovery or a timeout began, from which later packets are counted. */
 TL_FN void TL(loss_path_change)(struct TL(loss_path) *s, const struct tl_loss_moment *at, uint32_t change)
 {
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)

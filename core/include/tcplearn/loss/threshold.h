@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `threshold`: one feature of feature_list.h against one limit. What a learned classifier has to beat. Included
- * once for each arithmetic. */
+/* `threshold`: one feature of feature_list.h against one limit, which a learned classifier has to beat.
+ * Included once for each arithmetic. */
 
 #ifndef TCPLEARN_LOSS_THRESHOLD_H
 #define TCPLEARN_LOSS_THRESHOLD_H
 enum tl_loss_side { TL_LOSS_BELOW = 0, TL_LOSS_ABOVE = 1 };
 
-/* "name|name|...": the bar before the first is skipped */
+/* "name|name|...": the separator before the first name is skipped */
 #define TL_LOSS_FEATURE_BAR(name, low, high, text) "|" #name
 #define TL_LOSS_FEATURE_NAMES (&("" TL_LOSS_FEATURES(TL_LOSS_FEATURE_BAR))[1])
 #endif
@@ -15,7 +15,7 @@ enum tl_loss_side { TL_LOSS_BELOW = 0, TL_LOSS_ABOVE = 1 };
 	X(choice, feature, TL_LOSS_F_rtt_min_to_srtt, TL_LOSS_FEATURE_NAMES, TL_LOSS_FEATURE_COUNT - 1, \
 	  "which feature") \
 	X(ratio, limit, TL_RATIO(8, 10), -64, 4294968, "of the feature") \
-	X(choice, side, TL_LOSS_BELOW, "below|above", 1, "where it is congestion; at the limit too")
+	X(choice, side, TL_LOSS_BELOW, "below|above", 1, "the side of congestion, including the limit")
 
 TL_LOSS_PLAIN(loss_threshold, TL_LOSS_THRESHOLD_PARAMS)
 

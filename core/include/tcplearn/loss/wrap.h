@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The verbs of every classifier of losses on memory without a type, in the arithmetic that is begun. Of wrap.h. */
+/* The functions of every loss classifier on untyped memory, in the arithmetic that was begun. Included by
+ * wrap.h. */
 
 #ifndef TCPLEARN_LOSS_WRAP_H
 #define TCPLEARN_LOSS_WRAP_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Counts of RTTs and of how long losses lasted, over the logarithm of the time, in integers: what learned spacing goes
- * by. Counts have 16 fractional bits, logarithms too. */
+/* Counts of RTTs and of the lengths of losses over the logarithm of the time, in integers, for learned
+ * spacing. Counts and logarithms have 16 fractional bits. */
 #ifndef TCPLEARN_RESEND_COUNTS_H
 #define TCPLEARN_RESEND_COUNTS_H
 
 #include "../arithmetic/fix.h"
 
 #define TL_RESEND_LATE_BINS \
-	28 /* half octaves from 512 us; the first is all below, the last all above 4.2 s */
+	28 /* half octaves from 512 us; the first has everything below, the last everything above 4.2 s */
 #define TL_RESEND_EPISODE_BINS \
-	20 /* octaves from 1,024 us; the first has all below, the last all above 9 minutes */
-/* RTTs are halved when they are so many: 768 to 1,536 of them count. */
+	20 /* octaves from 1,024 us; the first has everything below, the last everything above 9 minutes */
+/* The counts of RTTs are halved at this number, so that 768 to 1,536 of them count. */
 #define TL_RESEND_LATE_MAX 1536
 #define TL_RESEND_ONE 65536u
 
@@ -20,12 +20,12 @@ struct tl_resend_counts {
 	uint16_t late[TL_RESEND_LATE_BINS];
 };
 
-/* Counts in all, and beyond some time, each with 16 fractional bits. 0 < beyond <= all < 2^28. */
+/* All counts, and those beyond some time, each with 16 fractional bits. 0 < beyond <= all < 2^28. */
 struct tl_resend_tail {
 	uint32_t beyond, all;
 };
 
-/* log2 x as Mitchell (1962) has it, linear between powers of two: at most 0.09 too low. x > 0. */
+/* Mitchell's (1962) log2 x, linear between powers of two: at most 0.09 too low. x > 0. */
 TL_FN uint32_t tl_resend_log2(uint64_t x)
 {
 	const uint32_t top = tl_fix_top_bit(x);
@@ -60,7 +60,7 @@ TL_FN void tl_resend_counts_init(struct tl_resend_counts *c)
 		c->episode[i] = 0;
 }
 
-/* The bin of a time, and how far it is into it, in 65,536ths. us > 0. */
+/* The bin of a time, and its place within the bin in 65,536ths. us > 0. */
 TL_FN uint32_t tl_resend_late_bin(int64_t us, uint32_t *into)
 {
 	const uint32_t halves = us < 512 ? 0 : (tl_resend_log2((uint64_t)us) - (9u << 16)) * 2;
@@ -122,7 +122,7 @@ TL_FN void tl_resend_count_episode(struct tl_resend_counts *c, int64_t us)
 	c->episode[tl_resend_episode_bin(us, &into)] += TL_RESEND_ONE;
 }
 
-/* RTTs longer than a time; a quarter of one is beyond all. */
+/* The count of RTTs longer than a time; a quarter of an RTT is longer than any. */
 TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_late_bin(us, &into);
@@ -135,7 +135,7 @@ TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, st
 
 #define TL_RESEND_PRIOR_EPISODE 9830u /* 0.15 in each bin */
 
-/* Losses that lasted longer than a time. */
+/* The count of losses that lasted longer than a time. */
 TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);
@@ -152,8 +152,9 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 	}
 }
 
-/* sqrt(2 lambda first waited / h') with lambda 0.1 and h' the share of the losses that have lasted as long as this one
- * which end within its octave: the spacing at which a needless resend costs what waiting does. */
+/* sqrt(2 lambda first waited / h') with lambda 0.1 and h' the share of the losses that lasted as long as
+ * this one and ended within its octave: the spacing at which a spurious retransmission costs as much as
+ * waiting. */
 TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
 {
 	const uint64_t most = (uint64_t)1 << 31;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What every resend policy knows of the flight that its timer guards, in integers. A flight begins when a segment is
- * sent while none is out, or where the one before ended; it ends when nothing is out, when an ACK follows a resend by
- * the timer, or when an ACK answers what was sent after the flight's first ACK: a round trip later at most. What is
- * learned is learned at its end, of waits chosen at its beginning. */
+/* The state of the flight that a resend policy's timer covers, in integers. A flight begins when a segment
+ * is sent while none is out, or when the flight before ended; it ends when nothing is out, when an ACK
+ * follows a resend by the timer, or when an ACK answers data sent after the flight's first ACK, so at most
+ * a round trip later. Policies learn at its end, about waits chosen at its beginning. */
 #ifndef TCPLEARN_RESEND_FLIGHT_H
 #define TCPLEARN_RESEND_FLIGHT_H
 
@@ -10,14 +10,14 @@
 #include "../sample.h"
 #include "events.h"
 
-/* No wait is longer, nor shorter than 1 us. */
+/* The longest wait; the shortest is 1 us. */
 #define TL_RESEND_WAIT_MAX_US TL_RTT_MAX_US
 
 struct tl_resend_flight {
-	int64_t first_us;     /* its first sending */
-	int64_t armed_us;     /* from when its first wait counts: the last sending or ACK before a resend */
-	int64_t set_us;       /* from when the running wait counts: armed_us, or the last resend */
-	int64_t wait_us;      /* the running wait */
+	int64_t first_us; /* its first sending */
+	int64_t armed_us; /* the beginning of its first wait: the last transmission or ACK before a resend */
+	int64_t set_us;   /* the beginning of the running wait: armed_us, or the last resend */
+	int64_t wait_us;  /* the running wait */
 	int64_t first_ack_us; /* where `acked` */
 	int64_t rtt_us;       /* the last sample of a segment sent in it; 0: none */
 	uint32_t open, acked;
@@ -25,15 +25,15 @@ struct tl_resend_flight {
 	uint32_t resends;  /* by the timer */
 };
 
-/* What an ACK says of a flight. */
+/* The information of an ACK about a flight. */
 struct tl_resend_outcome {
 	int64_t rtt_us;     /* a sample; 0: none */
 	int64_t judged_us;  /* the sample by which the flight's waits are judged; 0: none */
-	int64_t episode_us; /* from the wait's beginning to the sending that got through, where `lost` */
+	int64_t episode_us; /* from the wait's beginning to the transmission that arrived, if `lost` */
 	int64_t waited_us;  /* from the wait's beginning to this ACK */
 	uint32_t ended;
-	uint32_t lost;  /* the timer sent again and nothing says that the first sending had arrived */
-	uint32_t clear; /* it is known which sending was answered */
+	uint32_t lost;  /* the timer sent again and nothing shows that the first transmission had arrived */
+	uint32_t clear; /* it is known which transmission was answered */
 };
 
 /* b - a within [0, 71 minutes], of any two times */
@@ -65,7 +65,7 @@ TL_FN void tl_resend_flight_init(struct tl_resend_flight *f)
 	f->open = f->acked = f->segments = f->resends = 0;
 }
 
-/* 1 where a flight begins at this event: its waits are then to be chosen. */
+/* Returns 1 if a flight begins at this event; its waits are then to be chosen. */
 TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uint32_t segments)
 {
 	if (f->open)
@@ -77,7 +77,7 @@ TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uin
 	return 1;
 }
 
-/* A sending moves a probe's timer (RFC 8985, 7.2) and not that of an RTO (RFC 6298, 5.1). */
+/* A transmission moves a probe's timer (RFC 8985, 7.2), but not that of an RTO (RFC 6298, 5.1). */
 TL_FN uint32_t tl_resend_moves(const struct tl_resend_flight *f, uint32_t probe)
 {
 	return f->resends == 0 && (probe == TL_ON || f->segments <= 1);
@@ -89,7 +89,7 @@ TL_FN void tl_resend_arm(struct tl_resend_flight *f, int64_t time_us, int64_t wa
 	f->wait_us = tl_clamp_us(wait_us, 1, TL_RESEND_WAIT_MAX_US);
 }
 
-/* The timer has sent again; returns the time that was waited in all. */
+/* The timer has sent again; returns the whole time waited. */
 TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
 {
 	f->resends = tl_resend_more(f->resends);
@@ -97,7 +97,7 @@ TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
 	return tl_resend_since(f->armed_us, time_us);
 }
 
-/* What is left of the running wait. */
+/* The rest of the running wait. */
 TL_FN void tl_resend_left(const struct tl_resend_flight *f, int64_t time_us, uint32_t probe,
 			  struct tl_resend_wait *out)
 {
@@ -107,8 +107,8 @@ TL_FN void tl_resend_left(const struct tl_resend_flight *f, int64_t time_us, uin
 	out->probe = f->resends == 0 && probe == TL_ON;
 }
 
-/* early_us: an ACK sooner than this after the only resend of a lone segment answers the first sending, so that nothing
- * was lost; its RTT is no sample for that, nor is it clear. 0: never. */
+/* early_us: an ACK sooner than this after the only resend of a lone segment answers the first
+ * transmission, so nothing was lost; its RTT is still no sample, and it is ambiguous. 0: never. */
 TL_FN void tl_resend_read(struct tl_resend_flight *f, const struct tl_resend_ack *in, int64_t early_us,
 			  struct tl_resend_outcome *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every resend policy and its presets: a new one is its header and its line here. Included by resend.h, once for each
- * arithmetic. */
+/* Every resend policy and its presets. A new one has a header and a line here. Included by resend.h, once
+ * for each arithmetic. */
 #include "counts.h"
 #include "flight.h"
 
@@ -17,17 +17,17 @@
 #define TL_RESEND_POLICIES(X) \
 	X(resend_stock, "stock", TL_RESEND_STOCK_PARAMS, TL_FORMULA, \
 	  "Linux: a tail loss probe, then the RTO, doubled", \
-	  "What the Linux kernel does: a tail loss probe, then its retransmission timeout, with a " \
+	  "The rule of the Linux kernel: a tail loss probe, then its retransmission timeout, with a " \
 	  "floor of 200 ms, doubled at each expiry.") \
 	X(resend_priced, "priced", TL_RESEND_PRICED_PARAMS, TL_LEARNED, \
 	  "ours: experts over floors at one price, doubled", \
-	  "tcplearn's resend policy: of seven candidates for the first wait the one that costs " \
-	  "least, by what each would have cost lost and late segments so far; never longer than " \
+	  "tcplearn's resend policy: of seven candidates for the first wait it uses the one that costs " \
+	  "least, by its costs for lost and late segments so far; the wait is never longer than " \
 	  "Linux's. Later waits double.")
 
-/* X(policy, function, name, summary); the rest is the policy's */
+/* X(policy, function, name, summary); everything else is the policy's */
 #define TL_RESEND_PRESETS(X) \
-	X(resend_stock, floor, "floor", "stock with rto_min 5 ms, as one line of configuration sets it") \
+	X(resend_stock, floor, "floor", "stock with rto_min 5 ms, set by one line of configuration") \
 	X(resend_stock, linear, "linear", "stock with thin linear timeouts: six before the first doubling") \
 	X(resend_stock, no_probe, "stock/no-probe", "stock without tail loss probes") \
 	X(resend_priced, spaced, "priced/spaced", "learned spacing instead of doubling, within a budget") \

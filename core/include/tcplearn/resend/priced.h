@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `priced`: experts over floors. The first wait is that of the candidate whose waits for lost segments and needless
- * resends for late ones, at one price, cost least, and never longer than stock's. Later waits double (RFC 6298, 5.5)
- * unless learned spacing is requested. docs/algorithms/resend/priced.md. Included once for each arithmetic. */
+/* `priced`: experts over floors. The first wait is that of the candidate with the least cost of waits for
+ * lost segments and spurious retransmissions for late ones, at one price, and never longer than stock's.
+ * Later waits double (RFC 6298, 5.5) unless learned spacing is requested.
+ * docs/algorithms/resend/priced.md. Included once for each arithmetic. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
-	X(us, price, 100000, 0, 4294967296, "of a needless resend: expected waiting that is worth one") \
+	X(us, price, 100000, 0, 4294967296, \
+	  "price of a spurious retransmission: the expected waiting that is worth one") \
 	X(choice, spacing, TL_RESEND_DOUBLING, "doubling|hazard|quarter", 2, "waits after the first resend") \
 	X(choice, probe, TL_ON, "on|off", 1, "the first resend is a probe, and stock's too") \
-	X(count, budget, 40, 0, 100000, \
-	  "resends that may go out before the wait is at least doubled and stock's") \
-	X(ratio, refill, TL_RATIO(1, 5), 0, 1, "of a resend that each flight adds to the budget") \
+	X(count, budget, 40, 0, 100000, "resends before the wait is at least doubled and at least stock's") \
+	X(ratio, refill, TL_RATIO(1, 5), 0, 1, "part of a resend that each flight adds to the budget") \
 	X(ratio, prior_misses, TL_RATIO(1, 4), 0, 1000, \
-	  "needless resends that the shortest floor begins with, a fifth of it where RTTs hardly vary") \
-	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "share of lost segments to begin with") \
+	  "prior of the shortest floor's spurious retransmissions, a fifth of it if RTTs hardly vary") \
+	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "initial share of lost segments") \
 	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
-	  "share of the last flights lost beyond which a first wait is stock's and later ones double: a " \
+	  "share of the last flights lost above which a first wait is stock's and later ones double: a " \
 	  "full queue") \
 	X(ratio, most_loss_queued, TL_RATIO(6, 100), 0, 1, \
-	  "the same, where less, while SRTT is more than a quarter above the minimum RTT (a standing " \
+	  "the same, if lower, while SRTT is more than a quarter above the minimum RTT (a standing " \
 	  "queue), and in the first 64 flights") \
-	X(us, probe_min, 8000, 1, 4294967296, "of stock's probe, which no first wait exceeds") \
-	X(us, rto_min, 200000, 1, 4294967296, "of stock's RTO, likewise") \
+	X(us, probe_min, 8000, 1, 4294967296, "parameter of stock's probe, which no first wait exceeds") \
+	X(us, rto_min, 200000, 1, 4294967296, "parameter of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
 
 #ifndef TCPLEARN_RESEND_SPACING
 #define TCPLEARN_RESEND_SPACING
 enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
-/* A wait is at least so much above SRTT: a timer's grain. */
+/* A wait is at least this much above SRTT: a timer's granularity. */
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
 #define TL_RESEND_RECENT 64
-/* It begins at so many fifths of the lower limit: 22 flights without a loss come first. */
+/* It begins at this many fifths of the lower limit, so that 22 flights without a loss come first. */
 #define TL_RESEND_RECENT_FIFTHS 7
-/* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux calls a stream
- * thin by the same count. */
+/* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux
+ * calls a stream thin by the same count. */
 #define TL_RESEND_THIN 3
 #endif
 
@@ -46,7 +47,7 @@ struct TL(resend_priced) {
 	struct TL(resend_priced_params) params;
 	struct TL(linux_tcp) rtt;
 	struct TL(resend_scores) scores;
-	int64_t hold_us;    /* least first wait until a clear sample */
+	int64_t hold_us;    /* minimum first wait until an unambiguous sample */
 	int64_t first_us;   /* the flight's first wait, without `hold_us` */
 	int64_t min_rtt_us; /* of the connection; 0: none yet */
 	ratio_t tokens;     /* of the budget */
@@ -58,7 +59,7 @@ TL_FN void TL(resend_priced_defaults)(struct TL(resend_priced_params) *p) {
 	TL_RESEND_PRICED_PARAMS(TL_DEFAULT)
 }
 
-/* Not what RFC 8961, requirement 4, and RFC 6298, 5.5, say: only for who asks for it. */
+/* These do not meet RFC 8961, requirement 4, and RFC 6298, 5.5, and must be chosen by name. */
 TL_FN void TL(resend_priced_spaced)(struct TL(resend_priced_params) *p)
 {
 	p->spacing = TL_RESEND_HAZARD;
@@ -87,7 +88,8 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	s->hold_us = s->first_us = s->min_rtt_us = 0;
 }
 
-/* What was learned and whether it is calm, not the path's RTT (the handshake has that), nor the budget, nor a hold. */
+/* Takes the learned state and the average of losses, but not the path's RTT (which the handshake has
+ * measured), nor the budget, nor a hold. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
@@ -118,7 +120,7 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 					 s->params.price_us, s->params.prior_misses);
 }
 
-/* The RTT says that a queue stands, or it is not known yet what it is without one. */
+/* Returns whether the RTT shows a standing queue, or the RTT without a queue is not known yet. */
 TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 {
 	const int64_t quarter_us = s->min_rtt_us >> 2;
@@ -127,7 +129,8 @@ TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 	return s->scores.flights < TL_RESEND_RECENT || num_to_us(s->rtt.srtt) > s->min_rtt_us + slack_us;
 }
 
-/* First waits are stock's, later ones double: the budget is spent, or the path drops more than chance does. */
+/* Returns whether first waits are stock's and later ones double: the budget is spent, or the path drops
+ * more than random loss would. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) ||
@@ -135,7 +138,7 @@ TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
-/* Never beyond stock's first wait, but for `hold_us`. */
+/* Never longer than stock's first wait, except for `hold_us`. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
@@ -153,8 +156,8 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 	return us > s->hold_us ? us : s->hold_us;
 }
 
-/* Learned spacing, while "lost, and not yet over" is likelier than "late"; else doubled, and the whole time waited
- * at least. */
+/* Learned spacing while "lost, and not yet over" is more likely than "late"; else twice the last wait, and
+ * at least the whole time waited. */
 TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64_t waited_us,
 					int64_t doubled_us)
 {
@@ -174,8 +177,8 @@ TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64
 	return doubled_us > all_us ? doubled_us : all_us;
 }
 
-/* As the kernel: after a probe its RTO, from there on doubled. Where the first resend came no sooner than the RTO although
- * a probe was due before, it was no probe: there is none while losses are repaired. */
+/* As the kernel does: after a probe its RTO, then doubled. If the first resend came no sooner than the RTO
+ * although a probe was due before, it was not a probe, because there is none while losses are repaired. */
 TL_FN int64_t TL(resend_priced_bulk_next)(const struct TL(resend_priced) *s, int64_t waited_us,
 					  int64_t rto_us)
 {
@@ -212,7 +215,7 @@ TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us,
 	s->hold_us = 0;
 }
 
-/* A resend that is known to have been needed gives its part of the budget back. */
+/* A resend known to have been needed returns its part of the budget. */
 TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_resend_outcome *in)
 {
 	if (in->judged_us > 0) {

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Seven candidates for a first wait, each scored on every flight whether it was used or not: what it would have cost a
- * lost segment, and how many needless resends it would have drawn from a late one. Included once for each arithmetic. */
+/* Seven candidates for a first wait, each scored on every flight whether it was used or not: its cost for
+ * a lost segment, and the spurious retransmissions that it would have caused for a late one. Included once
+ * for each arithmetic. */
 
 #ifndef TCPLEARN_RESEND_SCORES_H
 #define TCPLEARN_RESEND_SCORES_H
 #define TL_RESEND_FLOORS 6
 #define TL_RESEND_CANDIDATES 7 /* the last is stock's own first wait */
 #define TL_RESEND_FORGET 10    /* a score forgets a 2^10th at each flight */
-/* A floor's misses begin with one of so many parts of their prior; the others count while the floor is below 8 mdev. */
+/* A floor's misses begin with one of this many parts of their prior; the others count while the floor is
+ * below 8 mdev. */
 #define TL_RESEND_PRIOR_PARTS 5
-/* Flights over which the share of losses is averaged: 62 more than were seen, at most these. */
+/* The most flights over which the share of losses is averaged: 62 more than were seen. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
-/* Flights of earlier connections that a new one begins with, at most; and of so many each connection that hands them on
- * forgets one. */
+/* The most flights of earlier connections with which a new one begins; and one in this many is forgotten
+ * by each connection that passes them on. */
 #define TL_RESEND_INHERITED 32
 
-/* What was learned in so many flights counts as n / d of itself in the next connection. */
+/* The part n / d with which the learning of a number of flights counts in the next connection. */
 struct tl_resend_share {
 	uint32_t n, d;
 };
@@ -32,7 +34,7 @@ TL_FN struct tl_resend_share tl_resend_share_of(uint32_t flights)
 	return share;
 }
 
-/* What is added to SRTT at least, by candidate */
+/* The least addition to SRTT, by candidate */
 TL_FN int64_t tl_resend_floor_us(uint32_t i)
 {
 	static const int32_t floor_us[TL_RESEND_FLOORS] = { 1000, 5000, 10000, 20000, 50000, 100000 };
@@ -43,7 +45,7 @@ TL_FN int64_t tl_resend_floor_us(uint32_t i)
 
 struct TL(resend_scores) {
 	num_t waits[TL_RESEND_CANDIDATES];    /* discounted sums */
-	ratio_t misses[TL_RESEND_CANDIDATES]; /* the same, of needless resends */
+	ratio_t misses[TL_RESEND_CANDIDATES]; /* the same, of spurious retransmissions */
 	num_t srtt, mdev4;                    /* of the candidates' waits: as of the flight's beginning */
 	int64_t stock_us;                     /* likewise; 0: not known yet */
 	ratio_t loss;                         /* share of the flights whose timer's segment was lost */
@@ -51,7 +53,7 @@ struct TL(resend_scores) {
 	uint32_t chosen;
 };
 
-/* n parts of a floor's prior: the shortest floor's whole one is `prior`, each next a sixth less. */
+/* n parts of a floor's prior: the shortest floor's whole prior is `prior`, each next one is a sixth less. */
 TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
 {
 	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),
@@ -74,13 +76,13 @@ TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ra
 	s->chosen = TL_RESEND_FLOORS;
 }
 
-/* Of one of the floors, which are as many as are known: with a flight under way. */
+/* The wait of one of the floors, during a flight. */
 TL_FN int64_t TL(resend_scores_floor_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
 {
 	return num_to_us(s->srtt + TL(max)(s->mdev4, num_from_us(tl_resend_floor_us(i))));
 }
 
-/* After init: the sums so far from init's, at the share. */
+/* After init: the differences of the earlier sums from those of init, times the share. */
 TL_FN void TL(resend_scores_inherit)(struct TL(resend_scores) *s, const struct TL(resend_scores) *earlier,
 				     struct tl_resend_share share)
 {
@@ -103,7 +105,8 @@ TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint3
 	return TL(resend_scores_floor_wait_us)(s, i);
 }
 
-/* Needless resends of a candidate in the comparison; those parts of its prior are never forgotten. */
+/* The spurious retransmissions of a candidate in the comparison; these parts of its prior are never
+ * forgotten. */
 TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32_t i, int64_t swing_us,
 				       ratio_t prior)
 {
@@ -114,8 +117,8 @@ TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32
 	return misses;
 }
 
-/* The candidates' waits from here on, and the cheapest: the loss share times its waits, and the price of its needless
- * resends. A tie goes to the shorter. */
+/* The candidates' waits from now on, and the cheapest: the share of losses times its waits, plus the price
+ * of its spurious retransmissions. A tie goes to the shorter wait. */
 TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL(linux_tcp) *rtt,
 				    int64_t stock_us, int64_t price_us, ratio_t prior)
 {
@@ -138,7 +141,7 @@ TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL
 	}
 }
 
-/* A late answer draws a resend, and one more for each doubling. */
+/* A late answer causes a resend, and one more for each doubling. */
 TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
 {
 	const uint32_t doublings = tl_resend_log2((uint64_t)rtt_us) - tl_resend_log2((uint64_t)wait_us);
@@ -146,7 +149,7 @@ TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
 	return num_shr(ratio_from_whole(TL_RESEND_ONE + doublings), 16);
 }
 
-/* What a flight's sample says of a candidate. */
+/* Scores a candidate by a flight's sample. */
 TL_FN void TL(resend_scores_judge_one)(struct TL(resend_scores) *s, uint32_t i, int64_t wait_us,
 				       int64_t rtt_us)
 {

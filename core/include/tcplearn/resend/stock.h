@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `stock`: when the Linux kernel sends again by its timer: a tail loss probe first (RFC 8985, section 7), then the RTO
- * of its estimator, doubled at each expiry (RFC 6298, 5.5), or kept for the first few (thin linear timeouts). Included
- * once for each arithmetic. */
+/* `stock`: when the Linux kernel sends again by its timer: a tail loss probe first (RFC 8985, section 7),
+ * then the RTO of its estimator, doubled at each expiry (RFC 6298, 5.5), or kept for the first few (thin
+ * linear timeouts). Included once for each arithmetic. */
 
 #define TL_RESEND_STOCK_PARAMS(X) \
 	X(us, rto_min, 200000, 1, 4294967296, \
-	  "floor of the RTO's variance term; a lone segment's probe waits it beyond 2 SRTT") \
+	  "floor of the RTO's variance term, which a lone segment's probe adds to 2 SRTT") \
 	X(choice, probe, TL_ON, "on|off", 1, "the first resend is a tail loss probe") \
 	X(us, probe_min, 8000, 1, 4294967296, \
-	  "what a probe waits beyond 2 SRTT with more segments out (two jiffies)") \
+	  "addition to 2 SRTT of a probe with more segments out (two jiffies)") \
 	X(count, linear, 0, 0, 1000, "timeouts before the wait begins to double (thin linear timeouts: 6)") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait (TCP_RTO_MAX)")
 
@@ -20,7 +20,7 @@ struct TL(resend_stock) {
 	struct tl_resend_flight flight;
 	struct TL(resend_stock_params) params;
 	struct TL(linux_tcp) rtt;
-	int64_t hold_us; /* least RTO until a clear sample (Karn) */
+	int64_t hold_us; /* minimum RTO until an unambiguous sample (Karn) */
 };
 
 TL_FN void TL(resend_stock_defaults)(struct TL(resend_stock_params) *p) { TL_RESEND_STOCK_PARAMS(TL_DEFAULT) }
@@ -43,7 +43,7 @@ TL_FN void TL(resend_stock_no_probe)(struct TL(resend_stock_params) *p)
 	p->probe = TL_OFF;
 }
 
-/* The estimator of the kernel with these bounds; also of a policy that is held to stock's. */
+/* The kernel's estimator with these bounds, also for a policy that is bounded by stock's waits. */
 TL_FN void TL(resend_rtt_init)(struct TL(linux_tcp) *rtt, int64_t rto_min_us, int64_t rto_max_us)
 {
 	struct TL(linux_tcp_params) p;
@@ -75,7 +75,7 @@ TL_FN int64_t TL(resend_rto_us)(const struct TL(linux_tcp) *rtt)
 	return num_to_us(p.rto);
 }
 
-/* The kernel's first wait: that of its probe, where it is the shorter. */
+/* The kernel's first wait: that of its probe, if it is shorter. */
 TL_FN int64_t TL(resend_stock_wait_us)(const struct TL(linux_tcp) *rtt, uint32_t probe, int64_t probe_min_us,
 				       uint32_t out_segments, int64_t rto_us)
 {
@@ -112,7 +112,7 @@ TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t 
 					rto_us > s->hold_us ? rto_us : s->hold_us);
 }
 
-/* The RTO begins anew at the probe. */
+/* The RTO starts again at the probe. */
 TL_FN int64_t TL(resend_stock_next)(struct TL(resend_stock) *s, int64_t waited_us, uint32_t out_segments)
 {
 	const struct TL(resend_stock_params) *p = &s->params;
@@ -131,7 +131,7 @@ TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, i
 	s->hold_us = 0;
 }
 
-/* RFC 6298, 5.7 and Karn: the doubled RTO is kept while it is not known what was answered. */
+/* RFC 6298, 5.7 and Karn: the doubled RTO is kept while it is not known which transmission was answered. */
 TL_FN void TL(resend_stock_end)(struct TL(resend_stock) *s, const struct tl_resend_outcome *in)
 {
 	if (!in->clear && s->flight.resends > 1)

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `tsl-feedback`: after a lost handshake packet the bold windows of tambuwal2018's TSL 3,16, the standard's while
- * what is known of the place shows very high congestion: the mechanism that the paper's section 3.4 misses. That is
- * where one of three shares over recent connections reaches its limit: of segments sent again, of handshakes that lost
- * a packet, of the RTT above its least. At 200 of 1,000 sent again three segments arrive whole about as often as not:
- * (1 - 0.2)^3 = 0.51. Handshakes have a higher limit: their losses alone may be a wireless hop's or a middlebox's, for
- * which the bold windows are meant. */
+/* `tsl-feedback`: after a lost handshake packet the larger windows of tambuwal2018's TSL 3,16, but the
+ * standard's while the history of the place shows very high congestion: the mechanism that the paper's
+ * section 3.4 asks for. Congestion is very high if one of three shares over recent connections reaches its
+ * limit: of segments sent again, of handshakes that lost a packet, of the RTT above its least. With 200 of
+ * 1,000 sent again all three segments arrive about as often as not: (1 - 0.2)^3 = 0.51. Handshakes have a
+ * higher limit, because their losses alone may come from a wireless hop or a middlebox, for which the
+ * larger windows are meant. */
 
 #define TL_STARTUP_FEEDBACK_PARAMS(X) \
-	X(count, iw, 3, 1, 65535, "IW after a loss while there is room, segments") \
-	X(count, ssthresh, 16, 1, 2147483647, "ssthresh after a loss while there is room, segments") \
+	X(count, iw, 3, 1, 65535, "IW after a loss without very high congestion, segments") \
+	X(count, ssthresh, 16, 1, 2147483647, \
+	  "ssthresh after a loss without very high congestion, segments") \
 	X(count, resent_limit, 200, 0, 1001, \
-	  "segments sent again of 1,000 from which congestion is very high; 1001: never") \
-	X(count, handshake_limit, 500, 0, 1001, "the same of handshakes that lost a packet") \
+	  "segments sent again in 1,000 from which on congestion is very high; 1001: never") \
+	X(count, handshake_limit, 500, 0, 1001, "the same for handshakes that lost a packet") \
 	X(count, inflation_limit, 100000, 0, 1000000, \
-	  "the same of the RTT: mean above least, in 1,000ths of the least") \
-	X(count, resends, 5, 0, 1000, "of this handshake that still leave the windows bold") \
-	X(count, known, 100, 0, 1000000, "segments that must be known of the place for its shares to count") \
-	X(us, half_life, 30000000, 8, 4294967296, "after which a segment counts half")
+	  "the same for the RTT: mean above minimum, in 1,000ths of the minimum") \
+	X(count, resends, 5, 0, 1000, "resends of this handshake that still allow the larger windows") \
+	X(count, known, 100, 0, 1000000, "segments to the place that must be known for its shares to count") \
+	X(us, half_life, 30000000, 8, 4294967296, "time after which a segment counts half")
 
 struct TL(startup_feedback_params) {
 	TL_STARTUP_FEEDBACK_PARAMS(TL_FIELD)
@@ -69,7 +71,7 @@ TL_FN void TL(startup_feedback_decide)(const struct TL(startup_feedback) *s, con
 
 	if (in->loss == TL_HANDSHAKE_WHOLE)
 		return;
-	/* RFC 5681, 3.1, where there is none */
+	/* RFC 5681, 3.1, if there is no sample */
 	out->iw_segments = room ? s->params.iw : 1;
 	out->ssthresh_segments = room ? s->params.ssthresh : 2;
 }

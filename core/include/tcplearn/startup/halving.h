@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `tsl`: a lost SYN or SYN-ACK halves IW and ssthresh, each down to its least value (tambuwal2018, section 1). The
- * paper says neither the least values nor how 3 / 2 is rounded: both are parameters. */
+/* `tsl`: a lost SYN or SYN-ACK halves IW and ssthresh, each down to its least value (tambuwal2018, section
+ * 1). The paper states neither the minimum values nor how 3 / 2 is rounded, so both are parameters. */
 
 #define TL_STARTUP_HALVING_PARAMS(X) \
 	X(count, iw_min, 1, 1, 65535, "IW is not halved below this, segments") \
 	X(count, ssthresh_min, 2, 1, 2147483647, "ssthresh is not halved below this, segments") \
-	X(choice, rounding, TL_HALF_DOWN, "down|up", 1, "of half an odd window: 3 gives 1, or 2") \
-	X(choice, repeat, TL_OFF, "on|off", 1, "halved again for each further resend")
+	X(choice, rounding, TL_HALF_DOWN, "down|up", 1, "rounding of half an odd window: 3 gives 1, or 2") \
+	X(choice, repeat, TL_OFF, "on|off", 1, "whether each further resend halves again")
 
 enum tl_half { TL_HALF_DOWN = 0, TL_HALF_UP = 1 };
 

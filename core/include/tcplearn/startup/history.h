@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is known of a place: counts of the segments and handshakes of recent connections to it, which halve every
- * half-life. Integers only, 56 bytes. */
+/* The history of a place: counts of the segments and handshakes of recent connections to it, which halve
+ * every half-life. It has only integers, 56 bytes. */
 
-/* Counts have 8 fractional bits and stay below 2^32 + 2^40 whatever is reported. */
+/* Counts have 8 fractional bits and stay below 2^32 + 2^40 for any reports. */
 #define TL_STARTUP_COUNT_MAX ((uint64_t)1 << 40)
 
 struct TL(startup_history) {
@@ -20,7 +20,7 @@ TL_FN uint64_t TL(startup_eighth)(uint32_t k)
 	return eighths[k & 7];
 }
 
-/* The factor is of whole eighths of a half-life: what is left of the time counts the next time. */
+/* The factor is for whole eighths of a half-life; the rest of the time counts the next time. */
 TL_FN void TL(startup_forget)(struct TL(startup_history) *h, int64_t time_us, int64_t half_life_us)
 {
 	const uint64_t step_us = half_life_us < 8 ? 1 : (uint64_t)half_life_us >> 3;

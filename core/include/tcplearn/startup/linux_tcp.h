@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `linux`: its tcp_init_transfer() begins with 10 segments, and with 1 only after more than one resend of a SYN or
- * SYN-ACK by a timeout; ssthresh stays. */
+/* `linux`: its tcp_init_transfer() begins with 10 segments, and with 1 only after more than one resend of
+ * a SYN or SYN-ACK by a timeout; ssthresh stays. */
 
 #define TL_STARTUP_LINUX_PARAMS(X) \
 	X(count, iw, 10, 1, 65535, "IW, segments (TCP_INIT_CWND)") \
-	X(count, resends, 1, 0, 1000, "that leave IW whole")
+	X(count, resends, 1, 0, 1000, "resends that do not reduce IW")
 
 struct TL(startup_linux_params) {
 	TL_STARTUP_LINUX_PARAMS(TL_FIELD)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every startup policy and its presets: a new one is its header and its line here. Included by startup.h. */
+/* Every startup policy and its presets. A new one has a header and a line here. Included by startup.h. */
 #ifndef TCPLEARN_STARTUP_LIST_H
 #define TCPLEARN_STARTUP_LIST_H
 
@@ -11,7 +11,8 @@
 #include "feedback.h"
 
 /* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, history)
- * TL_STARTUP_STATIC: nothing is remembered; TL_STARTUP_REMEMBERING: ID_start(), ID_report() and ID_note() are its own */
+ * TL_STARTUP_STATIC: nothing is remembered; TL_STARTUP_REMEMBERING: ID_start(), ID_report() and ID_note()
+ * are its own */
 #define TL_STARTUP_POLICIES(X) \
 	X(startup_fixed, "standard", TL_STARTUP_FIXED_PARAMS, TL_FORMULA, \
 	  "IW 1 and ssthresh 2 after a lost handshake packet", \
@@ -25,16 +26,16 @@
 	  TL_STARTUP_STATIC) \
 	X(startup_linux, "linux", TL_STARTUP_LINUX_PARAMS, TL_FORMULA, \
 	  "Linux: 10 segments, 1 after more than one resend", \
-	  "What the Linux kernel does: ten segments, and one only after more than one resend of a " \
+	  "The rule of the Linux kernel: ten segments, and one only after more than one resend of a " \
 	  "SYN or SYN-ACK.", \
 	  TL_STARTUP_STATIC) \
 	X(startup_feedback, "tsl-feedback", TL_STARTUP_FEEDBACK_PARAMS, TL_LEARNED, \
-	  "ours: TSL 3,16 while the place shows room, else the standard", \
-	  "TSL with the feedback that its paper misses: bold windows while recent connections to " \
+	  "ours: TSL 3,16, but the standard at very high congestion", \
+	  "TSL with the feedback that its paper asks for: larger windows while recent connections to " \
 	  "the same place lost little, the standard's while congestion there is very high.", \
 	  TL_STARTUP_REMEMBERING)
 
-/* X(policy, function, name, summary); the rest is the policy's */
+/* X(policy, function, name, summary); everything else is the policy's */
 #define TL_STARTUP_PRESETS(X) \
 	X(startup_fixed, 1_2, "tsl/1-2", "tambuwal2018's TSL 1,2: the standard") \
 	X(startup_fixed, 1_16, "tsl/1-16", "tambuwal2018's TSL 1,16") \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The verbs of every startup policy on memory without a type. Of wrap.h, in fixed point only.
+/* The functions of every startup policy on untyped memory, in fixed point only. Included by wrap.h.
  *
  *   void tl_wrap_init_ID_fix(void *state, const void *params)
  *   void tl_wrap_report_ID_fix(void *state, const struct tl_startup_report *)    of a connection to the place
- *   void tl_wrap_note_ID_fix(void *state, const struct tl_handshake *)           of every handshake, once decided
- *   void tl_wrap_decide_ID_fix(const void *state, const struct tl_handshake *, struct tl_startup_window *) */
+ * void tl_wrap_note_ID_fix(void *state, const struct tl_handshake *)           of every handshake, once
+ * decided void tl_wrap_decide_ID_fix(const void *state, const struct tl_handshake *, struct
+ * tl_startup_window *) */
 #ifndef TCPLEARN_STARTUP_WRAP_H
 #define TCPLEARN_STARTUP_WRAP_H
 

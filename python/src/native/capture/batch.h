@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What every reader of traces produces and every consumer reads: samples as columns.
+// A batch: samples as columns, which every reader of traces produces and every consumer reads.
 #ifndef TCPLEARN_CAPTURE_BATCH_H
 #define TCPLEARN_CAPTURE_BATCH_H
 
@@ -12,16 +12,17 @@
 
 namespace tcplearn {
 
-// Why an ACK that advances gives no RTT sample.
+// The reasons why an ACK that advances gives no RTT sample.
 enum class NoSample : std::uint8_t {
-  kNone = 0,           // it does give one
-  kRetransmitted = 1,  // Karn's rule (RFC 6298, section 3), and no timestamp says which copy was acknowledged
+  kNone = 0,  // it gives one
+  kRetransmitted =
+      1,  // Karn's rule (RFC 6298, section 3), and no timestamp shows which copy was acknowledged
   kInsideSegment = 2,  // it ends inside a captured record (segmentation offload)
-  kSackedEarlier = 3,  // its newest segment arrived earlier than this ACK says (RFC 2018)
+  kSackedEarlier = 3,  // its newest segment had arrived before (RFC 2018)
   kNotCaptured = 4,    // the segment it acknowledges is not in the capture
 };
 
-// One event, and many as columns.
+// One event, and many events as columns.
 struct Event {
 #define TCPLEARN_X(type, name, unknown, meaning) type name = unknown;
   TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
@@ -32,21 +33,21 @@ struct Events {
 #define TCPLEARN_X(type, name, unknown, meaning) std::vector<type> name;
   TCPLEARN_EVENT_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
-  bool wanted = false;  // else none are kept
+  bool wanted = false;  // false: no event is stored
 
   void add(const Event& event);
   void clear();
 };
 
-// The columns of every batch, as columns.h describes them.
+// The columns of every batch, described in columns.h.
 struct Batch {
 #define TCPLEARN_X(type, name, unknown, meaning) std::vector<type> name;
   TCPLEARN_BATCH_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
-  std::vector<std::uint32_t> ended;  // flows that are over with this batch, after its rows
+  std::vector<std::uint32_t> ended;  // flows that end with this batch, after its rows
   Losses losses;
   Events events;
-  std::uint64_t below_clock = 0;  // round trips of 0 us by the capture's clock: given as 1
+  std::uint64_t below_clock = 0;  // round trips of 0 us by the capture's clock, which are given as 1 us
 
   std::size_t size() const { return time_us.size(); }
   void clear();
@@ -58,8 +59,9 @@ struct FlowInfo {
   std::uint32_t peer = 0;    // the other direction of the same connection
   std::string name;          // "10.0.0.1:80 > 10.0.0.2:4242", IPv6 in brackets
   bool near_sender = false;  // the capture was taken at (or nearer) the sender of this direction
-  std::string near_reason;  // how that was found: "handshake", "round trips", "TTL", "more data", "requested"
-  bool chosen = false;      // the reader's `sender` option takes this direction; drop the rows of the others
+  std::string near_reason;   // the evidence: "handshake", "round trips", "TTL", "more data", "requested"
+  bool chosen =
+      false;  // the reader's `sender` option selects this direction; rows of others are to be dropped
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, acks = 0, samples = 0;
   std::uint32_t mss_bytes = 0;
   std::int64_t first_us = 0, last_us = 0;

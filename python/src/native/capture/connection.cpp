@@ -10,9 +10,9 @@
 namespace tcplearn {
 namespace {
 
-// Two times tell a side only when one is clearly shorter; else the next kind of evidence decides.
+// Two times identify a side only if one is clearly shorter; otherwise the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
-// The copies of a packet on two interfaces of a host lie this close together.
+// The copies of a packet on two interfaces of a host are at most this far apart.
 constexpr std::int64_t kCopyUs = 1000;
 
 bool initial_ttl(std::uint8_t ttl) { return ttl == 64 || ttl == 128 || ttl == 255; }
@@ -92,7 +92,7 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (!packet.has(kSyn) || packet.has(kRst)) return false;
   const SendSide& send = sides_[side_of(packet)].send;
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
-  // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide begins anew by itself.
+  // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide then starts again.
   if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
 }
@@ -133,7 +133,7 @@ void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
   if (copy_of_last(me, packet, now_us)) return;
-  // A second answer to the SYN, its number another than the one that was acknowledged: nobody heeds it.
+  // A second answer to the SYN with another number than the acknowledged one is ignored by everyone.
   if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return;
   if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return;
   if (me.first_ttl == 0) me.first_ttl = packet.ttl;
@@ -148,7 +148,7 @@ void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
 
 unsigned Connection::client() const {
   if (client_ >= 0) return static_cast<unsigned>(client_);
-  // Without the handshake: services listen on the lower port.
+  // Without the handshake the server is assumed to be at the lower port.
   return sides_[0].endpoint.port >= sides_[1].endpoint.port ? 0u : 1u;
 }
 
@@ -161,7 +161,7 @@ Connection::Near Connection::near() const {
     if (clearly_less(to_client, to_server)) return {client(), "handshake"};
     if (clearly_less(to_server, to_client)) return {1 - client(), "handshake"};
   }
-  // What the near host sends has the long way to go and come back.
+  // The near host's data has the long round trip.
   if (a.min_data_rtt_us >= 0 && b.min_data_rtt_us >= 0) {
     if (clearly_less(b.min_data_rtt_us, a.min_data_rtt_us)) return {0, "round trips"};
     if (clearly_less(a.min_data_rtt_us, b.min_data_rtt_us)) return {1, "round trips"};
@@ -203,7 +203,7 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
                     (choice.address.port == 0 || choice.address.port == sender.endpoint.port);
       break;
   }
-  // Who names a side says where the capture was taken.
+  // A side named by the user is where the capture was taken.
   if (choice.kind == Kind::kClient || choice.kind == Kind::kServer || choice.kind == Kind::kAddress) {
     info.near_sender = info.chosen;
     info.near_reason = "requested";
@@ -222,7 +222,7 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
 Remains Connection::remains(const Endpoint& first) const {
   Remains out;
   out.last_us = last_us_;
-  for (const unsigned i : {1u, 0u}) {  // where both endpoints are one, all packets are side 0's
+  for (const unsigned i : {1u, 0u}) {  // if both endpoints are the same, all packets are side 0's
     const unsigned at = sides_[i].endpoint == first ? 0u : 1u;
     out.isn[at] = sides_[i].send.isn();
     out.syn_seen[at] = sides_[i].send.syn_seen();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A TCP connection: its two directions, its life, and which of its hosts is nearer to the capture point.
+// A TCP connection: its two directions, its lifetime, and which of its hosts is nearer to the capture point.
 #ifndef TCPLEARN_CAPTURE_CONNECTION_H
 #define TCPLEARN_CAPTURE_CONNECTION_H
 
@@ -13,7 +13,7 @@
 
 namespace tcplearn {
 
-// Whose data the consumer wants: the text of ReaderOptions::sender, understood.
+// The side whose data the consumer wants: the parsed text of ReaderOptions::sender.
 struct SenderChoice {
   enum class Kind : std::uint8_t { kNear, kFar, kClient, kServer, kBoth, kAddress };
   Kind kind = Kind::kNear;
@@ -23,15 +23,15 @@ struct SenderChoice {
   static SenderChoice parse(const std::string& text);
 };
 
-// What a connection that is over leaves for a while, so that stragglers begin no other one. They do not
-// prolong its stay: what goes on and on is a connection whose SYN was missed.
+// The remains of an ended connection, kept for a while so that stragglers do not begin another connection.
+// Stragglers do not prolong it: packets that continue belong to a connection whose SYN was missed.
 struct Remains {
   std::int64_t last_us = 0;
-  // By the endpoint whose packets they are of: 0 for that which the key of the pair names first.
+  // By the endpoint that sent the packets: 0 for the one that the key of the pair names first.
   std::array<std::uint32_t, 2> isn{};
   std::array<bool, 2> syn_seen{};
 
-  // Is it the SYN of another connection?
+  // Returns whether it is the SYN of another connection.
   bool replaced_by(const Packet& packet, unsigned side) const {
     if (!packet.has(kSyn) || packet.has(kRst)) return false;
     return !syn_seen[side] || isn[side] != packet.seq;
@@ -43,13 +43,13 @@ class Connection {
   // `first` is its first packet; `index` numbers the connections of a capture.
   Connection(const Packet& first, std::uint32_t index, std::int64_t now_us);
 
-  // Does this packet begin another connection between the same endpoints?
+  // Returns whether this packet begins another connection between the same endpoints.
   bool replaced_by(const Packet& packet) const;
 
   // Appends at most one row.
   void on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out);
 
-  // Both FINs are acknowledged, or it was reset.
+  // Returns whether both FINs are acknowledged, or the connection was reset.
   bool over() const { return over_; }
   std::uint32_t flow_id(unsigned side) const { return index_ * 2 + side; }
   std::int64_t last_us() const { return last_us_; }
@@ -59,7 +59,7 @@ class Connection {
     return sides_[0].send.acked_captured + sides_[1].send.acked_captured;
   }
   FlowInfo info(unsigned side, const SenderChoice& choice) const;
-  // `first`: the endpoint that the key of the pair names first.
+  // `first` is the endpoint that the key of the pair names first.
   Remains remains(const Endpoint& first) const;
 
  private:
@@ -68,7 +68,7 @@ class Connection {
     SendSide send;
     std::uint8_t first_ttl = 0;
     bool window_closed = false;
-    // The last packet with data, to know its copy: captures on several interfaces hold packets twice.
+    // The last packet with data, to recognise its copy: captures on several interfaces have packets twice.
     std::uint32_t last_seq = 0, last_length = 0;
     std::uint16_t last_ip_id = 0;
     std::int64_t last_sent_us = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One direction of a connection: what its sender has out, and which transmission each ACK answers.
+// One direction of a connection: the data that its sender has out, and the transmission that each ACK
+// answers.
 #ifndef TCPLEARN_CAPTURE_FLOW_H
 #define TCPLEARN_CAPTURE_FLOW_H
 
@@ -15,31 +16,31 @@
 
 namespace tcplearn {
 
-// One sending of a range of bytes.
+// One transmission of a range of bytes.
 struct Transmission {
   std::int64_t sent_us = 0;
   std::uint32_t ts_value = 0;
   bool has_timestamp = false;
 };
 
-// A range of sequence space that was always sent as a whole; a retransmission with other boundaries splits
+// A range of sequence numbers that was always sent as a whole; a retransmission with other boundaries splits
 // it.
 struct Segment {
   std::int64_t start = 0, end = 0;
   Transmission first;
   std::vector<Transmission> again;  // retransmissions; empty for nearly all
-  bool cut_end = false;             // `end` is where a later split fell: no captured segment ends there
-  bool fills_hole = false;      // came after bytes that follow it: lost or reordered before the capture point
-  bool window_probe = false;    // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
-  bool arrived = false;         // SACKed before it was sent again
-  std::uint8_t duplicates = 0;  // arrivals beyond the first (RFC 2883)
-  std::shared_ptr<const Repair> repair;  // halves of a split share it; null: not sent again
+  bool cut_end = false;             // `end` is the place of a later split, not of a captured segment's end
+  bool fills_hole = false;          // captured after later bytes: lost or reordered before the capture point
+  bool window_probe = false;        // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
+  bool arrived = false;             // SACKed before it was sent again
+  std::uint8_t duplicates = 0;      // arrivals beyond the first (RFC 2883)
+  std::shared_ptr<const Repair> repair;  // shared by the halves of a split; null: not sent again
 
   bool resent() const { return !again.empty(); }
   const Transmission& latest() const { return again.empty() ? first : again.back(); }
 };
 
-// Ranges that SACK options reported, sorted and merged.
+// The ranges reported by SACK options, sorted and merged.
 class SackBoard {
  public:
   void add(std::int64_t left, std::int64_t right);
@@ -69,10 +70,10 @@ class SackBoard {
 // Sequence numbers are unwrapped to 64 bits around the newest one seen.
 class SendSide {
  public:
-  // A packet of this side. `peer_window_closed`: the other side's last packet announced a window of 0.
+  // Takes a packet of this side. `peer_window_closed`: the other side's last packet announced a window of 0.
   void on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed);
 
-  // An ACK by the other side; appends a row when it acknowledges new data. Returns whether it did.
+  // Takes an ACK of the other side; appends a row if it acknowledges new data, and returns whether it did.
   bool on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack, Batch& out);
 
   void set_peer_mss(std::uint16_t mss) { peer_mss_ = mss; }
@@ -83,12 +84,12 @@ class SendSide {
   bool syn_resent() const { return syn_resent_; }
   std::uint32_t isn() const { return isn_; }
   std::uint32_t mss_bytes() const;
-  // Whether a RST with this sequence number may come from this connection (RFC 5961, section 3, loosely: the
-  // window is not known in captures that begin midway).
+  // Returns whether a RST with this sequence number may belong to this connection (RFC 5961, section 3,
+  // loosely, because the window is not known in captures that begin in the middle).
   bool plausible_reset(std::uint32_t sequence) const;
   std::size_t segments_held() const { return segments_.size() - head_; }
 
-  // Counts for FlowInfo; read only outside.
+  // Counts for FlowInfo, which are only read outside.
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, rows = 0, samples = 0;
   std::uint64_t acked_captured = 0;   // rows whose data is in the capture
   std::int64_t min_data_rtt_us = -1;  // without the handshake
@@ -115,22 +116,22 @@ class SendSide {
   void deliver(std::int64_t left, std::int64_t right, std::int64_t now_us, bool sacked);
   std::uint32_t segments_of(std::int64_t bytes) const;
 
-  std::vector<Segment> segments_;  // sorted, without overlap; live from head_ on
+  std::vector<Segment> segments_;  // sorted, without overlap; valid from head_ on
   std::size_t head_ = 0;
   SackBoard sacked_;
-  std::uint32_t delivered_ = 0, duplicates_ = 0;  // since the last event; in a row
-  Event repair_;                                  // of a recovery that the next ACK's events begin with
+  std::uint32_t delivered_ = 0, duplicates_ = 0;  // since the last event; consecutive ones
+  Event repair_;                                  // the recovery with which the next ACK's events begin
   bool repaired_ = false;
   LossTracker losses_;
   std::int64_t una_ = 0, nxt_ = 0;
   std::int64_t fin_end_ = -1;
   std::int64_t armed_us_ = -1;
   std::uint32_t isn_ = 0;
-  std::uint32_t largest_payload_ = 0;  // among those that can be one segment
+  std::uint32_t largest_payload_ = 0;  // of packets that can be one segment
   std::uint16_t peer_mss_ = 0;
   bool seen_ = false;       // a packet of this side was captured
-  bool sequenced_ = false;  // una_ and nxt_ mean something
-  bool acked_ = false;      // the other side has acknowledged something
+  bool sequenced_ = false;  // una_ and nxt_ are valid
+  bool acked_ = false;      // the other side has acknowledged data
   bool syn_seen_ = false, syn_resent_ = false;
   bool timestamps_ = false;
 };

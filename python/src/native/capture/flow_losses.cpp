@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What a direction knows of its losses: their repair, their proof, and the events that a classifier sees.
+// The losses of a direction: their repair, their evidence, and the events for loss classifiers.
 #include <algorithm>
 
 #include "flow.h"
@@ -8,7 +8,7 @@ namespace tcplearn {
 
 void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
   segment.arrived = sacked_.covers(segment.end - 1);
-  if (!losses_.recovering()) {  // without a sign that something arrived it is the timer's
+  if (!losses_.recovering()) {  // without evidence of an arrival it is the timer's
     const bool fast = duplicates_ > 0 || !sacked_.empty();
     repair_.kind = static_cast<std::uint8_t>(fast ? EventKind::kFastRetransmit : EventKind::kTimeout);
     repair_.time_us = now_us;
@@ -22,21 +22,22 @@ void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
   segment.repair = std::make_shared<const Repair>(repair);
 }
 
-// What this ACK acknowledges, was sent again, and is not known to have arrived the first time.
+// Segments that this ACK acknowledges, that were sent again, and whose first copy is not known to have
+// arrived.
 void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
   const bool echo_proves = segments_held() > 0 && segments_[head_].resent() && !head_truly_resent(packet);
   const auto row = static_cast<std::uint32_t>(out.size() - 1);
   for (std::size_t i = head_; i < segments_.size() && segments_[i].end <= ack; ++i) {
     const Segment& segment = segments_[i];
     if (!segment.repair || segment.arrived || segment.duplicates >= segment.again.size()) continue;
-    // The echo is of what moved the ACK: of the oldest, and not of what had been SACKed.
+    // The echo is of the segment that moved the ACK: the oldest, not one that had been SACKed.
     if (echo_proves && !sacked_.covers(segment.end - 1)) continue;
     losses_.lost(flow, row, segment.start, segment.end, segment.first.sent_us, *segment.repair,
                  segment.again.size() - segment.duplicates, out.losses);
   }
 }
 
-// After the ACK was taken in; a recovery that began before it comes first.
+// Called after the ACK was processed; a recovery that began before it comes first.
 void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
                              Batch& out) {
   if (repaired_) {
@@ -44,7 +45,7 @@ void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t 
     out.events.add(repair_);
     repaired_ = false;
   }
-  // without SACK a duplicate says that one segment arrived
+  // without SACK a duplicate shows that one segment arrived
   const std::uint32_t delivered = duplicate ? std::max(delivered_, 1u) : delivered_;
   duplicates_ = duplicate ? duplicates_ + 1 : 0;
   delivered_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Where frames come from: a file, a pipe, a network interface.
+// The source of frames: a file, a pipe, or a network interface.
 #ifndef TCPLEARN_CAPTURE_FRAMES_H
 #define TCPLEARN_CAPTURE_FRAMES_H
 
@@ -18,7 +18,7 @@ struct Frame {
 
 enum class Got { kFrame, kNothingYet, kEnd };
 
-// How long next() waits for a frame of something live.
+// The time for which next() waits for a frame of a live source.
 constexpr int kWaitMs = 200;
 
 class Frames {
@@ -28,20 +28,20 @@ class Frames {
   Frames(const Frames&) = delete;
   Frames& operator=(const Frames&) = delete;
 
-  // kNothingYet: only where live(). kEnd: damage() says whether it was the regular one.
+  // kNothingYet occurs only if live(). After kEnd damage() shows whether the end was regular.
   virtual Got next(Frame& out) = 0;
   virtual int link_type() const = 0;
-  // Whether frames come as they are captured, so that a caller wants what there is and not only much.
+  // Whether frames come while they are captured, so that a caller wants the available ones at once.
   virtual bool live() const = 0;
-  // Whether times are this machine's clock as it runs, which may be set meanwhile.
+  // Whether times are this machine's running clock, which may be set meanwhile.
   virtual bool from_clock() const { return false; }
-  // Of a file: bytes as they lie there; total 0: unknown.
+  // Bytes of a file as stored; total 0: unknown.
   virtual std::uint64_t bytes_read() const { return 0; }
   virtual std::uint64_t bytes_total() const { return 0; }
-  // What was lost before it came here, for people.
+  // Lines on frames that were lost earlier.
   virtual std::vector<std::string> warnings() const { return {}; }
   const std::string& damage() const { return damage_; }
-  // Whether the last next() found nothing at first.
+  // Whether the last next() had to wait.
   bool waited() const { return waited_; }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// libFuzzer: any bytes give rows that keep the promises of batch.h, or a TraceError.
+// libFuzzer target: any bytes must give rows as described in batch.h, or a TraceError.
 //   clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined *.cpp -lpcap -lz -o fuzz_capture
 #include <algorithm>
 #include <cstddef>

@@ -10,17 +10,17 @@
 namespace tcplearn {
 namespace {
 
-// Ethernet, VLAN tags, IPv6 with extension headers and TCP options; payloads stay where they are.
+// Enough for Ethernet, VLAN tags, IPv6 with extension headers and TCP options; payloads are not copied.
 constexpr int kSnapBytes = 256;
-// What the kernel holds while nobody reads.
+// The kernel's buffer for frames that have not been read.
 constexpr int kBufferBytes = 16 << 20;
-// A block of frames is handed over after so long though it is not full.
+// The time after which a block of frames is delivered although it is not full.
 constexpr int kBlockMs = 50;
 
 }  // namespace
 
 void Interface::require(int status) const {
-  if (status >= 0) return;  // above 0: a warning, as that there is no promiscuous mode
+  if (status >= 0) return;  // above 0: a warning, such as that there is no promiscuous mode
   const std::string detail = pcap_geterr(handle_);
   pcap_close(handle_);
   if (status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED)
@@ -59,7 +59,7 @@ Interface::~Interface() { pcap_close(handle_); }
 
 int Interface::link_type() const { return pcap_datalink(handle_); }
 
-// An interrupt ends it too: the caller is to see it.
+// An interrupt ends the wait too, so that the caller sees it.
 bool Interface::wait() const {
   pollfd watched{descriptor_, POLLIN, 0};
   return poll(&watched, 1, kWaitMs) > 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Frames of a network interface as they pass, through libpcap.
+// Live frames of a network interface, through libpcap.
 #ifndef TCPLEARN_CAPTURE_INTERFACE_H
 #define TCPLEARN_CAPTURE_INTERFACE_H
 

@@ -40,7 +40,7 @@ Deliveries::Verdict Deliveries::judge(std::int64_t sent_us, std::int64_t end) co
       [&](const Delivery& d) { return d.sent_us > sent_us || (d.sent_us == sent_us && d.end > end); });
   if (it == log_.end()) return verdict;
   verdict.delivered_us = it->at_us;
-  // 6.2, step 5: lost once sent_us + RACK.rtt + window has passed; a later delivery sets that anew
+  // 6.2, step 5: lost once sent_us + RACK.rtt + window has passed; a later delivery updates this time
   for (; it != log_.end(); ++it) {
     verdict.rack_us = it->at_us + std::max<std::int64_t>(it->window_us - (it->sent_us - sent_us), 0);
     if (it + 1 == log_.end() || (it + 1)->at_us >= verdict.rack_us) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Segments that were lost, and when the sender could have known: facts for timers and for RACK (RFC 8985).
+// Lost segments, and the times at which the sender could have known, for timers and for RACK (RFC 8985).
 #ifndef TCPLEARN_CAPTURE_LOSS_H
 #define TCPLEARN_CAPTURE_LOSS_H
 
@@ -56,14 +56,14 @@ class Deliveries {
   bool reordering_ = false;
 };
 
-// A direction's losses from their repair to the proof or its absence.
+// A direction's losses, from the repair to the evidence or its absence.
 class LossTracker {
  public:
   void on_new_data(std::int64_t now_us, bool first_out);
-  // `sent_us`: of the segment now sent again; the timer and the oldest segment as they are.
+  // `sent_us` is that of the segment now sent again; the timer and the oldest segment are the current ones.
   Repair on_repair(std::int64_t now_us, std::int64_t sent_us, std::int64_t nxt, std::int64_t armed_us,
                    std::int64_t head_sent_us);
-  // An ACK up to `ack` came; `by_repair`: what it acknowledges first was sent again and had been lost.
+  // Takes an ACK up to `ack`; `by_repair`: the first data that it acknowledges had been lost and sent again.
   void on_ack(std::int64_t now_us, std::int64_t ack, bool by_repair);
   // After on_ack: the oldest segment that is out now.
   void set_head(std::int64_t sent_us) { head_sent_us_ = by_repair_ ? head_sent_us_ : sent_us; }
@@ -75,7 +75,7 @@ class LossTracker {
 
   bool recovering() const { return recovering_; }
   Deliveries deliveries;
-  std::int64_t highest = 0;           // the end of what is known to have arrived
+  std::int64_t highest = 0;           // the end of the data known to have arrived
   std::uint32_t sacked_segments = 0;  // RACK.segs_sacked
 
  private:

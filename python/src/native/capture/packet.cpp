@@ -7,7 +7,7 @@
 namespace tcplearn {
 namespace {
 
-// What is left of a frame; `wire` counts the bytes that a snap length cut off too.
+// The rest of a frame; `wire` includes the bytes that a snap length cut off.
 struct View {
   const std::uint8_t* data;
   std::size_t captured;
@@ -31,7 +31,7 @@ std::uint64_t be64(const std::uint8_t* p) {
 }
 
 constexpr std::uint8_t kProtocolTcp = 6;
-// Tunnels in tunnels: more than anyone builds, and few enough for the stack.
+// The most tunnels within each other, which also bounds the stack.
 constexpr int kMostTunnels = 4;
 
 Decoded decode_ip(const View& v, Packet& out, int tunnels);
@@ -49,7 +49,7 @@ void decode_options(const std::uint8_t* p, std::size_t length, Packet& out) {
     }
     if (at + 2 > length) return;
     const std::size_t size = p[at + 1];
-    // A snap length may cut an option: what came before it still holds.
+    // A snap length may cut an option; the options before it are still valid.
     if (size < 2 || at + size > length) return;
     const std::uint8_t* value = p + at + 2;
     if (kind == 2 && size == 4) {
@@ -72,9 +72,9 @@ void decode_options(const std::uint8_t* p, std::size_t length, Packet& out) {
   }
 }
 
-// `ip_payload` is what the IP header says follows it.
+// `ip_payload` is the length after the IP header that this header states.
 Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
-  // Up to the window; the checksum and the urgent pointer are of no use here.
+  // Up to the window; the checksum and the urgent pointer are not used.
   if (v.captured < 16) return Decoded::kShort;
   const std::size_t header = static_cast<std::size_t>(v.data[12] >> 4) * 4;
   if (header < 20 || header > ip_payload) return Decoded::kMalformed;
@@ -90,7 +90,7 @@ Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
   return Decoded::kTcp;
 }
 
-// GRE (RFC 2784, 2890): checksum, key and sequence number where the flags say so.
+// GRE (RFC 2784, 2890): checksum, key and sequence number are present by the flags.
 Decoded decode_gre(View v, Packet& out, int tunnels) {
   if (v.captured < 4) return Decoded::kShort;
   const std::uint16_t flags = be16(v.data), type = be16(v.data + 2);
@@ -103,7 +103,7 @@ Decoded decode_gre(View v, Packet& out, int tunnels) {
   return decode_ether_type(type, v, out, tunnels);
 }
 
-// What carries packets over UDP, by its port: VXLAN (RFC 7348), Geneve (RFC 8926), GTP-U (3GPP TS 29.281).
+// Tunnels over UDP by port: VXLAN (RFC 7348), Geneve (RFC 8926), GTP-U (3GPP TS 29.281).
 Decoded decode_udp(View v, Packet& out, int tunnels) {
   if (v.captured < 16) return Decoded::kOther;
   const std::uint16_t port = be16(v.data + 2);
@@ -130,7 +130,7 @@ Decoded decode_udp(View v, Packet& out, int tunnels) {
   return Decoded::kOther;
 }
 
-// What is in an IP packet and no TCP: perhaps a tunnel's packet.
+// The content of an IP packet other than TCP, perhaps a tunnel's packet.
 Decoded decode_tunnel(std::uint8_t protocol, View v, Packet& out, int tunnels) {
   if (tunnels >= kMostTunnels) return Decoded::kOther;
   switch (protocol) {

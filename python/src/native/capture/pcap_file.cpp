@@ -17,7 +17,7 @@ ssize_t read_source(void* cookie, char* to, std::size_t size) {
   return static_cast<ssize_t>(static_cast<ByteSource*>(cookie)->read(to, size));
 }
 
-// The format's own, of draft-ietf-opsawg-pcap, sections 4 and 5.
+// Constants of the format (draft-ietf-opsawg-pcap, sections 4 and 5).
 constexpr std::uint32_t kMicroseconds = 0xa1b2c3d4, kNanoseconds = 0xa1b23c4d;
 constexpr std::size_t kFileHeaderBytes = 24;
 struct RecordHeader {
@@ -34,8 +34,8 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name) 
       fopencookie(source_.get(), "r", cookie_io_functions_t{read_source, nullptr, nullptr, nullptr});
   if (file == nullptr) throw TraceError(name + ": no memory to read it");
   see_if_direct();
-  if (direct_) std::setvbuf(file, nullptr, _IONBF, 0);  // libpcap takes no more than it wants
-  // what waits here is known of nowhere else: of something live, nothing may
+  if (direct_) std::setvbuf(file, nullptr, _IONBF, 0);  // so that libpcap reads no more than it needs
+  // buffered data is not visible elsewhere, so a live source must have none
   if (source_->live()) {
     std::setvbuf(file, nullptr, _IONBF, 0);
     const std::uint8_t* magic = source_->seen(4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Frames of a pcap or pcapng file, plain or gzipped, through libpcap; of a plain pcap file those that lie in
-// memory whole are read where they lie.
+// Frames of a pcap or pcapng file, plain or gzipped, through libpcap; whole frames of a plain pcap file are
+// read directly from the buffer.
 #ifndef TCPLEARN_CAPTURE_PCAP_FILE_H
 #define TCPLEARN_CAPTURE_PCAP_FILE_H
 
@@ -28,10 +28,10 @@ class PcapFile final : public Frames {
   std::uint64_t bytes_total() const override { return source_->size(); }
 
  private:
-  // Of a pipe: whether the next packet is here wholly, or is never to be.
+  // For a pipe: whether the next packet is complete, or will never be.
   bool complete();
   void see_if_direct();
-  // False: it is for libpcap to read, or to refuse.
+  // False: libpcap has to read or refuse it.
   bool next_direct(Frame& out);
 
   std::unique_ptr<ByteSource> source_;

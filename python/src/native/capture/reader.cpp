@@ -18,12 +18,12 @@
 namespace tcplearn {
 namespace {
 
-// How long an ended connection swallows stragglers: TIME-WAIT as Linux has it.
+// The time for which an ended connection absorbs stragglers: TIME-WAIT of Linux.
 constexpr std::int64_t kLingerUs = 60'000'000;
 constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
-// A batch is over once so many flows have ended in it: its consumer holds their state until then.
+// A batch ends once this many flows have ended in it, because its consumer holds their state until then.
 constexpr std::size_t kEndedPerCall = 256;
-// So many packets with data, and their absence on one side or that of any plain ACK is no accident.
+// With this many packets with data, a missing side or the absence of plain ACKs is not by chance.
 constexpr std::uint64_t kManyPackets = 20;
 
 struct Key {
@@ -64,7 +64,7 @@ std::string count_of(std::uint64_t n, const char* what) {
 struct CaptureReader::State {
   struct Pair {  // of endpoints
     std::unique_ptr<Connection> live;
-    Remains remains;  // where nothing is live
+    Remains remains;  // if there is no live connection
   };
   using Table = std::unordered_map<Key, Pair, KeyHash>;
 
@@ -80,7 +80,7 @@ struct CaptureReader::State {
   std::int64_t relative_time(std::int64_t time_us);
   void warn_of_packets();
   void warn_of_missing_acks();
-  // Null: a straggler of one that is over.
+  // Null: a straggler of an ended connection.
   Connection* connection(const Packet& packet, Batch& out);
   void end(Table::value_type& entry, Batch& out);
   void sweep(Batch& out);
@@ -94,10 +94,10 @@ struct CaptureReader::State {
   Table table;
   std::unordered_map<std::uint32_t, const Connection*> alive;  // by connection index
   std::unordered_map<std::uint32_t, FlowInfo> ended;
-  Table::value_type* last_entry = nullptr;  // packets of a connection come in trains
+  Table::value_type* last_entry = nullptr;  // consecutive packets often belong to the same connection
   Window window;
   std::int64_t first_us = 0, newest_us = 0, farthest_back_us = 0;  // of the packets read
-  std::int64_t now_us = 0, next_sweep_us = 0;                      // of those taken, in order
+  std::int64_t now_us = 0, next_sweep_us = 0;                      // of the processed packets, in order
   std::uint32_t connections = 0;
   std::uint64_t acked_captured = 0;
   std::uint64_t below_clock = 0, first_back = 0, clock_steps = 0;

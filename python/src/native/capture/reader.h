@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A capture as a stream of samples, in memory that depends on the connections alive at once and not on its
+// A capture as a stream of samples; memory depends on the number of connections alive at once, not on its
 // length.
 #ifndef TCPLEARN_CAPTURE_READER_H
 #define TCPLEARN_CAPTURE_READER_H
@@ -17,28 +17,29 @@
 namespace tcplearn {
 
 struct ReaderOptions {
-  // auto, near, far, client, server, both, or an address with or without a port: sets FlowInfo::chosen.
+  // auto, near, far, client, server, both, or an address with or without a port: decides FlowInfo::chosen.
   std::string sender = "auto";
-  // Time ACKs that end inside a captured record too, by the record that holds the last byte acknowledged.
+  // Whether ACKs that end inside a captured record are timed too, by the record with the last acknowledged
+  // byte.
   bool every_ack = false;
-  // Give Batch::events too.
+  // Whether batches have events.
   bool events = false;
-  // A connection without a packet for so long is over.
+  // A connection without a packet for this time has ended.
   std::int64_t idle_us = 300'000'000;
 };
 
 struct Stats {
   std::uint64_t packets = 0, tcp_packets = 0;
   std::uint64_t other_packets = 0;  // not TCP over IP
-  std::uint64_t fragments = 0;      // later IP fragments: nothing to see in them
+  std::uint64_t fragments = 0;      // later IP fragments, which have no TCP header
   std::uint64_t short_packets = 0;  // cut before the TCP header's end
   std::uint64_t malformed_packets = 0;
-  std::uint64_t sorted_packets = 0;   // up to 1 ms back in time, put where their time says
+  std::uint64_t sorted_packets = 0;   // up to 1 ms back in time, and sorted by their times
   std::uint64_t clamped_packets = 0;  // of those, too many at once to be sorted
   std::uint64_t data_packets = 0, pure_acks = 0;
   std::uint64_t connections_with_data = 0, one_way_connections = 0;  // of those, one direction was captured
   std::uint64_t connections_alive = 0;
-  std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as it lies there; total 0: unknown
+  std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as stored; total 0: unknown
 };
 
 class CaptureReader {
@@ -48,7 +49,7 @@ class CaptureReader {
   CaptureReader(std::unique_ptr<ByteSource> source, const std::string& name, const ReaderOptions& options);
   // From memory, which must outlive it.
   CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
-  // As it is captured: from a pipe whose beginning was read already (closed by the reader), from an
+  // While it is captured: from a pipe whose beginning was read already (the reader closes it), or from an
   // interface.
   static CaptureReader of_pipe(int descriptor, const std::string& head, const std::string& name,
                                const ReaderOptions& options);
@@ -56,18 +57,19 @@ class CaptureReader {
   CaptureReader(CaptureReader&&) noexcept;
   ~CaptureReader();
 
-  // Replaces `out` with about `max_rows` rows, fewer (even none) where rows are rare, so that a caller
-  // regains control now and then: of what is live, several times a second. False at the end, with `out`
+  // Replaces `out` with about `max_rows` rows, or fewer (even none) if rows are rare, so that a caller
+  // regains control regularly, for a live source several times a second. Returns false at the end, with `out`
   // empty. Throws TraceError.
   bool next(Batch& out, std::size_t max_rows);
 
-  // Reads no further: next() ends with what there is.
+  // Stops reading: next() ends with the packets read so far.
   void stop();
   bool live() const;
 
-  // Of a flow alive or ended; near_sender and chosen are final once it has ended. Throws std::out_of_range.
+  // Returns the information on a flow; near_sender and chosen are final once it has ended. Throws
+  // std::out_of_range.
   FlowInfo flow(std::uint32_t id) const;
-  // Forgets an ended flow.
+  // Frees the state of an ended flow.
   void release(std::uint32_t id);
 
   Stats stats() const;

@@ -5,7 +5,7 @@
 
 namespace tcplearn {
 namespace {
-// A receiver reports four ranges at a time; hundreds of holes at once are damage or an attack.
+// A receiver reports four ranges at a time; hundreds of holes at once are due to damage or an attack.
 constexpr std::size_t kMaxRanges = 1024;
 }  // namespace
 

@@ -54,7 +54,7 @@ void ByteSource::start() {
 bool ByteSource::ahead(std::size_t bytes, int wait_ms) {
   while (size_in_ < bytes && !pipe_ended_) {
     pollfd watched{descriptor_, POLLIN, 0};
-    if (poll(&watched, 1, wait_ms) <= 0) return false;  // an interrupt too: the caller is to see it
+    if (poll(&watched, 1, wait_ms) <= 0) return false;  // also after an interrupt, so that the caller sees it
     std::memmove(buffer_.data(), in_, size_in_);
     in_ = buffer_.data();
     size_in_ += read_pipe(size_in_);
@@ -62,7 +62,7 @@ bool ByteSource::ahead(std::size_t bytes, int wait_ms) {
   return true;
 }
 
-// To the buffer, from there on.
+// Reads into the buffer, from there on.
 std::size_t ByteSource::read_pipe(std::size_t at) {
   ssize_t got = 0;
   do {

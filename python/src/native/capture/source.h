@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The bytes of a trace, gunzipped on the way. Plain zlib instead of gzread, because gzread throws away what
-// it had inflated when it meets an error, and says nothing about bytes after the end of the gzip data.
+// The bytes of a trace, decompressed while they are read. It uses zlib instead of gzread, because gzread
+// discards inflated data at an error, and does not report bytes after the end of the gzip data.
 #ifndef TCPLEARN_CAPTURE_SOURCE_H
 #define TCPLEARN_CAPTURE_SOURCE_H
 
@@ -18,19 +18,18 @@ class ByteSource {
  public:
   explicit ByteSource(std::FILE* file);  // closes it
   ByteSource(const void* data, std::size_t size);
-  // From a pipe, after `head`, which was read from it already. Its bytes are taken as they come, and not
-  // unpacked.
+  // Reads from a pipe, after `head`, which was read already. Its bytes are not decompressed.
   ByteSource(int descriptor, const std::string& head);  // closes it
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  // 0 at the end, or where the data cannot be read further: damage() tells which.
+  // Returns 0 at the end and after damage; damage() shows which.
   std::size_t read(void* to, std::size_t size);
 
-  // Of what read() would give next, as much as is here; none of it where it is packed.
+  // The available part of the next bytes; nothing if the data are compressed.
   std::size_t here_bytes() const { return gzip_ ? 0 : size_in_; }
-  // Takes of that what was looked at.
+  // Consumes bytes that were looked at.
   void skip(std::size_t size) {
     in_ += size;
     size_in_ -= size;
@@ -38,15 +37,16 @@ class ByteSource {
   }
 
   bool live() const { return descriptor_ >= 0; }
-  // Of a pipe: waits so long for so many bytes; true once they, or all that will come, are here.
+  // For a pipe: waits for a time for a number of bytes; true once they, or all bytes that will come, are
+  // available.
   bool ahead(std::size_t bytes, int wait_ms);
-  // The next bytes, not taken; null where fewer are here.
+  // The next bytes, not consumed; null if fewer are available.
   const std::uint8_t* seen(std::size_t bytes) const { return size_in_ < bytes ? nullptr : in_; }
   static constexpr std::size_t kMostAhead = std::size_t{1} << 19;
 
   const std::string& damage() const { return damage_; }
   bool empty() const { return size_in_ == 0 && !gzip_; }
-  std::uint64_t consumed() const { return consumed_; }  // of the file as it lies there
+  std::uint64_t consumed() const { return consumed_; }  // of the file as stored
   std::uint64_t size() const { return total_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Sums over consecutive blocks of samples: what a bootstrap of ratios needs, in bounded memory.
+// Sums over consecutive blocks of samples, for a bootstrap of ratios, in bounded memory.
 #ifndef TCPLEARN_REPLAY_BLOCKS_H
 #define TCPLEARN_REPLAY_BLOCKS_H
 
@@ -18,7 +18,7 @@ class Blocks {
 
   explicit Blocks(std::size_t estimators) : width_(estimators * kSums) {}
 
-  // Begins a sample; the sums to add to, [estimator * kSums + sum].
+  // Begins a sample and returns the sums to add to, [estimator * kSums + sum].
   double* next();
   std::size_t count() const { return width_ ? sums_.size() / width_ : 0; }
   std::uint64_t per_block() const { return per_block_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The first rows of flows as they are: most flows end before a state of every estimator is worth its memory.
+// The first rows of flows, stored unchanged: most flows end before states of all estimators are worth their
+// memory.
 #ifndef TCPLEARN_REPLAY_EARLY_ROWS_H
 #define TCPLEARN_REPLAY_EARLY_ROWS_H
 
@@ -13,19 +14,20 @@
 
 namespace tcplearn {
 
-// Rows of many flows in common blocks of memory, each flow's linked: nothing to allocate and to free by flow.
+// Rows of many flows in common blocks of memory, with each flow's rows linked, so that no memory is allocated
+// by flow.
 class EarlyRows {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  // Of one flow, in their order.
+  // The rows of one flow, in their order.
   struct List {
     std::uint32_t first = kNone, last = kNone, count = 0;
   };
 
   void add(List& list, const RowView& row);
-  // Adds them to `flow`.
+  // Adds the rows to `flow`.
   void replay(const List& list, FlowReplay& flow) const;
-  // Their memory is for others.
+  // Frees their memory for other rows.
   void clear(List& list);
 
  private:
@@ -39,7 +41,7 @@ class EarlyRows {
   void grow();
 
   std::vector<std::unique_ptr<Node[]>> blocks_;
-  std::uint32_t free_ = kNone;  // the first of a list
+  std::uint32_t free_ = kNone;  // head of a list
 };
 
 }  // namespace tcplearn

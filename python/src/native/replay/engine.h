@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Batches of samples in, one FlowReplay for each flow, metrics out.
+// The engine: it takes batches of samples, has a FlowReplay for each flow, and returns metrics.
 #ifndef TCPLEARN_REPLAY_ENGINE_H
 #define TCPLEARN_REPLAY_ENGINE_H
 
@@ -14,7 +14,7 @@
 
 namespace tcplearn {
 
-// What the caller's own estimators said just before each row, borrowed: [row * others + e].
+// The answers of the caller's estimators just before each row, borrowed: [row * others + e].
 struct OtherColumns {
   const double *rtt_us = nullptr, *rto_us = nullptr;
 };
@@ -29,22 +29,22 @@ class Engine {
 
   // A loss may be withdrawn while it is among its flow's last kUnsettled.
   static constexpr std::size_t kUnsettled = 256;
-  // A flow has a state once it has more rows, a loss, or estimators of the caller's: a state takes the memory
-  // of a hundred rows and more.
+  // A flow gets a state once it has more rows, a loss, or estimators of the caller, because a state takes the
+  // memory of a hundred rows and more.
   static constexpr std::size_t kEarly = 64;
 
   void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
-  // A flow so far; null where it had no row.
+  // Returns a flow so far; null if it had no row.
   const FlowReplay* flow(std::uint32_t flow);
-  // A flow as finish() would give it, which goes on; null where it had no row.
+  // Returns the flow that finish() would return, which continues; null if it had no row.
   std::unique_ptr<FlowReplay> so_far(std::uint32_t flow) const;
-  // Takes a flow out; null where it had no row.
+  // Removes and returns a flow; null if it had no row.
   std::unique_ptr<FlowReplay> finish(std::uint32_t flow);
   std::size_t others() const { return others_; }
 
  private:
   struct Flow {
-    EarlyRows::List early;  // while there is no state
+    EarlyRows::List early;  // until there is a state
     std::unique_ptr<FlowReplay> replay;
   };
   std::unique_ptr<FlowReplay> begun(const Flow& flow) const;

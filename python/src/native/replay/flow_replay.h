@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One flow under every estimator: predictions, metrics and a thinned series.
+// The replay of one flow under every estimator: predictions, metrics and a thinned series.
 #ifndef TCPLEARN_REPLAY_FLOW_REPLAY_H
 #define TCPLEARN_REPLAY_FLOW_REPLAY_H
 
@@ -24,37 +24,37 @@ struct Chosen {
   std::size_t state_words = 0;        // 64-bit words its state takes
 };
 
-// What one row of a Batch says, with the columns that estimators and metrics read.
+// One row of a batch, with the columns that estimators and metrics read.
 struct RowView {
   tl_sample sample;  // rtt_us < 0: an ACK without a sample
   std::int64_t armed_us, head_sent_us;
   bool retransmitted;
 };
 
-// What a replay keeps of a flow beyond the sums of its metrics.
+// The parts of a replayed flow other than the sums of its metrics.
 struct Details {
   explicit Details(std::size_t estimators) : blocks(estimators), hindsight(estimators) {}
 
   Thinned series;
   Blocks blocks;
   Hindsight hindsight;
-  Mean flight;  // segments out just before the ACK of a sample, where that is known
+  Mean flight;  // segments out just before the ACK of a sample, if known
 };
 
 class FlowReplay {
  public:
-  // `others` estimators beyond the chosen ones are predicted by the caller, row by row. With `sums_only`
-  // there are no details, quantiles and spurious timeouts: for many parameter sets over the same samples.
+  // The caller predicts for `others` further estimators, row by row. `sums_only` leaves out details,
+  // quantiles and spurious timeouts, for many parameter sets over the same samples.
   FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, double min_rto_us, bool sums_only);
 
-  // other_rtt_us, other_rto_us: what the caller's estimators said just before this row.
+  // other_rtt_us and other_rto_us are the answers of the caller's estimators just before this row.
   void add(const RowView& row, const double* other_rtt_us, const double* other_rto_us);
 
-  // A loss reported with the row last added.
+  // Adds a loss reported with the last added row.
   void lost(const Loss& loss);
-  // It was none.
+  // Withdraws a loss.
   void withdraw(std::uint32_t id);
-  // Counts the losses but for the newest `most`, which may be withdrawn yet.
+  // Counts the losses except the newest `most`, which may still be withdrawn.
   void settle(std::size_t most);
 
   std::uint64_t samples() const { return samples_; }
@@ -68,10 +68,10 @@ class FlowReplay {
     double actual_us;
     std::vector<Detection> detection;  // by estimator
   };
-  // Notes what each estimator says just before the row.
+  // Stores the answer of each estimator just before the row.
   InForce query(const RowView& row, const double* other_rtt_us, const double* other_rto_us);
   void run_timers(const RowView& row, const InForce& now);
-  // `sent`: in force when the sample's segment was sent.
+  // `sent` is the answer in force when the sample's segment was sent.
   void score(double rtt_us, const InForce& now, const InForce& sent);
   bool from_head(std::size_t e) const {
     return e < chosen_.size() && chosen_[e].estimator->timer == TL_TIMER_FROM_HEAD;

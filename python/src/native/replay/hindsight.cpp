@@ -37,7 +37,7 @@ void Hindsight::add(double rtt_us, const double* predicted_us) {
   costs_us_.assign(estimators_, Costs{});
 }
 
-// Viterbi over the estimators, one for each penalty: stay, or come from the cheapest and pay.
+// The Viterbi algorithm over estimators, for each penalty: stay, or switch from the cheapest and pay.
 void Hindsight::step(double rtt_us, const double* predicted_us) {
   Costs moved, least;
   const Costs& penalty = penalties_us();
@@ -61,8 +61,8 @@ void Hindsight::step(double rtt_us, const double* predicted_us) {
 
 double Hindsight::best_constant_us() const {
   if (scored() == 0) return 0;
-  // Any median is best. Only the part below it comes from the sketch: it is bounded by the smallest RTT,
-  // where the part above has no bound.
+  // Any median is best. Only the part below it comes from the sketch, because it is bounded by the smallest
+  // RTT, while the part above has no bound.
   const double median = rtts_us_.at({0.5}).front();
   return sum_rtt_us_ - static_cast<double>(scored()) * median + 2 * rtts_us_.sum_below(median);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The predictions and timeouts of the last rows, as far back as a segment that is still out was sent.
+// The predictions and timeouts of the last rows, back to the sending of the oldest segment still out.
 #ifndef TCPLEARN_REPLAY_HISTORY_H
 #define TCPLEARN_REPLAY_HISTORY_H
 
@@ -18,17 +18,16 @@ struct InForce {
 // A ring that grows with the flight and keeps its memory.
 class History {
  public:
-  // Samples that overtake another are fewer; a long stall would keep many times its length of rows.
+  // Fewer samples overtake another; without the limit a long stall would keep far too many rows.
   static constexpr std::size_t kMostBehind = std::size_t{1} << 14;
 
   explicit History(std::size_t estimators) : width_(2 * estimators) {}
 
-  // Begins a row; its predictions and timeouts are for the caller to fill in.
+  // Begins a row and returns its predictions and timeouts, which the caller fills in.
   InForce add(std::int64_t time_us, bool any_sample);
   // Forgets rows up to time_us, and up to head_us those beyond the newest kMostBehind.
   void forget(std::int64_t time_us, std::int64_t head_us);
-  // What was in force at a time: until the first row after it, what was so just before that row. The newest
-  // where there is none.
+  // Returns the values in force at a time: those just before the first row after it, or the newest ones.
   InForce at(std::int64_t time_us);
 
  private:
@@ -42,7 +41,7 @@ class History {
 
   std::size_t width_;
   std::size_t first_ = 0, count_ = 0;
-  std::vector<Row> rows_;       // as many as there is room for, a power of two
+  std::vector<Row> rows_;       // the capacity, a power of two
   std::vector<double> values_;  // [slot][prediction by estimator, timeout by estimator]
 };
 

@@ -55,8 +55,8 @@ void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, boo
   const double expiry = std::max(armed, start + timeout_us);
   spurious_timeouts += expiry < acked;
 
-  // RFC 8985, 7.2 and 7.3: a probe goes after PTO, or in place of the RTO where that would expire sooner,
-  // and restarts the RTO
+  // RFC 8985, 7.2 and 7.3: a probe is sent after PTO, or instead of an RTO that would expire sooner, and
+  // restarts the RTO
   const double probe = std::min(armed + probe_timeout_us(srtt_us, wait.tail), expiry);
   spurious_probes += probe < acked;
   spurious_timeouts_tlp += probe + timeout_us < acked;
@@ -67,17 +67,16 @@ Detection Metrics::detect(const Loss& loss, double srtt_us, double timeout_us, b
   const auto armed = static_cast<double>(loss.armed_us);
   const double start = from_head ? static_cast<double>(loss.head_sent_us) : armed;
   double expiry = std::max(armed, start + timeout_us);
-  // fired before this was sent, for something older: it runs anew
+  // it fired before this was sent, for an older segment, and runs again
   if (expiry < sent) expiry = sent + timeout_us;
 
   double known = expiry;
-  // RFC 8985, 7.2: no probe once something was SACKed, RACK's own timer runs then; else after PTO, or in
-  // place of the RTO where that would expire sooner
+  // RFC 8985, 7.2: no probe once a segment was SACKed, because RACK's own timer runs; else after PTO, or
+  // instead of an RTO that would expire sooner
   const double pto = static_cast<double>(loss.probe_from_us) + probe_timeout_us(srtt_us, loss.alone);
   const double probe = std::min(pto, expiry);
   if (loss.delivered_us < 0 || static_cast<double>(loss.delivered_us) > probe) {
-    // the probe is the last segment: what is lost itself, or else its ACK tells of the loss a round trip
-    // later
+    // the probe is the last segment: either the lost one itself, or its ACK shows the loss a round trip later
     const double answer =
         loss.rtt_us >= 0 ? std::min(static_cast<double>(loss.rtt_us), timeout_us) : timeout_us;
     known = loss.tail ? probe : probe + answer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What is measured of one estimator on one flow.
+// The measurements of one estimator on one flow.
 #ifndef TCPLEARN_REPLAY_METRICS_H
 #define TCPLEARN_REPLAY_METRICS_H
 
@@ -23,7 +23,7 @@ struct Mean {
   }
 };
 
-// An ACK's wait for the retransmission timer, RFC 6298 section 5.
+// A wait of the retransmission timer that an ACK ends (RFC 6298, section 5).
 struct Wait {
   std::int64_t armed_us;      // the timer was (re)started
   std::int64_t head_sent_us;  // the oldest segment out was first sent
@@ -31,7 +31,7 @@ struct Wait {
   bool tail;                  // one segment out: its probe allows for a delayed ACK
 };
 
-// A segment that was lost, and what a sender saw of it: capture/loss.h says what the times are.
+// A lost segment, and what the sender saw of it; capture/loss.h defines the times.
 struct Loss {
   std::uint32_t id;
   std::int64_t sent_us, resent_us, armed_us, head_sent_us, probe_from_us;
@@ -39,26 +39,26 @@ struct Loss {
   bool tail, alone;
 };
 
-// How long after its sending a loss is known, us.
+// The times from a segment's transmission to the detection of its loss, in us.
 struct Detection {
   double rto_us;   // with the timer alone
   double rack_us;  // with RACK-TLP before it
 };
 
-// What an estimator said at some time.
+// An estimator's answer at one time.
 struct Answer {
   double rtt_us, rto_us;
-  bool any_sample;  // had come: the prediction counts
+  bool any_sample;  // a sample had arrived, so the prediction counts
 };
 
-// How far off it was from one sample; 0 where no sample had come.
+// Its error for one sample; 0 if no sample had arrived.
 struct Scored {
   double abs_error_us, at_send_error_us;
-  double excess_us;  // RTO at the sending - sample, at least 0
+  double excess_us;  // RTO at the time of sending - sample, at least 0
   bool missed;
 };
 
-// A timer held against samples.
+// The sums of a timer compared with samples.
 struct TimerSums {
   Mean rto_us, excess_us;
   std::uint64_t misses = 0;  // samples above the RTO
@@ -68,16 +68,16 @@ struct TimerSums {
 
 class Metrics {
  public:
-  // A sample, the prediction and RTO in force just before it (the papers' definition of the error), and those
-  // when its segment was sent.
+  // Adds a sample with the prediction and RTO in force just before it (the papers' definition of the error),
+  // and those in force when its segment was sent.
   Scored score(double rtt_us, const Answer& before, const Answer& at_send);
-  // A wait that ended with the ACK of a segment that was not lost: whatever fires is spurious.
+  // Adds a wait that ended with the ACK of a segment that was not lost, so that any timeout is spurious.
   void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
   // srtt_us 0: no sample yet.
   static Detection detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
-  // Each figure under the name that tcplearn.metrics knows it by: visit(name, Mean or count).
+  // Calls visit(name, Mean or count) for each figure, with its name in tcplearn.metrics.
   template <typename Visit>
   void named(Visit&& visit) const {
     visit("mean_abs_error_us", abs_error_us);
@@ -98,8 +98,8 @@ class Metrics {
   }
 
   Mean abs_error_us, error_us, at_send_error_us;
-  TimerSums at_send, before;                       // the RTO at a sample's sending, and just before it
-  Mean loss_actual_us, loss_rto_us, loss_rack_us;  // from a lost segment's sending to its detection
+  TimerSums at_send, before;  // the RTO when a sample's segment was sent, and just before the sample
+  Mean loss_actual_us, loss_rto_us, loss_rack_us;  // from a lost segment's transmission to its detection
   std::uint64_t spurious_timeouts = 0;             // waits in which the timer fired
   std::uint64_t spurious_timeouts_tlp = 0;         // the same with tail loss probes sent first (RFC 8985)
   std::uint64_t spurious_probes = 0;

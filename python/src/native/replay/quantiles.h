@@ -20,9 +20,10 @@ class Quantiles {
   void add(double value);
   void merge(const Quantiles& other);
   std::uint64_t count() const { return count_; }
-  // Values at the given probabilities (rising, 0 to 1). Empty where nothing was added.
+  // Returns the values at the given probabilities (rising, 0 to 1), or nothing if no value was added.
   std::vector<double> at(const std::vector<double>& probabilities) const;
-  // Sum of x - v over the values v below x: off by at most the rank error times count() (x - smallest).
+  // Returns the sum of x - v over the values v below x; its error is at most the rank error times count() (x
+  // - smallest).
   double sum_below(double x) const;
 
  private:

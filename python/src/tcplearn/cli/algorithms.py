@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn algorithms`: what there is of each kind, and each one's parameters."""
+"""`tcplearn algorithms`: the algorithms of each kind, and the parameters of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def algorithms_command(
 ) -> Work:
     """List the algorithms of every kind or of one, or an algorithm's parameters.
 
-    What they are called is what every option, scenario file and setting takes: NAME, or NAME:key=value,...
+    Every option, scenario file and setting takes these names: NAME, or NAME:key=value,...
     """
 
     def work(_: str) -> None:
@@ -43,7 +43,7 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """The kinds meant, and a name or none."""
+    """Return the kinds that `words` select, and the name among them or ''."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())
@@ -86,7 +86,7 @@ def _plural(title: str) -> str:
 
 
 def _parameters(found: list[tuple[str, Any]]) -> Any:
-    """Of one algorithm; of several where kinds share a name."""
+    """Return a table of parameters for each algorithm in `found`: several if kinds share a name."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

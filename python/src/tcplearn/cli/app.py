@@ -39,7 +39,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "replay": (replay, "Compare estimators and timers on captures."),
     "suite": (suite, "Compare them over every trace below a directory."),
-    "watch": (watch, "Compare them on what passes a network interface now."),
+    "watch": (watch, "Compare them on the live traffic of an interface."),
     "resend": (resend, "Compare resend policies on the RTTs of captures."),
     "causes": (causes, "Name the cause of each fast retransmit of captures."),
     "study": (study_app, "Study an estimator's parameters on your traces."),
@@ -48,7 +48,7 @@ VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "train": (train_app, "Train a model of the core on labelled data."),
     "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
     "lab": (lab_app, "Run real Linux TCP over emulated networks."),
-    "module": (module_app, "Install, look at or remove the kernel module."),
+    "module": (module_app, "Install, show or remove the kernel module."),
     "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
     "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
     "papers": (papers, "Write a paper's pages, its printed numbers beside ours."),
@@ -98,7 +98,8 @@ def _root(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run, and answer the exit code: 0, 1 failed, 2 bad usage or bad input, 130 interrupted."""
+    """Run the command line `argv` and return its exit code: 0, 1 failed, 2 bad usage or input, 130
+    interrupted."""
     streams.prepare()
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
@@ -112,10 +113,10 @@ def _run(arguments: list[str]) -> int:
         if callable(work):
             with as_on_interrupt():
                 _clear()
-                # a file's name need not be text
+                # a file's name may have bytes that are not text
                 work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         flush()
-        return work if isinstance(work, int) else 0  # of --help and --version
+        return work if isinstance(work, int) else 0  # --help and --version give an int
     except UserError as error:
         say(str(error))
         return error.exit_code
@@ -124,7 +125,7 @@ def _run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort) as error:
         say(str(error) or "stopped")
         return EXIT_INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # head has seen enough; of its help typer says so by SystemExit
+    except (BrokenPipeError, SystemExit):  # the reader has ended; for --help typer raises SystemExit
         return EXIT_PIPE
     except MemoryError:
         say("out of memory; choose fewer flows with --flow, or fewer estimators with -e")

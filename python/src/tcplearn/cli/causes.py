@@ -22,14 +22,14 @@ def causes(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV or Parquet of who dropped the packets: time_us, truth, flow.",
+            help="CSV or Parquet of the true causes: time_us, truth, flow.",
             show_default=False,
         ),
     ] = None,
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
     flow: o.Flow = "",
-    all: Annotated[bool, typer.Option("--all", help="In the table every fast retransmit.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Show every fast retransmit in the table.")] = False,
     format: o.Format = o.FormatName.table,
     output: o.Output = None,
     quiet: o.Quiet = False,
@@ -70,7 +70,7 @@ def causes(
 
 
 def _write_parquet(records: Sequence[Record], made_by: Mapping[str, str], output: Path | None) -> None:
-    """The rows of JSON and CSV: a fast retransmit has features, not metrics."""
+    """Write `records`, the same rows as for JSON and CSV: a fast retransmit has features, not metrics."""
     import io
 
     import polars as pl

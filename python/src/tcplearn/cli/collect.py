@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tcplearn.collect.rows import Row
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="For the rows: hosts.csv or hosts.parquet.")
+    Path, typer.Option("--output", "-o", metavar="FILE", help="File of the rows: hosts.csv or hosts.parquet.")
 ]
 
 
@@ -26,17 +26,20 @@ def collect(
     output: Output,
     hosts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="HOST...", help="HOST, HOST:PORT, [IPV6]:PORT, or a file with one a line."),
+        typer.Argument(metavar="HOST...", help="HOST, HOST:PORT, [IPV6]:PORT, or a file of such lines."),
     ] = None,
-    port: Annotated[str, typer.Option(metavar="LIST", help="Of hosts that name none.")] = "443",
-    count: Annotated[int, typer.Option(metavar="N", min=1, max=100000, help="Pings a host.")] = 10,
+    port: Annotated[str, typer.Option(metavar="LIST", help="Ports of hosts without one.")] = "443",
+    count: Annotated[int, typer.Option(metavar="N", min=1, max=100000, help="Pings to each host.")] = 10,
     rate: Annotated[
-        float, typer.Option(metavar="X", min=0.01, max=10000, help="SYNs a second, never more.")
+        float, typer.Option(metavar="X", min=0.01, max=10000, help="Maximum number of SYNs in a second.")
     ] = 50.0,
     interval: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.001, max=3600, help="Between SYNs to a host; doubles while it is silent."
+            metavar="SECONDS",
+            min=0.001,
+            max=3600,
+            help="Time between SYNs to a host; it doubles while the host is silent.",
         ),
     ] = 0.5,
     timeout: Annotated[
@@ -45,7 +48,7 @@ def collect(
             metavar="SECONDS",
             min=0.01,
             max=60,
-            help="An answer later is none; beyond 1 it may be a SYN-ACK that was sent again.",
+            help="Later answers do not count; after 1 s they may be SYN-ACKs that were sent again.",
         ),
     ] = 1.0,
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Hosts at once.")] = 32,
@@ -53,21 +56,21 @@ def collect(
     ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Only addresses of IPv6.")] = False,
     trace: Annotated[bool, typer.Option(help="Count the hops.")] = True,
     connect: Annotated[
-        bool, typer.Option("--connect", help="Time connect(), also where raw sockets are allowed.")
+        bool, typer.Option("--connect", help="Time connect(), even if raw sockets are allowed.")
     ] = False,
     imported: Annotated[
         list[Path] | None,
         typer.Option(
             "--import",
             metavar="FILE",
-            help="Read what hping3, traceroute or tcptraceroute printed; send nothing.",
+            help="Read the output of hping3, traceroute or tcptraceroute; send nothing.",
         ),
     ] = None,
     fresh: o.Fresh = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """TCP SYN pings and a TCP traceroute to each host, a row a host. The same command goes on where it was
-    stopped."""
+    """Measure each host with TCP SYN pings and a TCP traceroute, and write a row for it. The same command
+    continues an interrupted one."""
 
     def work(_command: str) -> None:
         from tcplearn.collect import rows, run
@@ -80,7 +83,7 @@ def collect(
             found = _imported(imported, output, fresh)
         else:
             if ipv4 and ipv6:
-                raise UserError("--ipv4 and --ipv6; give one of them, or neither for either")
+                raise UserError("--ipv4 and --ipv6; give one of them, or neither to allow both")
             targets = targets_of(hosts or [], ports_of(port))
             settings = Settings(count, interval, timeout, trace, 4 if ipv4 else 6 if ipv6 else 0)
             wanted = run.Options(settings, rate, concurrency, connect, fresh)
@@ -100,7 +103,7 @@ def _imported(paths: Sequence[Path], output: Path, fresh: bool) -> list[Row]:
     rows.check_name(output)
     check_writable(output)
     if output.exists() and not fresh:
-        raise UserError(f"{output}: is there already; name another file, or give --fresh")
+        raise UserError(f"{output}: exists already; name another file, or give --fresh")
     found = imported.read(paths)
     rows.write(found, output)
     return found

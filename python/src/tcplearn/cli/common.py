@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the commands share: how they read, write and report. Nothing heavy is imported before it is needed."""
+"""Input, output and messages of all commands. Nothing heavy is imported before it is needed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: A command parses and hands back its work, which runs outside of typer: its own handling of
-#: broken pipes, interrupts and errors of the system must not come before ours.
-#: Its argument is the command line, for the record in what it writes.
+#: A command parses its arguments and returns its work, which runs outside of typer, because typer would
+#: handle broken pipes, interrupts and errors of the system before us. The argument of the work is the command
+#: line, which is recorded in the output.
 Work = Callable[[str], None]
-#: Takes rows on their way into a file.
+#: Adds rows to a file.
 Add = Callable[[Iterable["Record"]], None]
 
 
@@ -44,7 +44,7 @@ def check_readable(path: Path) -> None:
             raise UserError(f"{name}: is a device, which may have no end; name a file")
         if path.is_dir():
             raise UserError(f"{name}: is a directory; name the captures in it")
-        if not path.exists() or path.is_file():  # a pipe has one beginning, and it is not for this check
+        if not path.exists() or path.is_file():  # opening a pipe would consume its beginning
             with path.open("rb"):
                 pass
     except FileNotFoundError as error:
@@ -56,7 +56,7 @@ def check_readable(path: Path) -> None:
 
 
 def _is_terminal(output: Path | None) -> bool:
-    """Also by a name such as /dev/tty or /dev/stdout."""
+    """Return whether `output` (None: standard output) is a terminal, also under a name such as /dev/tty."""
     if output is None:
         return sys.stdout.isatty()
     try:
@@ -80,7 +80,7 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where results go, and in what shape."""
+    """The places that results are written to, and their format."""
 
     format: o.Format = FormatName.table
     output: o.Output = None
@@ -89,7 +89,8 @@ class Outputs:
     quiet: o.Quiet = False
 
     def check(self, sources: Sequence[Path] = ()) -> None:
-        """Refuse before the long work, not after it."""
+        """Raise UserError or FailedError if the outputs cannot be written or would overwrite one of
+        `sources`."""
         if self.output is None and not sys.stdout.writable():
             raise FailedError(CLOSED)
         if self.format is FormatName.parquet and _is_terminal(self.output):
@@ -102,7 +103,7 @@ class Outputs:
         for path in filter(None, (self.output, self.report)):
             for source in sources:
                 if path.is_file() and _same(path, source):
-                    raise UserError(f"{printable(path)}: is what is read; write to another file")
+                    raise UserError(f"{printable(path)}: is also an input; write to another file")
             _files().check_writable(path)
         if self.report and self.report.suffix.lower() not in _PAGES and not self.report.is_char_device():
             raise UserError(f"--report {printable(self.report)}: a page of HTML; name it report.html")
@@ -110,7 +111,7 @@ class Outputs:
             _files().make_directory(self.pictures)
 
     def announce(self) -> None:
-        """Where the report and pictures are, once they are written."""
+        """Print where the report and the pictures were written."""
         if not self.quiet:
             for what, path in (("report", self.report), ("pictures", self.pictures)):
                 if path:
@@ -123,8 +124,8 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """The table that `render` makes, or rows: JSON and CSV of the `wide` ones where there are any,
-        Parquet of tidy ones."""
+        """Write the table that `render` returns, or rows: `wide` ones as JSON or CSV if they are given,
+        otherwise `tidy` ones. `made_by` goes into the file."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -142,8 +143,8 @@ class Outputs:
     def rows(
         self, made_by: Mapping[str, str], columns: Sequence[str]
     ) -> Iterator[Callable[[Iterable[Record]], None]]:
-        """Where rows can be put as they come; they are in their place once all went well. `columns`: of a
-        CSV. Not for a table."""
+        """Yield a function that adds rows to the output, which is in its place once everything went well.
+        `columns` are those of a CSV; `made_by` goes into the file. It is not for tables."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:
@@ -166,7 +167,7 @@ def _files() -> Any:
 
 
 def write(content: str | bytes, output: Path | None) -> None:
-    """To the file, whole or not at all, or to the screen."""
+    """Write `content` to the file `output`, whole or not at all, or to standard output."""
     if output:
         _files().write_atomically(output, content)
         return
@@ -179,7 +180,7 @@ def write(content: str | bytes, output: Path | None) -> None:
 
 
 def flush() -> None:
-    """What was printed is out."""
+    """Flush standard output."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -190,7 +191,7 @@ def flush() -> None:
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
-    """To the terminal in colour and to its width; to a pipe or a file plain and at full width."""
+    """Print what `render` returns: on a terminal in colour and to its width, else plain and at full width."""
     if output is None and sys.stdout.isatty():
         from rich.console import Console
 
@@ -204,7 +205,8 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """A bar on a terminal's standard error, silence elsewhere."""
+    """Yield a function that moves a progress bar on standard error; None if that is no terminal or
+    `quiet`."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -224,7 +226,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where work on traces is done, and whether what is kept of it counts."""
+    """The machines that work on traces, and whether stored results are used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `replay`, `watch` and `suite` compare: the options, and what they mean to the functions below."""
+"""The options of `replay`, `watch` and `suite` that choose estimators and samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tcplearn.errors import UserError
 
 @dataclass(frozen=True)
 class Compared:
-    """Which estimators are compared, and on which samples."""
+    """The estimators to compare, and the samples that they are compared on."""
 
     estimator: o.Estimators = None
     all: o.All = False
@@ -28,7 +28,7 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Returns the options of a replay or suite by name."""
+        """Return the options of a replay or suite by name."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
@@ -44,7 +44,8 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Returns the estimators to compare, with a user's own that are installed. Empty: the defaults."""
+    """Return the estimators to compare: `named` ones and the user's own installed ones. Empty: the
+    defaults."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn first-rto`: a trained model in this machine's kernel."""
+"""`tcplearn first-rto`: a trained model of the first RTO in this machine's kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tcplearn.cli.common import Work
 from tcplearn.errors import UserError
 
 first_rto_app = typer.Typer(
-    rich_markup_mode=None, help="The first RTO of new connections on this machine, from a trained model."
+    rich_markup_mode=None, help="Set the first RTO of new connections on this machine from a trained model."
 )
 
 
@@ -23,12 +23,12 @@ def _load(
     cgroup: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Whose connections; a folder of cgroup2.", show_default="all of them"
+            metavar="DIR", help="A cgroup2 folder; only its connections.", show_default="all of them"
         ),
     ] = None,
 ) -> Work:
-    """Load it into a cgroup, for active and passive opens: all or nothing. Connections there are already
-    stay as they are."""
+    """Load a model for a cgroup's active and passive opens, all of it or nothing. Existing connections do not
+    change."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops
@@ -47,7 +47,7 @@ def _load(
 
 @first_rto_app.command("status")
 def _status() -> Work:
-    """Whether one is loaded, for which cgroup, and how many places it knows."""
+    """Show whether a model is loaded, for which cgroup, and how many places it knows."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops
@@ -59,7 +59,7 @@ def _status() -> Work:
 
 @first_rto_app.command("unload")
 def _unload() -> Work:
-    """Take it out, and forget the places: new connections begin with one second again."""
+    """Unload the model and forget the places: new connections begin with one second again."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops

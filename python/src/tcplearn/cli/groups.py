@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Options that several verbs have, as one parameter: a dataclass whose fields are the options."""
+"""Groups of options that several verbs share: one parameter whose type is a dataclass of the options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
 def with_groups(function: Callable[..., Work]) -> Callable[..., Work]:
-    """Returns `function` as typer is to see it: for a parameter that is a dataclass, the fields of that."""
+    """Return `function` with a signature for typer in which a dataclass parameter is replaced by its
+    fields."""
     signature = inspect.signature(function, eval_str=True)
     groups: dict[str, Any] = {
         name: parameter.annotation

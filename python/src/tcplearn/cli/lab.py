@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn lab`: parses, and imports the rest only when there is work."""
+"""`tcplearn lab`: the module parses arguments, and imports everything else only for the work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ lab_app = typer.Typer(
 _File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")]
 _Profile = Annotated[
     str,
-    typer.Option(metavar="NAME", help="A profile of the scenario, as smoke. full: the file as it stands."),
+    typer.Option(metavar="NAME", help="A profile of the scenario, as smoke. full: the unchanged file."),
 ]
 _FULL = "full"
 
@@ -32,13 +32,11 @@ def _run(
     profile: _Profile = _FULL,
     fresh: options.Fresh = False,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=10**8, help="In place of the scenario's.")
+        int | None, typer.Option(metavar="N", min=0, max=10**8, help="Replaces the scenario's seed.")
     ] = None,
     kernel: Annotated[
         str,
-        typer.Option(
-            metavar="NAME", help="6.1, 6.12 or 7.3, in place of the scenario's.", show_default=False
-        ),
+        typer.Option(metavar="NAME", help="6.1, 6.12 or 7.3, instead of the scenario's.", show_default=False),
     ] = "",
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
@@ -51,7 +49,7 @@ def _run(
     output: options.Output = None,
     quiet: options.Quiet = False,
 ) -> Work:
-    """Run a scenario: every algorithm in turn in each run, a fresh machine for each run."""
+    """Run a scenario: every algorithm in turn in each run, on a new machine for each run."""
 
     def work(_: str) -> None:
         from tcplearn import provenance
@@ -61,7 +59,7 @@ def _run(
         from tcplearn.lab import table
 
         if pcap and out is None:
-            raise UserError("--pcap needs --out DIR: the captures stay there")
+            raise UserError("--pcap needs --out DIR: the captures are stored there")
         outputs = Outputs(format, output)
         outputs.check()
         scenario = scenarios.load(file, profile)
@@ -79,14 +77,14 @@ def _run(
         )
         if finished.failures:
             failed = f"{len(finished.failures)} of {finished.runs} runs failed"
-            raise FailedError(f"{failed}; the others are on disk")
+            raise FailedError(f"{failed}; the others are stored")
 
     return work
 
 
 @lab_app.command("script")
 def _script(file: _File, profile: _Profile = _FULL) -> Work:
-    """Print what the guest would execute: plain ip and tc."""
+    """Print the commands that the guest would execute: plain ip and tc."""
 
     def work(_: str) -> None:
         from tcplearn.lab import guest, scenario
@@ -98,7 +96,7 @@ def _script(file: _File, profile: _Profile = _FULL) -> Work:
 
 @lab_app.command("shell")
 def _shell(file: _File, profile: _Profile = _FULL) -> Work:
-    """Open a shell in the guest, the scenario's network made: c0 is the sender; exit ends it."""
+    """Open a shell in the guest with the scenario's network: c0 is the sender; exit ends it."""
 
     def work(_: str) -> None:
         from tcplearn.lab import machine, scenario
@@ -117,10 +115,10 @@ def _check(
         str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets, startup or kernels.")
     ] = "vectors",
     kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1, 6.12 or 7.3.")] = "6.1",
-    seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Of the storm.")] = 1,
-    seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Of smp's storm.")] = 40,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Seed of stress and smp.")] = 1,
+    seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Duration of smp.")] = 40,
 ) -> Work:
-    """Replay the golden vectors in the kernel, storm the module with connections, or try its promises."""
+    """Check the module: golden vectors in the kernel, many connections at once, or its guarantees."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "startup", "kernels"):
         raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets, startup or kernels")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Manual pages from what --help says, a page for each command: `python -m tcplearn.cli.man DIR`.
+"""Manual pages made from --help, one for each command: `python -m tcplearn.cli.man DIR`.
 
-click-man takes commands of click; typer has its own copy of click, so that it finds none.
+click-man takes commands of click; typer has its own copy of click, so click-man finds no command.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tcplearn.cli.app import app, version
 from tcplearn.output.files import make_directory, write_atomically
 
 EXIT_STATUS = {
-    "0": "All was done.",
-    "1": "It failed.",
-    "2": "Bad usage or bad input; one line says what to do.",
-    "130": "It was interrupted.",
+    "0": "The command succeeded.",
+    "1": "The command failed.",
+    "2": "The usage or an input was bad; one line says what to do.",
+    "130": "The command was interrupted.",
 }
-CACHE = "Finished runs are kept in $XDG_CACHE_HOME/tcplearn (~/.cache/tcplearn)."
+CACHE = "Finished runs are stored in $XDG_CACHE_HOME/tcplearn (~/.cache/tcplearn)."
 
 
 @dataclass(frozen=True)
 class Command:
-    words: tuple[str, ...]  # as one types it
-    context: Any  # typer's context, of its own click
+    words: tuple[str, ...]  # the words of the command line
+    context: Any  # typer's context, from its copy of click
 
     @property
     def page(self) -> str:
@@ -44,7 +44,7 @@ class Command:
 
     @property
     def commands(self) -> list[Command]:
-        """Those below it."""
+        """The commands below this one."""
         group = self.context.command
         found = getattr(group, "commands", {})
         return [
@@ -65,14 +65,14 @@ def walk(command: Command) -> Iterator[Command]:
 
 
 def roff(text: str) -> str:
-    """Text as it stands; `code` in bold."""
+    """Return `text` escaped for roff, with `code` in bold."""
     text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti")
     text = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", text)
     return f"\\&{text}" if text[:1] in (".", "'") else text
 
 
 def _names(text: str) -> str:
-    """Of an option, its names in bold and what it takes in italics: "-e, --estimator SPEC"."""
+    """Return an option such as "-e, --estimator SPEC" with names in bold and its argument in italics."""
 
     def marked(found: re.Match[str]) -> str:
         word = found[0]
@@ -97,7 +97,7 @@ def _see(command: Command) -> list[str]:
 
 
 def page(command: Command, date: str) -> str:
-    """In the macros of man(7)."""
+    """Return the manual page of `command` in the macros of man(7)."""
     context = command.context
     parameters = context.command.get_params(context)
     records = [(p.param_type_name, *p.get_help_record(context)) for p in parameters]
@@ -122,7 +122,7 @@ def page(command: Command, date: str) -> str:
 
 
 def pages(date: str) -> dict[str, str]:
-    """By file name."""
+    """Return all manual pages by file name."""
     return {f"{command.page}.1": page(command, date) for command in walk(root())}
 
 

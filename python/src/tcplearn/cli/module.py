@@ -10,7 +10,7 @@ import typer
 
 Work = Callable[[str], None]
 module_app = typer.Typer(
-    rich_markup_mode=None, help="The kernel module on this machine: install, look, remove."
+    rich_markup_mode=None, help="Install, show or remove the kernel module on this machine."
 )
 
 
@@ -20,7 +20,8 @@ def _print(lines: list[str]) -> None:
 
 @module_app.command("install")
 def _install() -> Work:
-    """Build it for every installed kernel (DKMS), and load it. Refuses in one line what cannot work."""
+    """Build the module for every installed kernel (DKMS) and load it. If it cannot work, one line says
+    why."""
 
     def work(_: str) -> None:
         from tcplearn.lab import install
@@ -32,7 +33,7 @@ def _install() -> Work:
 
 @module_app.command("status")
 def _status() -> Work:
-    """Whether it is loaded, for which kernels it is built, and what is set."""
+    """Show whether the module is loaded, for which kernels it is built, and its settings."""
 
     def work(_: str) -> None:
         from tcplearn.lab import install
@@ -44,7 +45,7 @@ def _status() -> Work:
 
 @module_app.command("remove")
 def _remove() -> Work:
-    """Unload it and leave nothing; refused while connections use it."""
+    """Unload the module and remove all its files; refused while connections use it."""
 
     def work(_: str) -> None:
         from tcplearn.lab import install

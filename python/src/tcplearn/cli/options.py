@@ -33,7 +33,7 @@ class FormatName(enum.StrEnum):
     parquet = "parquet"
 
 
-# what is read, and how it is judged
+# input, and how it is judged
 Traces = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures or tables of samples.")]
 Estimators = Annotated[
     list[str] | None,
@@ -49,49 +49,47 @@ Sender = Annotated[
     str,
     typer.Option(
         metavar="WHO",
-        help="The end whose sending is judged: auto, near, far, client, server, both or ADDR[:PORT].",
+        help="The sender to judge: auto, near, far, client, server, both or ADDR[:PORT].",
     ),
 ]
 EveryAck = Annotated[
     bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
 ]
 Unit = Annotated[
-    str, typer.Option(metavar="UNIT", help="Of numbers without one: s, ms, us or ns.", show_default=False)
+    str, typer.Option(metavar="UNIT", help="Unit of bare numbers: s, ms, us or ns.", show_default=False)
 ]
 MinSamples = Annotated[int, typer.Option(metavar="N", min=1, help="Flows with fewer samples are not judged.")]
 Miss = Annotated[
     float | None,
     typer.Option(
         metavar="RATE",
-        help="Share of samples that may outlast a timer that takes one (conformal), as 0.001.",
+        help="Share of samples that may outlast the RTO, for timers that take one (conformal): 0.001.",
         show_default=False,
     ),
 ]
 MinRto = Annotated[
     float,
-    typer.Option(
-        metavar="X", min=0, max=4_000_000, help="A floor put on every RTO alike.", show_default=False
-    ),
+    typer.Option(metavar="X", min=0, max=4_000_000, help="A floor for every RTO.", show_default=False),
 ]
 Flow = Annotated[
     str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
 ]
 
-# what is written
-All = Annotated[bool, typer.Option("--all", help="Every estimator, table, column and flow.")]
+# output
+All = Annotated[bool, typer.Option("--all", help="Show every estimator, table, column and flow.")]
 Rank = Annotated[
     RankName,
     typer.Option(
-        help="Sort rows by the timer's verdict, mean RTO, needless timeouts, prediction error or miss rate."
+        help="Sort rows by the timer's verdict, mean RTO, spurious timeouts, prediction error or miss rate."
     ),
 ]
 Total = Annotated[bool, typer.Option("--total", help="Add totals over all flows to the results.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the resamples behind the intervals.")]
-FORMAT_HELP = "How results are written."
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the intervals' bootstrap.")]
+FORMAT_HELP = "Format of the results."
 Format = Annotated[FormatName, typer.Option(help=FORMAT_HELP)]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the results here, not to the screen."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write the results to this file."),
 ]
 Report = Annotated[
     Path | None,
@@ -100,9 +98,9 @@ Report = Annotated[
 Pictures = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the report's pictures as PNG and SVG.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; warnings stay.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes, only warnings.")]
 
-# where and how often work is done
+# where the work is done, and stored results
 Jobs = Annotated[
     int | None,
     typer.Option(
@@ -110,7 +108,7 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         min=1,
-        help="At once on this machine (one a processor).",
+        help="Jobs at once on this machine (one for each processor).",
         show_default=False,
     ),
 ]
@@ -119,14 +117,14 @@ Slurm = Annotated[
     int,
     typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Do again what is kept of earlier runs.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore stored results of earlier runs.")]
 Profile = Annotated[
     str, typer.Option(metavar="NAME", help="A profile of the scenario, as smoke.", show_default=False)
 ]
 Kept = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="DIR", help="Keep finished runs here, not in the user's cache.", show_default=False
+        "--out", metavar="DIR", help="Store finished runs here, not in the user's cache.", show_default=False
     ),
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The table of what is read as it comes, refreshed in place until Ctrl-C or the end of a time."""
+"""The table of a live capture, refreshed in place until Ctrl-C or for a given time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tcplearn.traces import CaptureTrace, Interface
 
 REFRESH_S = 1.0
-#: A refresh replays intervals of all flows anew: it may take this share of the time.
+#: A refresh computes the intervals of all flows again, and may take this share of the time.
 SHARE_OF_TIME = 0.1
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -35,7 +35,7 @@ Render = Callable[["Replay", "Console"], "RenderableType"]
 
 
 def seconds(text: str) -> float:
-    """Of "30s", "5m", "1h" or "30"; infinite where nothing was given."""
+    """Return the seconds of `text`, such as "30s", "5m", "1h" or "30"; infinite if it is empty."""
     if not text:
         return math.inf
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h|)", text, re.ASCII)
@@ -53,16 +53,16 @@ def any_live(sources: Sequence[Path | Interface]) -> bool:
 
 
 def on_terminal(outputs: Outputs) -> bool:
-    """Whether the table can be seen while it grows."""
+    """Return whether the table is shown on a terminal while it grows."""
     shown = outputs.format is FormatName.table and outputs.output is None and not outputs.quiet
     return shown and sys.stdout.isatty()
 
 
 class Refresh:
-    """Called while something live is read: refreshes what is seen, and ends it."""
+    """Called while a live capture is read: refreshes the table, and stops the capture at the end."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
-        """`render`: where the table is to be seen while it grows."""
+        """Stop after `duration_s`; `render`, if given, makes the table that is shown meanwhile."""
         self._duration_s = duration_s
         self._render = render
         self._progress = progress
@@ -106,13 +106,13 @@ class Refresh:
         self._screen.update(Group(*parts), refresh=True)
 
     def _on_signal(self, _number: int, _frame: object) -> None:
-        if self._start_s is None or self._ending:  # nothing live is read, or it was the second time
+        if self._start_s is None or self._ending:  # no live capture is read, or this is the second signal
             raise KeyboardInterrupt
         self._ending = True
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Signals end what is live; afterwards the terminal is as it was."""
+        """Let signals end the live capture; afterwards the terminal is as before."""
         ending = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup
             ending.append(signal.SIGHUP)

@@ -28,7 +28,7 @@ def resend(
         str,
         typer.Option(
             metavar="NAME,...",
-            help="Processes of losses, as none,iid1,fade_long.",
+            help="Loss processes, as none,iid1,fade_long.",
             show_default="all of them",
         ),
     ] = "",
@@ -38,9 +38,11 @@ def resend(
     ] = 12_000,
     timestamps: Annotated[
         bool,
-        typer.Option("--timestamps/--no-timestamps", help="Whether ACKs say which sending they answer."),
+        typer.Option(
+            "--timestamps/--no-timestamps", help="Whether ACKs show which transmission they answer."
+        ),
     ] = True,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the requests and losses drawn.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of requests and losses.")] = 0,
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
     every_ack: o.EveryAck = False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The work of `replay` and `watch`: what is read is replayed, shown and written."""
+"""The work of `replay` and `watch`: reads, replays, shows and writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replayed(Compared):
-    """What is compared, and how its table looks."""
+    """The estimators to compare, and how their table looks."""
 
     rank: o.Rank = o.RankName.timer
     total: o.Total = False
@@ -53,7 +53,7 @@ def run_replay(
     asked: Replayed,
     out: Outputs,
 ) -> None:
-    """Reads `sources` until they end; what is live among them, for `duration_s`."""
+    """Replay `sources` until they end, live ones for `duration_s`, and write the results to `out`."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
     from tcplearn.replay.row import IDENTITY, KEYS, tidied
@@ -70,7 +70,7 @@ def run_replay(
             watch = refresh.Refresh(duration_s, render if grows else None, progress) if live else None
             with watch.at_work() if watch else contextlib.nullcontext():
                 result = replay.run(sources, options, progress, watch, sink, all_rows=False)
-            result.made_by["command"] = command  # quoted as a shell wants it
+            result.made_by["command"] = command  # quoted for a shell
             _draw(result, out, progress)
         for warning in result.warnings:
             say(f"warning: {warning}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn simulate`: parses, and imports the rest only when there is work."""
+"""`tcplearn simulate`: the module parses arguments, and imports everything else only for the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tcplearn.cli.common import Outputs, Work, progress_bar, say
 from tcplearn.cli.options import FormatName
 from tcplearn.errors import FailedError, printable
 
-#: Below this an estimate is not worth a line.
+#: A smaller estimate is not printed.
 ESTIMATED_FROM_HOURS = 0.05
 
 
@@ -22,11 +22,13 @@ def simulate(
     profile: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="smoke: seconds. quick: two cores for a while. full: the file's own grid."
+            metavar="NAME", help="smoke: seconds. quick: some time on two cores. full: the file's own grid."
         ),
     ] = "quick",
     fresh: options.Fresh = False,
-    plan: Annotated[bool, typer.Option("--plan", help="Say how many runs and CPU hours, and leave.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only print the number of runs and CPU hours.")
+    ] = False,
     format: options.Format = FormatName.table,
     output: options.Output = None,
     out: options.Kept = None,
@@ -39,7 +41,7 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FILE.parquet",
-            help="Write each fast retransmit too: features, decision, and who dropped the packet.",
+            help="Also write each fast retransmit: features, decision, and which hop dropped the packet.",
             show_default=False,
         ),
     ] = None,
@@ -79,6 +81,6 @@ def simulate(
         if losses:
             loss_rows.write(planned, losses)
         if failures := planned.done.failures:
-            raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are on disk")
+            raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are stored")
 
     return work

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Standard input, output and error as they may be: closed, full, a pipe that nobody reads, not UTF-8."""
+"""Standard input, output and error in unusual states: closed, full, a pipe without a reader, not UTF-8."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import os
 import sys
 import unicodedata
 
-#: Instead of what an encoding does not have.
+#: Replacements for characters that an encoding lacks.
 _PLAIN = {
     "×": "x", "µ": "u", "μ": "u", "±": "+-", "–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "≤": "<=",
     "≥": ">=", "α": "alpha", "β": "beta", "η": "eta", "━": "-", "╸": "-", "╺": "-",
@@ -19,8 +19,8 @@ _PLAINLY = "tcplearn-plainly"
 
 
 def prepare() -> None:
-    """To be called before any file is opened: it would get the number of a stream that is closed, and
-    all that is written there."""
+    """Replace closed streams. Call it before any file is opened, because a file would get the number of a
+    closed stream, and all output to that stream."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, _instead_of(descriptor))
@@ -30,7 +30,7 @@ def prepare() -> None:
 
 
 def settle() -> None:
-    """What could not be written is not tried again at exit."""
+    """Flush standard output; if that fails, make sure that it is not tried again at exit."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -39,8 +39,8 @@ def settle() -> None:
 
 
 def _instead_of(descriptor: int) -> io.TextIOWrapper:
-    """Of a closed stream: an input that is empty, an output that is not writable, an error that goes
-    nowhere."""
+    """Return a replacement for the closed stream `descriptor`: an empty input, an output that is not
+    writable, or a standard error that is discarded."""
     opened = os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
     if opened != descriptor and not _is_open(descriptor):
         os.dup2(opened, descriptor)
@@ -65,6 +65,6 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
 
 
 def _plain(character: str) -> str:
-    """In ASCII."""
+    """Return `character` in ASCII."""
     letters = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
     return _PLAIN.get(character) or letters or "?"

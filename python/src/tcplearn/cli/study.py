@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn study`: how an estimator's parameters matter on your traces."""
+"""`tcplearn study`: the effect of an estimator's parameters on your traces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _root() -> None:
 
 
 def _numbers(option: str, given: str) -> tuple[float, ...] | None:
-    """Out of "10,25,50"; None for nothing given."""
+    """Return the numbers in `given`, such as "10,25,50", or None if it is empty; `option` is for the
+    error."""
     if not given:
         return None
     try:
@@ -49,7 +50,7 @@ def experts(
         str, typer.Option("--alpha", metavar="LIST", help="Sharing rates.", show_default=False)
     ] = "",
     preset: Annotated[
-        str, typer.Option(metavar="SPEC", help="experts or experts/fitted, with other parameters or without.")
+        str, typer.Option(metavar="SPEC", help="experts or experts/fitted, with or without other parameters.")
     ] = "experts",
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
@@ -61,7 +62,7 @@ def experts(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """N, learning rate and sharing rate of the experts framework: every triple on your traces."""
+    """Study N, learning rate and sharing rate of the experts framework: every triple on your traces."""
 
     def work(command: str) -> None:
         for path in files:

@@ -17,7 +17,7 @@ from tcplearn.cli.groups import with_groups
 if TYPE_CHECKING:
     from tcplearn.suite.suite import Suite
 
-#: Of more problems than this the rest is only counted.
+#: Further problems are only counted.
 PROBLEMS_SHOWN = 20
 
 
@@ -29,20 +29,20 @@ class InSuite(Compared):
 @with_groups
 def suite(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Of captures or tables of samples, at any depth.")
+        Path, typer.Argument(metavar="DIR", help="Folder of captures or tables of samples, at any depth.")
     ],
     *,
     asked: InSuite,
     unit: o.Unit = "",
     restart: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", min=2, help="Also fresh starts of N samples; may be repeated."),
+        typer.Option(metavar="N", min=2, help="Add fresh starts of N samples; may be repeated."),
     ] = None,
     match: Annotated[
         bool | None,
         typer.Option(
             "--match/--no-match",
-            help="Compare waits at equal miss rates (where a timer has one to choose).",
+            help="Compare waits at equal miss rates (for timers with a rate to choose).",
             show_default=False,
         ),
     ] = None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train`: a model of the core from labelled data."""
+"""`tcplearn train`: trains a model of the core on labelled data."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ def _root() -> None:
 @train_app.command("loss")
 def loss(
     files: Annotated[
-        list[Path], typer.Argument(metavar="DATA...", help="Labelled losses: Parquet or CSV, a row a loss.")
+        list[Path], typer.Argument(metavar="DATA...", help="Labelled losses: Parquet or CSV, one in a row.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="For the model, its card and its pictures.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of model, card and pictures.")
     ],
-    name: Annotated[str, typer.Option(metavar="NAME", help="Of the model.")] = "wide",
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the model.")] = "wide",
     inputs: Annotated[
         str,
-        typer.Option(metavar="LIST", help="Features, commas between; none: all that are free of scale."),
+        typer.Option(metavar="LIST", help="Features, separated by commas; all scale-free ones by default."),
     ] = "",
     hidden: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Hidden units.")] = 64,
     starts: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Networks that the hidden units are shared by.")
+        int, typer.Option(metavar="N", min=1, help="Networks that share the hidden units.")
     ] = 2,
-    penalty: Annotated[float, typer.Option(metavar="X", min=0, help="On squared weights.")] = 0.1,
+    penalty: Annotated[float, typer.Option(metavar="X", min=0, help="Penalty on squared weights.")] = 0.1,
     epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Passes over the data.")] = 40,
     rate: Annotated[float, typer.Option(metavar="X", min=1e-6, max=1, help="Learning rate.")] = 0.003,
     batch: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of a step.")] = 256,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of every draw.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random draw.")] = 1,
     folds: Annotated[int, typer.Option(metavar="N", min=2, help="Folds by scenario.")] = 10,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of a scenario.")] = 120,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Most rows of a scenario.")] = 120,
     events: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Resample as hwang2018 did: train on so many events.")
+        int, typer.Option(metavar="N", min=0, help="Resample as hwang2018 did: train on N events.")
     ] = 0,
-    tests: Annotated[int, typer.Option(metavar="N", min=1, help="Events tested of each resampling.")] = 125,
+    tests: Annotated[int, typer.Option(metavar="N", min=1, help="Events tested in each resampling.")] = 125,
     times: Annotated[int, typer.Option(metavar="N", min=1, help="Resamplings.")] = 30,
-    vary: Annotated[bool, typer.Option("--vary", help="Show also what each choice matters: slow.")] = False,
+    vary: Annotated[bool, typer.Option("--vary", help="Also show the effect of each choice (slow).")] = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """A perceptron that gives the cause of a loss, tried on whole scenarios held out."""
+    """Train a perceptron that gives the cause of a loss, and test it on whole held-out scenarios."""
 
     def work(command: str) -> None:
         from tcplearn.learn import card, train
@@ -77,28 +77,30 @@ def loss(
 def rtt(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="DATA...", help="Rows of `tcplearn collect`: Parquet or CSV, a row a host."),
+        typer.Argument(metavar="DATA...", help="Rows of `tcplearn collect`, Parquet or CSV."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="For the model and its card.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the model and its card.")
     ],
-    name: Annotated[str, typer.Option(metavar="NAME", help="Of the model.")] = "own",
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the model.")] = "own",
     miss: Annotated[
         float,
-        typer.Option(metavar="X", min=0.0001, max=0.5, help="Share of SYNs resent for nothing to aim at."),
+        typer.Option(
+            metavar="X", min=0.0001, max=0.5, help="Intended share of spurious SYN retransmissions."
+        ),
     ] = 0.005,
     folds: Annotated[
         int,
         typer.Option(metavar="N", min=2, help="Folds by destination; 2: train on half, test on the others."),
     ] = 10,
-    floor_ms: Annotated[float, typer.Option(metavar="MS", min=1, max=1000, help="Least first RTO.")] = 20,
+    floor_ms: Annotated[float, typer.Option(metavar="MS", min=1, max=1000, help="Minimum first RTO.")] = 20,
     max_age_h: Annotated[
         float, typer.Option(metavar="HOURS", min=0, max=8760, help="Older history of a place is not used.")
     ] = 168,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of every draw.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random draw.")] = 1,
     quiet: o.Quiet = False,
 ) -> Work:
-    """baddam2018's regression, and a model of a connection's first RTO, tried on destinations held out."""
+    """Train baddam2018's regression and a model of the first RTO, and test them on held-out destinations."""
 
     def work(command: str) -> None:
         from rich.console import Group

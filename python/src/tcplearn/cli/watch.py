@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn watch`: estimators over what passes a network interface."""
+"""`tcplearn watch`: estimators over the live traffic of a network interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tcplearn.cli.run_replay import Replayed, run_replay
 
 @with_groups
 def watch(
-    interface: Annotated[str, typer.Argument(metavar="IFACE", help="A network interface; any: all of them.")],
+    interface: Annotated[str, typer.Argument(metavar="IFACE", help="A network interface; any means all.")],
     *,
     asked: Replayed,
     duration: Annotated[
@@ -24,7 +24,7 @@ def watch(
     ] = "",
     out: Outputs,
 ) -> Work:
-    """Replay what passes a network interface until Ctrl-C; on a terminal the table refreshes."""
+    """Replay the live traffic of a network interface until Ctrl-C; on a terminal the table refreshes."""
     duration_s = refresh.seconds(duration)
 
     def work(command: str) -> None:

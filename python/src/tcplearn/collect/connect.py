@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Probes without privilege: connect() with a limited TTL, timed by the kernel (TCP_INFO) where it answers.
+"""Probes without privilege: connect() with a limited TTL, timed by the kernel (TCP_INFO) if the host answers.
 
-What that cannot give: the TTL of the answer. And the kernel resends a SYN after one second, so a probe is
-given up just before: SYNs stay as many as were counted."""
+This does not give the TTL of the answer. The kernel resends a SYN after one second, so a probe is given up
+just before, to send no more SYNs than are counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ConnectProber:
     async def probe(self, to: Destination, hop_limit: int, timeout_s: float) -> Reply:
         with socket.socket(to.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as sock:
             sock.setsockopt(socket.IPPROTO_TCP, _TCP_SYNCNT, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # ends by an RST
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close with an RST
             sock.setsockopt(*_RECVERR[to.family], 1)
             sock.setsockopt(*_HOP_LIMIT[to.family], hop_limit)
             return await self._connect(sock, to, min(timeout_s, TIMEOUT_MAX_S))
@@ -58,11 +58,11 @@ class ConnectProber:
         return _reply(sock, to.family, code, (time.monotonic_ns() - sent_ns) // 1000)
 
     def close(self) -> None:
-        """Nothing is held between probes."""
+        """Do nothing, because no socket is kept between probes."""
 
 
 async def _writable(sock: socket.socket, timeout_s: float) -> int | None:
-    """When the connection was made or refused."""
+    """Return the time at which the connection was made or refused, or None."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[int] = loop.create_future()
 
@@ -96,7 +96,7 @@ def _rtt_us(sock: socket.socket) -> int:
 
 
 def _icmp_type(sock: socket.socket) -> int | None:
-    """Of the router's message behind an error: struct sock_extended_err."""
+    """Return the ICMP type of the router's message behind an error (struct sock_extended_err)."""
     with contextlib.suppress(OSError):
         for _, _, data in sock.recvmsg(0, 512, _MSG_ERRQUEUE)[1]:
             origin, kind = data[4], data[5]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One host: pings, and the least TTL that reaches it."""
+"""The measurement of one host: pings, and the least TTL that reaches it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tcplearn.collect.hosts import Target
 from tcplearn.collect.probe import HOP_LIMIT, Answer, Destination, Prober, Reply
 from tcplearn.collect.rows import Row
 
-#: A host that never answered is left alone after so many pings.
+#: The pings to a host that never answers.
 GIVE_UP = 4
-#: Probes of one TTL before it counts as silent: with 10 % of loss, one in 100,000 does so by chance.
+#: Probes of one TTL before it counts as silent: with 10 % loss this happens by chance once in 100,000.
 TRIES = 5
-#: The longest pause that back-off makes of the interval.
+#: The largest factor by which back-off multiplies the interval.
 BACK_OFF_MAX = 8
-#: Hosts start at one of these: what is missing in an answer are the routers behind it.
+#: Initial TTLs of hosts: the difference to the TTL of an answer is the number of routers.
 _TTLS = (64, 128, 255)
 
 
@@ -27,15 +27,13 @@ _TTLS = (64, 128, 255)
 class Settings:
     count: int = 10  # pings
     interval_s: float = 0.5  # between probes of a host
-    timeout_s: float = (
-        1.0  # a host that gets no answer sends its SYN-ACK again after a second (RFC 6298, 2.1)
-    )
+    timeout_s: float = 1.0  # a host without an answer sends its SYN-ACK again after a second (RFC 6298, 2.1)
     trace: bool = True
     family: int = 0  # 4, 6 or either
 
 
 class _Visit:
-    """What is known while a host is measured."""
+    """The state of the measurement of a host."""
 
     def __init__(self, to: Destination, prober: Prober, settings: Settings) -> None:
         self.to, self.prober, self.settings = to, prober, settings
@@ -43,11 +41,11 @@ class _Visit:
         self.ttls: Counter[int] = Counter()
         self.answers: Counter[Answer] = Counter()
         self.sent = 0
-        self._silent = 0  # in a row
+        self._silent = 0  # silent probes in a row
         self._next_s = 0.0
 
     async def _probe(self, hop_limit: int) -> Reply:
-        """After the interval, which doubles with each probe that stays without any answer."""
+        """Send a probe after the interval, which doubles with each unanswered probe, and return its reply."""
         loop = asyncio.get_running_loop()
         if (wait_s := self._next_s - loop.time()) > 0:
             await asyncio.sleep(wait_s)
@@ -74,7 +72,7 @@ class _Visit:
         return not self.rtts_us and (refused >= 2 or self.sent >= GIVE_UP)
 
     async def _reaches(self, hop_limit: int) -> bool | None:
-        """Whether the host answers a SYN with this TTL; None: nobody does."""
+        """Return whether the host answers a SYN with this TTL; None if there is no answer at all."""
         for _ in range(TRIES):
             reply = await self._probe(hop_limit)
             if reply.by_host:
@@ -84,8 +82,9 @@ class _Visit:
         return None
 
     async def hops(self) -> int | None:
-        """Routers on the way: the least TTL that reaches the host, less one. From where its answer's TTL
-        suggests, so that a path costs few probes; None where the host has stopped answering."""
+        """Return the routers on the way: the least TTL that reaches the host, less one; None if the host has
+        stopped answering. The search starts at the number that the TTL of its answer suggests, to use few
+        probes."""
         limit = self._guess()
         if await self._reaches(limit):
             return await self._down_from(limit)
@@ -99,7 +98,8 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """The host is reached by `limit`; a silent TTL counts only if the host still answers."""
+        """Return the hops, given that `limit` reaches the host; a silent TTL counts only if the host still
+        answers."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:
@@ -124,7 +124,7 @@ class _Visit:
 
 
 async def measure(target: Target, prober: Prober, settings: Settings) -> Row:
-    """Never raises for what a network does: its row says it."""
+    """Measure `target` and return its row, which also shows failures of the network."""
     row = Row(host=target.host, port=target.port, method=prober.name, started_us=_now_us())
     to = await _resolve(target, settings.family)
     if to is None:

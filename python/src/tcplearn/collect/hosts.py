@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which hosts are measured: words of the command line, and lists in files."""
+"""The hosts to measure, from words of the command line and from lists in files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
-#: A line longer than that is no host: names have at most 253 characters (RFC 1035).
+#: The longest line of a host: names have at most 253 characters (RFC 1035).
 _LINE_MAX = 300
 _MOST_BYTES = 256 << 20
 _LABEL = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
@@ -28,7 +28,8 @@ class Target:
 
 
 def targets_of(words: Sequence[str], ports: Sequence[int]) -> list[Target]:
-    """Hosts, and files of them, each once for each port; raises UserError for what is neither."""
+    """Return the targets of `words`, which are hosts or files of hosts, each once for each of `ports`; raise
+    UserError for other words."""
     found = [target for word in words for target in _of_word(word, ports)]
     if not found:
         raise UserError("no host given; name hosts, or a file with one a line")
@@ -41,7 +42,7 @@ def ports_of(text: str) -> list[int]:
 
 def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
     path = Path(word)
-    if path.exists() and not path.is_dir():  # a device or a pipe is refused there
+    if path.exists() and not path.is_dir():  # _of_file refuses a device or a pipe
         yield from _of_file(path, ports)
     elif "/" in word or word.endswith((".txt", ".csv")):
         raise UserError(f"{printable(word)}: no such file; check the path")
@@ -50,7 +51,8 @@ def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
 
 
 def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
-    """A host a line, also as lists of the most popular sites have them: rank, comma, host."""
+    """Yield the targets of a file with a host in each line, also in the form of lists of popular sites: rank,
+    comma, host."""
     where = printable(path)
     try:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")
@@ -77,7 +79,7 @@ def _targets(entry: str, ports: Sequence[int], where: str) -> Iterator[Target]:
 
 
 def _split(entry: str, where: str) -> tuple[str, int]:
-    """Host and port; 0 where it names none."""
+    """Return host and port of `entry`; the port is 0 if it names none."""
     shown = f"{where}{printable(entry)[:80]}"
     if entry.startswith("["):
         host, bracket, rest = entry[1:].partition("]")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs of hping3, from what it printed.
+"""The runs of hping3 in its output.
 
-Where standard output goes to a file it is buffered, and standard error, which has the statistics, is not:
-they come before the header, after the answers or in the middle of one. So an answer belongs to the run whose
-address it names, statistics to the run whose host they name, and both must agree."""
+If standard output goes to a file it is buffered, and standard error, which has the statistics, is not: the
+statistics come before the header, after the answers or in the middle of one. So an answer belongs to the run
+whose address it names, statistics belong to the run whose host they name, and both must agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _HEADER = re.compile(
     r"\d+ headers \+ \d+ data bytes"
 )
 #: len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9 ms
-#: With -V it ends in "tos=0 iplen=44", and goes on in the next line, a third with seq= and ack= after it.
+#: With -V the line ends in "tos=0 iplen=44" and continues in the next line, followed by a third with seq= and
+#: ack=.
 _TAIL = (
     r"(?:sport=(?P<port>\d{1,5}) flags=(?P<flags>[A-Za-z]+) seq=(?P<seq>\d{1,9}) win=\d+|(?:icmp_)?seq=\d+)"
     rf" rtt=(?P<rtt>{NUMBER}) ms"
@@ -38,7 +39,7 @@ _EXPIRED = re.compile(r"TTL 0 during \w+ from ip=(\S+?)(?: ?name=.*)?")
 _UNREACHABLE = re.compile(r"ICMP (.+) from ip=(\S+?)(?: ?name=.*)?")
 _FLOOD = "hping in flood mode"
 _SECOND_US, _NEAR_US = 1_000_000, 10_000
-#: What is left of lines that were torn.
+#: The remains of torn lines.
 _TORN = re.compile(
     r"HPING \S+ \(|hping statistic ---|\d packets (?:transmitted|tramitted), \d+ packets received, -?\d+% "
     r"|round-trip min/avg/max = |\blen=\d+ |\bip=[0-9]|\brtt=|hoprtt|\bsport=|\bwin=|\bTTL 0 during"
@@ -50,7 +51,7 @@ _MIXED = f"the output of several runs is mixed; {_BOTH}, or each run into a file
 
 @dataclass(slots=True)
 class _Ping:
-    """A run, while its lines are read."""
+    """A run whose lines are being read."""
 
     printed: Printed
     at: int
@@ -58,8 +59,8 @@ class _Ping:
     address: str
     mode: str
     statistics: Statistics | None = None
-    rtts_us: list[int] = field(default_factory=list)  # of answers that are no duplicates
-    timed_us: list[int] = field(default_factory=list)  # of all that have one
+    rtts_us: list[int] = field(default_factory=list)  # of answers without duplicates
+    timed_us: list[int] = field(default_factory=list)  # of all answers with an RTT
     answers: int = 0
     again: int = 0  # duplicates
     untimed: int = 0
@@ -67,13 +68,13 @@ class _Ping:
     states: set[str] = field(default_factory=set)
     ttl: int | None = None
     first: int | None = None  # the number of the first request that was answered
-    hops: list[tuple[int, str]] = field(default_factory=list)  # of routers: which hop, who
-    hops_before: int | None = None  # how many of them were known when the host first answered
+    hops: list[tuple[int, str]] = field(default_factory=list)  # routers' answers: hop and address
+    hops_before: int | None = None  # the number of hops known when the host first answered
     expired: int = 0
-    unreachable: list[tuple[str, str]] = field(default_factory=list)  # what, from whom
+    unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Take in an answer of the host: `tail` is its second line, or the same one."""
+        """Take an answer of the host; `tail` is its second line, or the same one."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -92,15 +93,15 @@ class _Ping:
             self.again += 1
         elif rtt_us:
             self.rtts_us.append(rtt_us)
-        self.untimed += not rtt_us  # to a request of another run to this port; or below 0.05 ms
+        self.untimed += not rtt_us  # an answer to another run's request to this port, or an RTT below 0.05 ms
         self.timed_us.append(rtt_us)
 
     def lines(self) -> int:
-        """How many packets it printed a line for."""
+        """Return the number of packets with a printed line."""
         return self.answers + len(self.hops) + self.expired + len(self.unreachable)
 
     def disagrees(self) -> str:
-        """Why the statistics are not of these answers, or ''."""
+        """Return the reason why the statistics are not of these answers, or ''."""
         total = self.statistics
         if not total or self._quiet():
             return ""
@@ -116,11 +117,12 @@ class _Ping:
         return ""
 
     def _quiet(self) -> bool:
-        """Whether it counted answers and printed none."""
+        """Return whether hping3 counted answers and printed none."""
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Whether it counted more than it printed: a router's second answer, or with -q the host's."""
+        """Return whether more answers were counted than printed: a router's second answer, or the host's with
+        -q."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 
@@ -151,22 +153,22 @@ class _Ping:
         return [rtt_us for rtt_us in self.rtts_us if not least <= rtt_us <= most]
 
     def _port_unreachable(self) -> bool:
-        """Whether the host itself says so, as it answers UDP."""
+        """Return whether the host itself reports its port as unreachable, as it does for UDP."""
         return self.mode == "udp mode" and set(self.unreachable) == {("Port Unreachable", self.address)}
 
     def _traced(self, run: Run) -> None:
-        """Fill in the hops, where each router has one number, up from where it began."""
+        """Fill in the hops if each router has one number, rising from the first."""
         numbers, routers = [hop for hop, _ in self.hops], {router for _, router in self.hops}
         rises = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
         if self.answers and rises and self.hops_before == len(numbers) == len(routers):
             run.hops = numbers[-1]
         total = self.statistics
-        # Each request before the first that the host answered had a router's answer: none of those was lost.
+        # Each request before the first one answered by the host had a router's answer, so none was lost.
         counted = total and not self.expired and not self.unreachable and not self.untimed
         run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
 
     def _summed_up(self, run: Run, total: Statistics) -> None:
-        """Fill in what the statistics alone say: `hping3 -q`, or UDP."""
+        """Fill in the row from the statistics alone: `hping3 -q`, or UDP."""
         if total.received > total.sent:
             self.refuse("more answers than requests: duplicates are in its RTTs; run it without -q")
         if not total.most_us:  # ICMP errors have no RTT
@@ -177,7 +179,7 @@ class _Ping:
             run.summary_us = (total.least_us, total.mean_us, total.most_us)
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise UserError with the place of its header."""
+        """Raise UserError with the reason `why` and the place of the run's header."""
         self.printed.refuse(self.at, f"HPING {self.host}: {why}")
 
 
@@ -193,10 +195,10 @@ class HpingFile:
             self._begin(at, line)
         self._current: _Ping | None = None
         self._begun = 0
-        self._first: re.Match[str] | None = None  # of an answer that spans lines
+        self._first: re.Match[str] | None = None  # the first line of an answer that spans lines
         self._expect_third = False
-        self._mixed = False  # answers of another run than the last that began
-        self._without_address: int | None = None  # where the first line is that names no host
+        self._mixed = False  # whether there were answers of a run other than the last one begun
+        self._without_address: int | None = None  # the place of the first line without a host
         self._at = 0
 
     @staticmethod
@@ -211,7 +213,7 @@ class HpingFile:
         self._by_address[run.address].append(run)
 
     def line(self, at: int, line: str) -> bool:
-        """Read one; False: it is not of hping3."""
+        """Read a line and return whether it is hping3's."""
         if self._first or self._expect_third:
             self._go_on(at, line)
         elif self.is_header(line):
@@ -239,7 +241,7 @@ class HpingFile:
             self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
 
     def _of(self, found: re.Match[str], at: int) -> _Ping:
-        """Return the run that this answer is of: the last with that address."""
+        """Return the run of an answer: the last one with its address."""
         address = self._printed.address(found["ip"], at)
         if self._current and self._current.address == address:
             return self._current
@@ -268,7 +270,7 @@ class HpingFile:
         return True
 
     def finish(self) -> None:
-        """Check what only the end can show."""
+        """Raise UserError for errors that only the end of the file shows."""
         if self._first or self._expect_third:
             self._printed.refuse_all("ends in the middle of an answer of hping3 -V; delete it")
         if self._mixed and self._without_address is not None:
@@ -276,7 +278,8 @@ class HpingFile:
         self._pair()
 
     def _pair(self) -> None:
-        """Give runs of a host the statistics of that host, in order; what has no partner here is left."""
+        """Assign the statistics of each host to its runs in order; runs and statistics without a partner
+        remain."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -294,7 +297,7 @@ class HpingFile:
 
 
 def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
-    """Return the runs of all files, each with its statistics, wherever they are."""
+    """Return the runs of all `files`, each with its statistics, which may be in another file."""
     _pair_across(files)
     runs = [run for _, file in files for run in file.runs]
     for run in runs:
@@ -313,7 +316,7 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
 
 
 def _pair_across(files: Sequence[tuple[Printed, HpingFile]]) -> None:
-    """Standard error may be in a file of its own."""
+    """Assign statistics from files that contain only standard error."""
     totals: dict[str, list[tuple[Printed, Statistics]]] = defaultdict(list)
     for printed, file in files:
         for total in file.statistics:

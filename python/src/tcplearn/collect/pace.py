@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The one place from which probes are sent: never two closer together than the rate allows."""
+"""The pace of all probes: two are never closer together than the rate allows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Sent = TypeVar("Sent")
 
 
 class Pacer:
-    """No bursts either: what was not sent in time is not made up for."""
+    """Keeps the pace of probes without bursts: lost time is not made up for."""
 
     def __init__(self, per_second: float) -> None:
         self.gap_s = 1 / per_second
@@ -19,7 +19,7 @@ class Pacer:
         self._lock = asyncio.Lock()
 
     async def send(self, action: Callable[[], Sent]) -> Sent:
-        """What `action`, which sends one probe, returns."""
+        """Call `action`, which sends one probe, at its time, and return its result."""
         loop = asyncio.get_running_loop()
         async with self._lock:
             while (wait_s := self._next_s - loop.time()) > 0:

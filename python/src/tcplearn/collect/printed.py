@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a tool printed into one file, what one of its runs says, and how a place in it is refused."""
+"""The output of a tool in one file, the results of one of its runs, and errors with a place in the file."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tcplearn import documents
 from tcplearn.collect.probe import Answer
 from tcplearn.errors import UserError, printable
 
-#: A host answered, and nothing says whether the port is open: `hping3 -q`, ICMP, UDP.
+#: The host answered, and the output does not show whether the port is open: `hping3 -q`, ICMP, UDP.
 ANSWERED = "answered"
-#: What says the most comes first.
+#: States, the most informative first.
 STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.value, Answer.silent.value)
 NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
-#: Beyond what a round trip can be: an hour.
+#: The longest round trip: an hour.
 _RTT_MAX_MS = 3.6e6
 _MOST_BYTES = 256 << 20
 
-#: hping3 writes this to standard error, from its first line feed on. What it had printed of its answers by
-#: then may end anywhere in a line.
+#: hping3 writes this to standard error, from its first line feed on. Its answers printed by then may end
+#: anywhere in a line.
 _STATISTICS = re.compile(
     r"(?:\n|\A)--- (?P<host>\S+) hping statistic ---\n"
     r"(?P<sent>\d{1,12}) packets (?:transmitted|tramitted), (?P<received>\d{1,12}) packets received, "
@@ -33,16 +33,16 @@ _STATISTICS = re.compile(
     r"(?:\d+ out of sequence packets received\n)?"
     rf"round-trip min/avg/max = (?P<least>{NUMBER})/(?P<mean>{NUMBER})/(?P<most>{NUMBER}) ms(?:\n|\Z)"
 )
-#: "get hostname..." is overwritten by backspaces once the name is there.
+#: Backspaces overwrite "get hostname..." once the name is known.
 _LOOKING_UP = re.compile(r"get hostname\.\.\.(?:\x08+ *\x08+)?|\x08+ *\x08+")
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What hping3 says at its end."""
+    """The statistics that hping3 prints at its end."""
 
     host: str
-    at: int  # in the text of its file
+    at: int  # place in the text of its file
     sent: int
     received: int
     least_us: int
@@ -52,35 +52,35 @@ class Statistics:
 
 @dataclass(slots=True)
 class Run:
-    """What one run of a tool says of one address."""
+    """The results of one run of a tool for one address."""
 
     host: str
     address: str
     method: str
-    port: int = 0  # 0: not said
+    port: int = 0  # 0: not stated
     hops: int | None = None
     ttl: int | None = None
     state: str = Answer.silent.value
     rtts_us: list[int] = field(default_factory=list)
-    samples: int = 0  # answers; some may have no RTT of their own
-    sent: int | None = None  # None: not said
-    summary_us: tuple[int, int, int] | None = None  # min, mean, max of answers that have no RTT of their own
+    samples: int = 0  # answers; some may have no RTT
+    sent: int | None = None  # None: not stated
+    summary_us: tuple[int, int, int] | None = None  # min, mean, max of answers without their own RTTs
 
     def found(self, state: str) -> None:
-        """Keep the state that says more."""
+        """Keep the more informative state."""
         self.state = min(self.state, state, key=STATES.index)
 
 
 class Printed:
-    """The text of a file. `lines` are those of standard output, whole again; `statistics` are taken out."""
+    """The text of a file: `lines` are the joined lines of standard output, without the `statistics`."""
 
     def __init__(self, path: Path) -> None:
         self._where = printable(path)
         text = documents.content(path, _MOST_BYTES).decode(errors="replace")
         self._text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.statistics: list[Statistics] = []
-        self._starts: list[int] = []  # of what is left, in `rest`
-        self._offsets: list[int] = []  # and of the same in the text
+        self._starts: list[int] = []  # beginnings of the remaining pieces in `rest`
+        self._offsets: list[int] = []  # and in the text
         rest, end = "", 0
         for found in _STATISTICS.finditer(self._text):
             self._piece(len(rest), end)
@@ -102,7 +102,7 @@ class Printed:
         return Statistics(found["host"], at, int(found["sent"]), int(found["received"]), *rtts_us)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield where each begins and what it says, without the names that were being looked up."""
+        """Yield the place and the text of each line, without messages about looking up names."""
         start = 0
         for line in self._rest.split("\n"):
             piece = bisect_right(self._starts, start) - 1
@@ -115,14 +115,14 @@ class Printed:
         return round(float(text) * 1000)
 
     def address(self, text: str, at: int) -> str:
-        """Return an address in its usual form."""
+        """Return the address in `text` in its usual form; raise UserError."""
         address = address_of(text)
         if not address:
             self.refuse(at, f"{printable(text)[:40]!r} is not one host's address; leave this run out")
         return address
 
     def refuse(self, at: int, why: str) -> NoReturn:
-        """Raise UserError with the place in the file."""
+        """Raise UserError with the reason `why` and the place in the file."""
         number = self._text.count("\n", 0, at) + 1
         raise UserError(f"{self._where}:{number}: {why}")
 
@@ -131,7 +131,7 @@ class Printed:
 
 
 def address_of(text: str) -> str:
-    """Return an address in its usual form; '' where it is none."""
+    """Return the address in `text` in its usual form, or ''."""
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:

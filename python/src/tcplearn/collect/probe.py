@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One probe of a host and what came back."""
+"""One probe of a host and its reply."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from typing import Protocol
 
-#: Errors of a send or connect that say that there is no way to the host.
+#: Errors of send and connect that mean that there is no route to the host.
 NO_ROUTE = frozenset({"ENETUNREACH", "EHOSTUNREACH", "EHOSTDOWN", "ENETDOWN", "EACCES", "EPERM", "EINVAL"})
 HOP_LIMIT = 64
 
@@ -16,8 +16,8 @@ HOP_LIMIT = 64
 class Answer(enum.StrEnum):
     open = "open"  # SYN-ACK
     closed = "closed"  # RST
-    expired = "expired"  # a router on the way: its TTL was used up
-    unreachable = "unreachable"  # a router, or this machine: no way there
+    expired = "expired"  # from a router on the way: the TTL was used up
+    unreachable = "unreachable"  # from a router or this machine: no route
     silent = "silent"
 
 
@@ -25,11 +25,11 @@ class Answer(enum.StrEnum):
 class Reply:
     answer: Answer
     rtt_us: int | None = None
-    ttl: int | None = None  # of the answer, as it came in
+    ttl: int | None = None  # TTL of the answer when it arrived
 
     @property
     def by_host(self) -> bool:
-        """Of the host itself, not of a router."""
+        """Whether the reply is from the host itself, not from a router."""
         return self.answer in (Answer.open, Answer.closed)
 
 
@@ -49,7 +49,7 @@ class Destination:
 
 
 class Prober(Protocol):
-    """Sends SYNs, at the pace it was given."""
+    """Sends SYNs at a given pace."""
 
     name: str
 

@@ -2,7 +2,7 @@
 """Probes with privilege: SYNs and their answers through raw sockets, built and read by scapy, timed by the
 kernel's time of arrival.
 
-The kernel knows of no such connection and answers the SYN-ACK with an RST: nothing stays half open."""
+The kernel has no such connection and answers the SYN-ACK with an RST, so no connection stays half open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any
 from tcplearn.collect.pace import Pacer
 from tcplearn.collect.probe import NO_ROUTE, SILENT, UNREACHABLE, Answer, Destination, Reply
 
-#: Beyond the ports that Linux gives connections of its own by default.
+#: Ports above those that Linux assigns to connections by default.
 PORTS = range(61000, 65536)
 _SO_TIMESTAMPNS = 35
 _IPV6_RECVHOPLIMIT, _IPV6_HOPLIMIT = 51, 52
@@ -30,7 +30,7 @@ _SYN_ACK, _RST = 0x12, 0x04
 
 
 def allowed() -> bool:
-    """Whether this process may open raw sockets."""
+    """Return whether this process may open raw sockets."""
     try:
         socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP).close()
     except PermissionError:
@@ -39,7 +39,8 @@ def allowed() -> bool:
 
 
 def packets() -> Any:
-    """scapy's layers, or ImportError. It takes most of a second: only where it is needed."""
+    """Return scapy's layers, or raise ImportError. The import takes most of a second, so it is done only when
+    needed."""
     logging.getLogger("scapy").setLevel(logging.ERROR)
     from scapy.layers import inet, inet6
 
@@ -74,7 +75,7 @@ class RawProber:
                     raise
 
     def _open(self, family: socket.AddressFamily, icmp: int) -> None:
-        sender = socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_RAW)  # its packets have their header
+        sender = socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_RAW)  # packets have their IP header
         self._senders[family] = sender
         self._sockets.append(sender)
         for protocol in (socket.IPPROTO_TCP, icmp):
@@ -98,7 +99,7 @@ class RawProber:
         key = (port, sequence)
         try:
             packet = self._packet(to, hop_limit, port, sequence)
-        except OSError:  # no address of ours leads there
+        except OSError:  # no local address has a route there
             return UNREACHABLE
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
@@ -119,7 +120,7 @@ class RawProber:
     def _packet(self, to: Destination, hop_limit: int, port: int, sequence: int) -> bytes:
         if to.address not in self._sources:
             with socket.socket(to.family, socket.SOCK_DGRAM) as sock:
-                sock.connect(to.sockaddr)  # sends nothing: it asks for the route
+                sock.connect(to.sockaddr)  # sends nothing; it finds the route
                 self._sources[to.address] = sock.getsockname()[0]
         ends = {"src": self._sources[to.address], "dst": to.address}
         if to.family == socket.AF_INET:
@@ -133,7 +134,7 @@ class RawProber:
         return bytes(head / syn)
 
     def _read(self, sock: socket.socket, family: socket.AddressFamily, read: Any) -> None:
-        """All that has come in."""
+        """Read all packets that have arrived."""
         while True:
             try:
                 data, ancillary, _, address = sock.recvmsg(2048, 256)
@@ -163,13 +164,14 @@ class RawProber:
         most_us = (now_ns - waiting.sent_monotonic_ns) // 1000
         if not 0 < elapsed_us <= most_us:  # the clock was set meanwhile
             elapsed_us = most_us
-        late = elapsed_us > waiting.limit_us  # and this process is later still
+        late = elapsed_us > waiting.limit_us  # this process is even later
         waiting.future.set_result(SILENT if late else Reply(answer, max(1, elapsed_us), ttl))
 
     def _read_tcp(
         self, data: bytes, family: socket.AddressFamily, sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """The kernel gives IPv4 with its header and IPv6 without."""
+        """Return the probe, answer and TTL of a TCP packet, or None. The kernel includes the header of IPv4
+        but not that of IPv6."""
         at = (data[0] & 15) * 4 if family == socket.AF_INET else 0
         if int.from_bytes(data[at + 2 : at + 4], "big") not in PORTS:  # another connection's
             return None
@@ -186,7 +188,8 @@ class RawProber:
     def _read_icmp(
         self, data: bytes, family: socket.AddressFamily, _sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """Of an error: it quotes at least 8 bytes of our TCP header (RFC 792), so ports and sequence."""
+        """Return the probe and answer of an ICMP error, which quotes at least 8 bytes of our TCP header (RFC
+        792): ports and sequence number."""
         if family == socket.AF_INET:
             at = (data[0] & 15) * 4
             kinds = {11: Answer.expired, 3: Answer.unreachable}

@@ -13,7 +13,7 @@ from typing import Any
 from tcplearn.errors import UserError, printable
 from tcplearn.output.files import write_atomically
 
-#: Columns in their order, with their types and what they say.
+#: The columns in their order, with types and meanings.
 COLUMNS: dict[str, tuple[type, str]] = {
     "host": (str, "as it was given"),
     "address": (str, "what was measured; empty: the name has none"),
@@ -62,7 +62,7 @@ class Row:
     rtts_us: str = ""
 
     def measured(self, rtts_us: Sequence[int], sent: int) -> None:
-        """Fill in what these round trips give."""
+        """Fill in the columns computed from the RTTs and the number of SYNs sent."""
         self.samples, self.sent = len(rtts_us), sent
         self.loss = round(1 - len(rtts_us) / sent, 6) if sent else None
         if rtts_us:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""All hosts, some at once; what is done is kept, so that the same command goes on where it was stopped."""
+"""Measures all hosts, several at once; finished rows are stored, so that the same command continues an
+interrupted one."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ Say = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     settings: Settings = field(default_factory=Settings)
-    rate: float = 50.0  # SYNs a second, to all hosts together
+    rate: float = 50.0  # SYNs in a second, to all hosts together
     concurrency: int = 32  # hosts at once
-    connect: bool = False  # without raw sockets, even where they are allowed
+    connect: bool = False  # without raw sockets, even if they are allowed
     fresh: bool = False
 
 
@@ -44,11 +45,12 @@ def collect(
     progress: Progress | None = None,
     say: Say | None = None,
 ) -> list[Row]:
-    """Measured, and in `output`. UserError, InterruptedWork: what is done is in its journal."""
+    """Measure `targets`, write their rows to `output` and return them. After UserError and InterruptedWork
+    the finished rows are in the journal."""
     rows.check_name(output)
     check_writable(output)
     if output.exists() and not options.fresh:
-        raise UserError(f"{printable(output)}: is there already; name another file, or give --fresh")
+        raise UserError(f"{printable(output)}: exists already; name another file, or give --fresh")
     with _Journal(output, options, fresh=options.fresh) as journal:
         missing = [target for target in targets if target not in journal.done]
         if say and len(missing) < len(targets):
@@ -106,7 +108,7 @@ async def _all(
         async with asyncio.TaskGroup() as group:
             for _ in range(min(options.concurrency, len(targets))):
                 group.create_task(work())
-    except* UserError as errors:  # a full disk: of all workers alike
+    except* UserError as errors:  # a full disk fails all workers alike
         raise errors.exceptions[0] from None
     finally:
         prober.close()
@@ -133,7 +135,7 @@ def _prober(options: Options, say: Say | None) -> Prober:
 
 
 class _Journal:
-    """Rows as they are done, a line of JSON each, beside the file that they are for."""
+    """The file of finished rows, each a line of JSON, beside the output file."""
 
     def __init__(self, output: Path, options: Options, *, fresh: bool) -> None:
         self.path = output.with_name(f"{output.name}.part")
@@ -150,7 +152,7 @@ class _Journal:
             self._write(self._head)
 
     def _read(self) -> int:
-        """Bytes of whole lines: the last may be torn."""
+        """Read the rows and return the bytes of whole lines; the last line may be torn."""
         with mending(self.path):
             content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
@@ -182,7 +184,7 @@ class _Journal:
         self.done[target] = row
 
     def finish(self) -> None:
-        """Its rows are where they belong."""
+        """Remove the journal, whose rows are in the output file."""
         self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> _Journal:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs of traceroute and tcptraceroute, from what they printed.
+"""The runs of traceroute and tcptraceroute in their output.
 
-traceroute prints a header and the hops to standard output, tcptraceroute prints its header to standard error:
-it may be missing or in another file. The address in the line of the last hop says whose hops they are."""
+traceroute prints a header and the hops to standard output; tcptraceroute prints its header to standard error,
+so it may be missing or in another file. The address in the line of the last hop shows to which host the hops
+lead."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _TRACING = re.compile(
     r"Tracing the path to (\S+)(?: \((\S+)\))? on TCP port (\d{1,5})(?: \(\S+\))?, (\d{1,3}) hops max"
     r"(?:, \d+ byte packets)?"
 )
-#: Of traceroute's wrapper with the name tcptraceroute: the line before its header.
+#: The line that traceroute's wrapper named tcptraceroute prints before its header.
 _WRAPPER = re.compile(r"\ttraceroute -T .*")
 _WRAPPER_PORT = re.compile(r" -p (\d{1,5})\b")
 #:  9  93.184.216.34 [open]  10.123 ms  *  10.2 ms !X
@@ -46,7 +47,7 @@ class _Header:
     host: str
     address: str
     method: str
-    most: int  # hops
+    most: int  # maximum number of hops
     port: int = 0
 
 
@@ -55,9 +56,9 @@ class _Hop:
     number: int
     probes: list[tuple[str, float | None]] = field(
         default_factory=list
-    )  # from whom, RTT in ms; None: no answer
-    states: dict[str, str] = field(default_factory=dict)  # of the port, by address
-    failed: bool = False  # !H and its like
+    )  # sender and RTT in ms; None: no answer
+    states: dict[str, str] = field(default_factory=dict)  # states of the port by address
+    failed: bool = False  # !H and similar marks
 
     def addresses(self) -> set[str]:
         return {address for address, rtt_ms in self.probes if rtt_ms is not None}
@@ -74,7 +75,7 @@ class _Trace:
         return address in self.hops[-1].addresses()
 
     def run(self) -> Run:
-        """Return what it says of the host of its header."""
+        """Return the results for the host of the trace's header."""
         header = self.header
         assert header
         run = Run(header.host, header.address, header.method, header.port)
@@ -107,7 +108,7 @@ class TraceFile:
 
     def __init__(self, printed: Printed) -> None:
         self._printed = printed
-        self.headers: list[_Header] = []  # that have no hops yet
+        self.headers: list[_Header] = []  # headers without hops so far
         self.traces: list[_Trace] = []
         self._open: _Trace | None = None
         self._wrapper_port = 0
@@ -117,7 +118,7 @@ class TraceFile:
         return bool(self.headers or self.traces)
 
     def line(self, at: int, line: str) -> bool:
-        """Read one; False: it is not of a traceroute."""
+        """Read a line and return whether it is traceroute's."""
         hop = self._hop(line)
         if hop:
             self._add(at, hop)
@@ -148,7 +149,7 @@ class TraceFile:
         )
 
     def _hop(self, line: str) -> _Hop | None:
-        """Return the hop that a line speaks of; None where it is no such line, as a whole."""
+        """Return the hop in `line`, or None if the whole line is not of that form."""
         found = _HOP.fullmatch(line)
         if not found:
             return None
@@ -187,7 +188,7 @@ class TraceFile:
         self._open = _Trace(self._printed, at, [hop])
 
     def _end(self) -> None:
-        """Give the hops that were read to their header, where only one can be theirs."""
+        """Assign the hops that were read to their header, if only one is possible."""
         trace, self._open = self._open, None
         if not trace:
             return
@@ -204,7 +205,7 @@ class TraceFile:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield each; None where there is something else."""
+    """Yield each token of `text`; None for anything else."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -218,7 +219,7 @@ def _tokens(text: str) -> Iterator[re.Match[str] | None]:
 
 
 def runs_of(files: Sequence[TraceFile]) -> list[Run]:
-    """Return the runs of all files: a trace and its header may be in two of them."""
+    """Return the runs of all `files`; a trace and its header may be in two of them."""
     _join(files)
     headers = [header for file in files for header in file.headers]
     traces = [trace for file in files for trace in file.traces]
@@ -232,8 +233,8 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Give the headers of one file to the hops of another, where both are in one order: all hops that reached
-    a host reached that of the header with their number."""
+    """Assign the headers of one file to the hops of another if both have the same order: all hops that
+    reached a host reached that of the header with the same number."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -249,7 +250,7 @@ def _join(files: Sequence[TraceFile]) -> None:
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
-    """Look for the header of a trace whose last hop is its host; tcptraceroute itself says that it is."""
+    """Find the header of a trace whose last hop is its host, which tcptraceroute itself reports."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
         trace.printed.refuse(trace.at, f"hops of one of several traces: {_MIXED}")
@@ -263,7 +264,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign traces that did not reach their host: each may be of any header left, if all say the same."""
+    """Assign traces that did not reach their host to the remaining headers; any assignment will do if all
+    agree."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Adapters to other libraries' shapes."""
+"""Adapters to the interfaces of other libraries."""

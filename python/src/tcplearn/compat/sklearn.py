@@ -23,12 +23,11 @@ def _rows(x: ArrayLike) -> list[dict[str, int]]:
 
 
 class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """`name` as in ``tcplearn algorithms estimator``, with parameters: ``"experts:n=50"``.
+    """A regressor; `name` is a spec as in ``tcplearn algorithms estimator``, such as ``"experts:n=50"``.
 
     X: shape (n, 2 to 4), integer columns `COLUMNS`; y: shape (n,), RTTs in microseconds.
-    The rows of a fit are learned in order. ``predict`` learns nothing: each row gets the
-    prediction of the next RTT after what was fitted, in microseconds.
-    """
+    A fit learns its rows in order. ``predict`` learns nothing: it returns for each row the prediction of the
+    next RTT after the fitted rows, in microseconds."""
 
     def __init__(self, name: str = "jacobson", arithmetic: str = "double") -> None:
         self.name = name

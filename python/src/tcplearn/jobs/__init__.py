@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Many jobs: what one is, where they run, and what is kept of them."""
+"""Jobs: their form, the places where they run, and their stored results."""
 
 from tcplearn.jobs.job import Job, JobFailedError, advance, repeated
 from tcplearn.jobs.pool import Place, Pool

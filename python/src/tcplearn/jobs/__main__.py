@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`python -P -m tcplearn.jobs FILE`: a job that failed, once more; what it results in, to standard output."""
+"""`python -P -m tcplearn.jobs FILE`: repeats a failed job and prints its result."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Child processes that end with this one: by `stop`, and by the kernel where this one is killed."""
+"""Child processes that end with this one: by `stop`, or by the kernel if this one is killed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _stopping = False
 
 
 class Stopped(Exception):
-    """Not a failure of the child's: the others are being ended too."""
+    """The child was stopped together with the others; it did not fail."""
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Waits for it. Raises OSError, Stopped."""
+    """Run `command` with the environment `env` and return its result; raise OSError or Stopped."""
     with _lock:
         if _stopping:
             raise Stopped
@@ -37,7 +37,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
             stderr=subprocess.PIPE,
             text=True,
             env=search_path.environment(env),
-            start_new_session=True,  # a ^C comes to us first, and goes on by stop()
+            start_new_session=True,  # Ctrl-C reaches this process, which calls stop()
         )
         _running.add(process)
     try:
@@ -55,7 +55,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
 
 
 def stop() -> None:
-    """Ends them all, and lets none start until `allow`: for a pool that is being ended."""
+    """End all children, and let none start until `allow` is called; used when a pool ends."""
     global _stopping
     with _lock:
         _stopping = True
@@ -71,12 +71,13 @@ def allow() -> None:
 
 
 def with_parent(command: Sequence[str], how: str = "KILL") -> list[str]:
-    """The command, sent that signal when the thread that starts it is no more (util-linux)."""
+    """Return `command` with a prefix (util-linux) that sends it the signal `how` when the starting thread
+    ends."""
     return ["setpriv", "--pdeathsig", how, "--", *command]
 
 
 def end_with_parent(parent: int) -> None:
-    """For this process, as `with_parent`; for workers that are forked or spawned."""
+    """Let the kernel kill this process when its parent ends, for forked or spawned workers."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it was killed before it could be said
+    if os.getppid() != parent:  # the parent has already been killed
         os._exit(1)

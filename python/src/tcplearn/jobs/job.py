@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A job: a function of a module and its arguments, all of it plain, so that another machine can do it."""
+"""A job: a function of a module and plain arguments, so that another machine can do it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tcplearn import documents
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 from tcplearn.output.files import naming_full_disk
 
-#: What comes of reading a file as what it is not.
+#: The errors of reading a file that does not have the expected form.
 NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError)
 _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class Job:
-    key: str  # a hash of all that determines the result
-    function: Callable[..., Any]  # of a module, by its name; its result is plain JSON, or bytes
+    key: str  # a hash of everything that determines the result
+    function: Callable[..., Any]  # a function of a module; its result is plain JSON or bytes
     arguments: tuple[Any, ...]  # plain JSON
-    title: str = ""  # in the line of its failure
-    cost: float = 1.0  # beside the others'
-    check: Callable[[Any], object] | None = None  # of what was kept: raises ValueError where it is none
+    title: str = ""  # for the line on its failure
+    cost: float = 1.0  # relative to the other jobs
+    check: Callable[[Any], object] | None = None  # raises ValueError for a stored result that is wrong
 
 
 class JobFailedError(FailedError):
-    """`log`: what a person needs who looks for the reason."""
+    """A job failed; `log` shows the reason."""
 
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message, log)
@@ -49,8 +49,8 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The result, or its Failure: one that comes each time is not to be tried on another machine. Raises
-    FullDiskError."""
+    """Return the result of `function`, or its Failure, which is not an exception so that it is not retried on
+    another machine; raise FullDiskError."""
     try:
         with naming_full_disk(Path(tempfile.gettempdir())):
             return function(*arguments)
@@ -60,17 +60,18 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return Failure(str(error), getattr(error, "log", ""))
 
 
-#: Of the runner, in its own thread alone.
+#: Set by the runner, only in its own thread.
 watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", default=None)
 
 
 def advance(share: float) -> None:
-    """From within a job: how much of it is done. Heard where jobs run one after the other."""
+    """Report, from within a job, which share of it is done; it has an effect where jobs run one after the
+    other."""
     if watch := watching.get():
         watch(share)
 
 
-#: Functions whose failed jobs can be repeated from a file: a file can name no others.
+#: Functions whose failed jobs can be repeated from a file, which can name no others.
 REPEATABLE = (
     "tcplearn.lab.first_rto:boot",
     "tcplearn.lab.run:boot",
@@ -80,17 +81,18 @@ REPEATABLE = (
 
 
 def name_of(job: Job) -> str:
-    """As REPEATABLE has it."""
+    """Return the name of the job's function as in REPEATABLE."""
     return f"{job.function.__module__}:{job.function.__qualname__}"
 
 
 def described(job: Job) -> str:
-    """As `repeated` reads it."""
+    """Return the job in the form that `repeated` reads."""
     return json.dumps({"function": name_of(job), "arguments": job.arguments}, indent=1) + "\n"
 
 
 def repeated(file: Path) -> Any:
-    """The result of a job that `described` wrote. Raises UserError for a file that is none, FailedError."""
+    """Return the result of the job that `described` wrote to `file`; raise FailedError, or UserError for a
+    wrong file."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = documents.json_value(documents.bounded(file, _MOST_BYTES))

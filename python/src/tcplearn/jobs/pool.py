@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where jobs run: on this machine, on a Dask cluster, or as jobs of Slurm."""
+"""The places where jobs run: this machine, a Dask cluster, or Slurm."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
 
 Json = dict[str, Any]
-#: Jobs in any order, each with its result or its Failure.
+#: Yields jobs in any order, each with its result or its Failure.
 Pool = Callable[[Sequence[Job]], Generator[tuple[Job, Any], None, None]]
 
-#: How often Dask gives a job to another worker where its worker failed.
+#: How often Dask gives a job to another worker if its worker failed.
 RETRIES = 3
 
 
 def processors() -> int:
-    """Those that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Place:
-    """As the command line names it."""
+    """A place as given on the command line."""
 
-    workers: int = 0  # at once on this machine; 0: as many as its processors
+    workers: int = 0  # jobs at once on this machine; 0: as many as its processors
     scheduler: str = ""
     slurm: int = 0
 
     def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
-        """`in_processes`: jobs that work in Python itself. The others only wait for a child."""
+        """Return the pool; logs of Slurm go to `logs`. `in_processes`: the jobs work in Python, others only
+        wait for a child."""
         if self.scheduler and self.slurm:
             raise UserError("--scheduler and --slurm: give one of them")
         if self.scheduler:
@@ -75,7 +76,7 @@ def threads(workers: int) -> Pool:
 
 
 def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-    """In this thread, in their order."""
+    """Yield the jobs with their results, done in this thread in their order."""
     for job in jobs:
         yield job, outcome(job.function, job.arguments)
 
@@ -91,15 +92,15 @@ def processes(workers: int) -> Pool:
         if min(workers, len(jobs)) <= 1:
             yield from one_by_one(jobs)
             return
-        # a fork would copy the progress bar's thread in mid-step
+        # a fork could copy the progress bar's thread in the middle of a step
         context = multiprocessing.get_context("spawn")
         others = set(multiprocessing.active_children())
-        with search_path.safe():  # the tracker of its semaphores starts with it
+        with search_path.safe():  # the tracker of its semaphores starts here too
             executor = futures.ProcessPoolExecutor(
                 min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
             )
         try:
-            with search_path.safe():  # each worker starts as it gets its first job
+            with search_path.safe():  # each worker starts with its first job
                 waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
             for done in futures.as_completed(waiting):
                 yield waiting[done], done.result()
@@ -110,7 +111,7 @@ def processes(workers: int) -> Pool:
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
-            # its thread notices; Python's exit would come between, and print a traceback
+            # end it here, because otherwise Python's exit would print a traceback
             executor.shutdown(wait=True, cancel_futures=True)
             raise
         finally:
@@ -128,16 +129,17 @@ def dask(address: str) -> Pool:
 
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
-    """That many Slurm jobs, another for each that ends early: sweeps outlast a job's time limit."""
+    """Return a pool of `jobs_at_once` Slurm jobs, each replaced if it ends early, because sweeps may outlast
+    a job's time limit."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         try:
             slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         except ImportError as error:
             raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
-        if not shutil.which("sbatch"):  # dask-jobqueue would wait for its jobs for ever
+        if not shutil.which("sbatch"):  # without it dask-jobqueue would wait for its jobs for ever
             raise UserError("--slurm: there is no sbatch here; run it where jobs are submitted")
-        with search_path.safe():  # sbatch hands the environment on
+        with search_path.safe():  # sbatch passes the environment on
             try:
                 cluster = slurm_cluster(**_unless_configured(logs))
                 cluster.adapt(minimum_jobs=jobs_at_once, maximum_jobs=jobs_at_once)
@@ -150,7 +152,8 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
 
 
 def _unless_configured(logs: Path) -> Json:
-    """What a job asks for; dask-jobqueue's own jobqueue.yaml goes before it, and has partition and time."""
+    """Return the resources of a Slurm job that dask-jobqueue's own jobqueue.yaml, which has partition and
+    time, does not set."""
     configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
     ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
     asked = {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
@@ -163,7 +166,7 @@ def _client(address: str) -> Any:
         client: Any = importlib.import_module("distributed").Client
     except ImportError as error:
         raise UserError("--scheduler needs dask.distributed; run: pip install distributed") from error
-    # it warns of each result that a lost worker had, and has it made again
+    # it warns of each result of a lost worker, although the result is computed again
     logging.getLogger("distributed.client").setLevel(logging.ERROR)
     try:
         return client(address, timeout=10, set_as_default=False)
@@ -174,7 +177,7 @@ def _client(address: str) -> Any:
 def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
     as_completed: Any = importlib.import_module("distributed").as_completed
 
-    # of the same name as the result: two sweeps that want one run share it
+    # named by the result, so two sweeps that need the same run share it
     waiting = {
         client.submit(
             outcome, job.function, job.arguments, key=f"tcplearn-{job.key}", pure=False, retries=RETRIES

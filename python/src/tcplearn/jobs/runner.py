@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs to results: what is kept is read, the rest run and kept; a failure does not stop the others."""
+"""Runs jobs: stored results are read, other jobs run and stored; a failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Progress = Callable[[float, str], None]
 @dataclass
 class Done:
     results: dict[str, Any] = field(default_factory=dict)  # by key
-    failures: list[str] = field(default_factory=list)  # a line each
+    failures: list[str] = field(default_factory=list)  # a line for each
 
 
-#: Jobs between two words of progress where one takes well below a millisecond.
+#: Jobs between two reports of progress if a job takes well below a millisecond.
 _STEP = 100
 
 
 def kept_of(jobs: Sequence[Job], kept: Kept, progress: Progress | None = None) -> dict[str, Any]:
-    """Results that need no run, by key."""
+    """Return the stored results of `jobs`, by key."""
     get = kept.finder()
     out: dict[str, Any] = {}
     for i, job in enumerate(jobs):
@@ -50,15 +50,16 @@ def run(
     say: Callable[[str], None] = print,
     unit: str = "runs",
 ) -> Done:
-    """`unit`: what the jobs are, in the line of progress. Raises InterruptedWork on ^C."""
+    """Return the results of `jobs` from `kept` or from `pool`; `fresh` ignores stored ones, `unit` names the
+    jobs in the line of progress. Raise InterruptedWork on Ctrl-C."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
-    if not todo:  # no cluster is needed then
+    if not todo:  # no cluster is needed
         return done
     total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
 
     def tell(share: float = 0.0) -> None:
-        """`share`: of the job that runs, where they run one after the other."""
+        """Report progress, with the `share` done of the running job if jobs run one after the other."""
         if progress:
             more = share * todo[ended].cost if share else 0.0
             progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")

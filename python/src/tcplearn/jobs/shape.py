@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a kept result has to look like, so that whoever reads it need not ask."""
+"""Checks of the form of stored results, so that their readers need no checks."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Shape = Any
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """An object whose keys may be any."""
+    """An object with any keys."""
 
     value: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """Null, or a key that is not there."""
+    """Null, or a missing key."""
 
     value: Shape
 
 
 def check(found: object, shape: Shape, where: str = "") -> None:
-    """Raises ValueError, which names the place."""
+    """Raise ValueError, which names the place `where`, if `found` does not have the `shape`."""
     match shape:
         case Maybe():
             if found is not None:
@@ -73,7 +73,7 @@ def _fields(of: Any) -> dict[str, Shape]:
 
 
 def _shape_of(annotation: Any) -> Shape:
-    """Of a type, or of one that may be None."""
+    """Return the shape of a type, or of a type that may be None."""
     if not isinstance(annotation, UnionType):
         return annotation
     (kind,) = (of for of in get_args(annotation) if of is not NoneType)

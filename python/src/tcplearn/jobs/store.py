@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finished work on disk, whole or absent, so that a killed sweep loses only what ran."""
+"""Finished work on disk, stored completely or not at all, so that a killed sweep loses only running jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.search_path import SAFE
 
 Json = dict[str, Any]
-#: Of one result; those of losses are the largest.
+#: The largest result; those of losses are the largest.
 MOST_BYTES = 1 << 30
 _STAMP = {"commit": str, "version": str}
 
@@ -37,14 +37,14 @@ class Kept(ABC):
 
     @abstractmethod
     def get(self, job: Job) -> Any | None:
-        """What `put` returned once."""
+        """Return the stored result of `job`, or None."""
 
     def finder(self) -> Callable[[Job], Any | None]:
-        """`get`, for many jobs one after the other."""
+        """Return a faster `get` for many jobs one after the other."""
         return self.get
 
     def has(self, job: Job) -> bool:
-        """Whether there is a result, without reading it."""
+        """Return whether there is a result, without reading it."""
         return self.get(job) is not None
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Kept(ABC):
 
     @contextlib.contextmanager
     def _reading(self, path: Path) -> Iterator[None]:
-        """What is at `path` is no result, as if there were none: that is said once."""
+        """Treat a wrong result at `path` as missing, and warn once."""
         try:
             yield
         except FileNotFoundError:
@@ -63,7 +63,8 @@ class Kept(ABC):
             self._unfit.add(path)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """The command that repeats it, and where its log is now."""
+        """Store what is needed to repeat a failed job; return the command that repeats it and the path of its
+        log."""
         if name_of(job) not in REPEATABLE:
             return "the same command", self._failed(job, ".log", log) if log else None
         file = self._failed(job, ".json", described(job))
@@ -85,9 +86,9 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 class Store(Kept):
-    """Results that are JSON objects, a file each, with what made them.
+    """Results that are JSON objects with their origins, one in each file.
 
-    `format` counts the changes of what a result looks like; one of another format counts as absent.
+    `format` counts the changes of the form of a result; a result of another format counts as absent.
     """
 
     def __init__(self, folder: Path, format: int = 1) -> None:
@@ -110,7 +111,7 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Returns `get` for what is there now: to try to open each of thousands of files takes a minute."""
+        """Return a `get` over the files present now, because to try to open thousands takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

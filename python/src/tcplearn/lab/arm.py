@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-#: Of `algorithms.settings`: RACK and tail loss probes off.
+#: Values of `algorithms.settings`: NO_RACK turns RACK and tail loss probes off.
 NO_RACK, LINEAR = "no-rack", "linear"
-#: Whose kernel is changed.
+#: The end whose kernel is changed.
 SENDER, RECEIVER = "sender", "receiver"
 End = Literal["sender", "receiver"]
 
@@ -21,12 +21,12 @@ class Arm:
     congestion: str
     estimator: str
     tlp: bool
-    loss: str = ""  # a classifier of losses; then the timer is the kernel's
+    loss: str = ""  # a loss classifier; the timer is then the kernel's
     startup: str = STOCK
     at: End = "sender"
-    resend: str = ""  # a resend policy, in place of the estimator's RTO
-    rto_min_ms: int = 0  # of the route; 0: as shipped
-    setting: str = ""  # of the kernel
+    resend: str = ""  # a resend policy, instead of the estimator's RTO
+    rto_min_ms: int = 0  # the route's rto_min; 0: as shipped
+    setting: str = ""  # a setting of the kernel
 
     @property
     def name(self) -> str:
@@ -44,6 +44,6 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        """The sender's."""
+        """The name of the sender's congestion control in the kernel."""
         plain = self.estimator == NO_ESTIMATOR or self.at != SENDER
         return self.congestion if plain else f"tl-{self.congestion}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What others' TCP traffic gets beside a transfer, where a scenario wants the truth, or this (`counted`)."""
+"""The goodput of other TCP traffic beside a transfer, if a scenario asks for the truth or for this
+(`counted`)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 from .scenario import Scenario
 from .workload import SENT
 
-#: Of an Ethernet packet with TCP's timestamps.
+#: The bytes of data in an Ethernet packet with TCP's timestamps.
 SEGMENT_BYTES = 1448
 
 Counters = Callable[[Path], Mapping[str, float]]
@@ -21,7 +22,7 @@ def _senders(scenario: Scenario) -> list[int]:
 
 
 def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
-    """Lines of the guest's script."""
+    """Yield lines of the guest's script that write the counters."""
     if senders := _senders(scenario):
         yield f"mkdir -p /out/{folder}"
         yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)
@@ -30,7 +31,8 @@ def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
 def figures(
     scenario: Scenario, folder: Path, own_mbps: float, elapsed_us: float, read: Counters
 ) -> Iterator[tuple[str, float]]:
-    """`own_mbps`: the transfer's goodput; `read`: of /proc/net/netstat."""
+    """Yield goodput and fairness; `own_mbps` is the transfer's goodput, `read` reads a copy of
+    /proc/net/netstat."""
     rates = []
     for k in _senders(scenario):
         sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)

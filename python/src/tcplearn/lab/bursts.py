@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The transfer again and again on one connection (`[transfer.repeat]`)."""
+"""Repeated transfers on one connection (`[transfer.repeat]`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: Metric, the program's figure, and what the figure is divided by.
+#: Each metric with the program's figure and its divisor.
 _FIGURES = (
     ("burst_mean_ms", "burst_mean_us", 1000),
     ("burst_max_ms", "burst_max_us", 1000),
@@ -19,11 +19,11 @@ _FIGURES = (
 
 
 class Repeat(Workload):
-    """The transfer again and again on one connection, each timed: in a rhythm, then after pauses."""
+    """Repeats the transfer on one connection, and times each: first at regular times, then after pauses."""
 
     function: ClassVar[str] = "bursts"
     count: Annotated[int, Field(ge=1, le=100_000)] = 40
-    every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from a burst's start to the next one's
+    every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from one burst's start to the next one's
     pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
 
     def starts(self, setup: Setup) -> Lines:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The module's own checks, inside the machine: golden vectors, a storm of connections, and its promises."""
+"""The module's checks inside the machine: golden vectors, many connections at once, and its guarantees."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .machine import run as run_in_guest
 from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
-#: Those that need Python in the guest.
+#: Checks that need Python in the guest.
 WITH_PROGRAMS = ("module", "packets", "specs", "startup")
-#: Of the storm on several processors.
+#: The duration of the test on several processors.
 SMP_SECONDS = 40
-#: Pages that each processor keeps charged for its next objects.
+#: Pages that each processor keeps charged for later objects.
 _CHARGE_SLACK_BYTES = 4 * 64 * 4096
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
-#: Four processors, and what a stock kernel can be made to check.
+#: Four processors, with a stock kernel's own checks on.
 _SMP = Boot(
     append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
     "kfence.sample_interval=20 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
@@ -40,7 +40,8 @@ def run_check(
     boot: Boot = ORDINARY,
     given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """What the guest left in /out, by file. `given`: lines of /scenario/NAME. Raise FailedError."""
+    """Run the check `name` in the guest and return the files of /out; `given` are the lines of
+    /scenario/NAME. Raise FailedError."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if given:
@@ -56,7 +57,8 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Lines that say what was checked; "kernels": on each that is supported. Raise FailedError."""
+    """Run the check `name` ("kernels": on each supported kernel) and return lines on what was checked; raise
+    FailedError."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -79,7 +81,7 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Lines that say what was compared. Raise FailedError for an answer that differs."""
+    """Compare the golden vectors and return lines on it; raise FailedError for an answer that differs."""
     given = vectors.kernel_lines(ROOT / "vectors")
     out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
@@ -100,13 +102,15 @@ def check_vectors(machine: Machine) -> list[str]:
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
-    """What the module says of each "SETTING<tab>SPEC": "taken", or why it is refused. Raise FailedError."""
+    """Return the module's answer to each "SETTING<tab>SPEC": "taken", or why it is refused; raise
+    FailedError."""
     return run_check(machine, "specs", given=lines)["specs"].splitlines()
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
-    """Lines that say what the storm did. Raise FailedError for a warning, a leak or a stuck connection."""
-    left = run_check(machine, "stress", seed, limit_s=3600)  # minutes of an idle machine
+    """Run many connections at once and return lines on it; raise FailedError for a warning, a leak or a stuck
+    connection."""
+    left = run_check(machine, "stress", seed, limit_s=3600)  # it takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
     problems = list(_stress_problems(left))
@@ -123,14 +127,15 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
     counts = dict(line.split() for line in left["counters"].splitlines())
     if counts["connections"] != counts["connections_ended"]:
         yield f"{counts['connections']} connections began and {counts['connections_ended']} ended"
-    # state 06 is TIME_WAIT, which is no connection of a congestion control
+    # state 06 is TIME_WAIT, which has no congestion control
     stuck = [line for line in left["left"].splitlines() if line.split()[3] not in ("st", "06", "0A")]
     if stuck:
         yield f"{len(stuck)} connections are stuck"
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Lines that say what each round did. Raise FailedError for a warning, or anything left after a round."""
+    """Run the test on several processors and return a line for each round; raise FailedError for a warning,
+    or anything left after a round."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -146,25 +151,25 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def check_module(machine: Machine, every_allocation: int = 1) -> list[str]:
-    """A line for each promise that was kept, then the bytes of a connection under each estimator. Of the
-    allocations that must be able to fail, tries every `every_allocation`-th. Raise FailedError for promises
-    that were not kept."""
+    """Check the module's guarantees; return a line for each, then the bytes of a connection under each
+    estimator. Of the allocations that must be able to fail, every `every_allocation`-th one is made to fail.
+    Raise FailedError for a guarantee that does not hold."""
     ordinary = Boot(settings=(f"EVERY_ALLOCATION={every_allocation}",))
-    # idle it takes some 5 minutes; beside other guests it has taken over 15
+    # some 5 minutes on an idle machine, but over 15 beside other guests
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
     return [*kept, *left[1].get("memory", "").splitlines()]
 
 
 def check_packets(machine: Machine) -> list[str]:
-    """A line for each packet script. Raise FailedError for those that went otherwise."""
+    """Run the packet scripts and return a line for each; raise FailedError if one fails."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
-    """A line for each connection whose windows are the core's answer; `few`: one under most presets. Raise
-    FailedError for others."""
+    """Return a line for each connection, whose windows must be the core's answer; `few`: one connection under
+    most presets. Raise FailedError."""
     boot = Boot(settings=("FEW=1",)) if few else ORDINARY
     left = run_check(machine, "startup", limit_s=1800, boot=boot)
     lines = startup_check.compared(left.get("connections", "").splitlines())

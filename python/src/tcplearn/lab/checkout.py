@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where the sources of the lab and of the module are: they come with a checkout, not with the package."""
+"""The folders of the lab's and the module's sources, which are in a checkout, not in the package."""
 
 from __future__ import annotations
 

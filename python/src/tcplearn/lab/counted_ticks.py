@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A kernel log's predictions scored against RTTs as a slow clock counts them. What was predicted from is not
-changed: the kernel times each ACK in microseconds."""
+"""Scores a kernel log's predictions against RTTs counted by a slow clock. The samples behind the predictions
+do not change: the kernel times each ACK in microseconds."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ Integers = npt.NDArray[np.int64]
 
 
 def passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
-    """Boundaries of a free-running clock from sending to the ACK: a kernel's jiffies. A count that begins at
-    one has one more."""
+    """Return the boundaries of a free-running clock, such as a kernel's jiffies, between sending and ACK. A
+    count that begins at one is larger by one."""
     return acked_us // tick_us - sent_us // tick_us
 
 
 def figures(c: tlog.Connection, tick_ms: float) -> Iterator[tuple[str, float]]:
-    """Of a connection with two samples or more, each against the prediction just before it."""
+    """Yield the errors of a connection with two samples or more, each against the prediction just before
+    it."""
     acks = c.timed
     prediction_us = np.concatenate(([0.0], acks["rtt_q8"][:-1] / 256))
-    # the first sample is predicted by nothing
+    # the first sample has no prediction
     at = np.flatnonzero(acks["rtt_us"] >= 0)[1:]
     tick_us = round(tick_ms * 1000)
     acked_us = acks["time_us"][at].astype(np.int64)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A disk that fills while the lab's scripts write to it: QEMU itself drops what does not fit, in silence."""
+"""Detects a disk that fills while the lab's scripts write to it, because QEMU silently drops what does not
+fit."""
 
 from __future__ import annotations
 
@@ -12,34 +13,34 @@ from pathlib import Path
 
 from tcplearn.output.files import full_disk
 
-#: How long a full disk may go unseen. It stays full until the script ends, which then removes its files.
+#: The interval of the checks. A full disk stays full until the script ends, which then removes its files.
 _EVERY_S = 0.25
-#: Less than a block of any file system: nothing more can be written.
+#: Less than a block of any file system, so no more can be written.
 _FULL_BYTES = 4096
 _NO_SPACE = ("No space left on device", "Disk quota exceeded")
 
 
 class Watched:
-    """The temporary folder's disk."""
+    """The disk of the temporary folder."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.gettempdir())
         self._was_full = False
 
     def look(self) -> None:
-        """See whether it is full."""
+        """Check whether the disk is full."""
         with contextlib.suppress(OSError):
             self._was_full = self._was_full or shutil.disk_usage(self.folder).free < _FULL_BYTES
 
     def refuse(self, complaint: str) -> None:
-        """Raise FullDiskError where that is why a script failed."""
+        """Raise FullDiskError if a full disk is the reason for the `complaint` of a script."""
         if self._was_full or any(text in complaint for text in _NO_SPACE):
             raise full_disk(self.folder)
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[Watched]:
-    """Looked at now and then, until the end."""
+    """Check the disk repeatedly until the end of the context."""
     disk, ended = Watched(), threading.Event()
 
     def look() -> None:

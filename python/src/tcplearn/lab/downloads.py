@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Downloads at whose other end the estimator may be too, beside SYN pings of the receiver: tables of a
-scenario, lines of its script, and what was captured, counted by tshark."""
+"""Downloads with the estimator at either end, and SYN pings of the receiver beside them: tables of a
+scenario, lines of its script, and tshark's counts of the captures."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from .arm import RECEIVER as RECEIVER
 from .arm import SENDER, Arm
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
-#: nginx's, and where the first router listens for the receiver's pings.
+#: The port of nginx, and the one on which the first router answers the receiver's pings.
 PORT, PINGED = 5002, "10.0.0.2 80"
-#: Of an algorithm: what tshark counted, and the pings.
+#: Files of an algorithm: tshark's counts, and the pings.
 COUNTED, PINGS = "counted", "pings"
 
 
 class Pings(Table):
-    """SYNs that the receiver sends beside each download, as hping3 -S; the hop's first router answers."""
+    """SYN pings that the receiver sends during each download, as hping3 -S; the hop's first router
+    answers."""
 
     every_us: Annotated[int, Field(ge=50, le=10_000_000)]
 
 
 class Place(Table):
-    """A site that is pinged after the downloads: the path is as far for so long."""
+    """A site that is pinged after its download: during the pings the path has the site's RTT."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]
     rtt_ms: Annotated[float, Field(ge=0, le=60_000)]
-    spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # up and down, evenly
+    spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # uniform, in both directions
 
 
 class Places(Table):
@@ -47,12 +48,13 @@ class Places(Table):
 
 
 class Downloads(Workload):
-    """One file, by nginx to curl where any of these is given; else the transfer by whatever program."""
+    """One file, downloaded from nginx by curl if any of these keys is given; else the transfer by another
+    program."""
 
     programs: ClassVar[tuple[str, ...]] = ("send", "nginx", "iperf3")
-    pings: Pings | None = None  # beside each
-    places: Places | None = None  # after each
-    captured: bool = False  # its resends counted by tshark, at both ends
+    pings: Pings | None = None  # during each download
+    places: Places | None = None  # after each download
+    captured: bool = False  # whether tshark counts its resends from captures at both ends
 
     @property
     def is_download(self) -> bool:
@@ -62,7 +64,7 @@ class Downloads(Workload):
         yield from super().starts(setup)
         if self.is_download:
             names = [name for one in setup.congestion for name in (one, f"tl-{one}")]
-            # unless it is allowed, vegas is no namespace's default
+            # vegas cannot be a namespace's default unless it is allowed
             yield f"sysctl -qw 'net.ipv4.tcp_allowed_congestion_control=reno cubic {' '.join(names)}'"
         if self.pings:
             yield f"in_ns c1 /scenario/transfer sink {PINGED.split()[1]} &"
@@ -73,7 +75,7 @@ class Downloads(Workload):
             yield "sleep 1"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        """Yields which kernel is changed; at the other end the receiver's is plain."""
+        """Yield the lines that set which end's kernel is changed; the other end is plain."""
         if self.is_download:
             kernel = f"tl-{arm.congestion}" if arm.at == RECEIVER else arm.congestion
             setting = f"net.ipv4.tcp_congestion_control={kernel}"
@@ -81,7 +83,7 @@ class Downloads(Workload):
             yield f"changed={changed}; in_ns {setup.receiver} sysctl -qw {setting}"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yields pings of each site, over a path that is as far."""
+        """Yield the lines that ping each site over a path with its RTT."""
         if not self.places:
             return
         every_us, count, answers = self.places.every_us, self.places.count, f"/out/{arm.folder}/{PINGS}"
@@ -100,7 +102,7 @@ class Downloads(Workload):
                 yield metric, float(value)
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yields each site's pings; those that did not answer have no times."""
+        """Yield each site with its pings; unanswered pings have no times."""
         lines = (folder / PINGS).read_text().splitlines() if self.places else []
         for line in lines:
             site, answered, *times_us = line.split()
@@ -112,7 +114,7 @@ class Downloads(Workload):
 
 
 def tshark() -> str:
-    """Raises UserError."""
+    """Return the path of tshark; raise UserError."""
     found = shutil.which("tshark")
     if not found:
         raise UserError("tshark is missing: apt-get install --no-install-recommends tshark, or make dev")
@@ -120,7 +122,8 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """In place of the captures of a run: a file an algorithm, by their order. Raises FailedError."""
+    """Replace the captures of a run by a file of counts for each algorithm, in their order; raise
+    FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]
@@ -129,11 +132,11 @@ def count(folder: Path, arms: Sequence[str]) -> None:
 
 
 def _resent(capture: Path, streams: int) -> Counter[int]:
-    """As the paper counted: packets that Wireshark takes for retransmissions, by connection."""
+    """Return, by connection, the packets that Wireshark marks as retransmissions, which the paper counted."""
     fields = "-T fields -e tcp.stream -e tcp.analysis.retransmission"
     words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:  # on stderr it also warns, as of running as root
+    if done.returncode:  # stderr may only have warnings, such as of running as root
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         raise FailedError(f"{capture.name}: tshark: {printable(why[0])}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """First RTOs in the guest: connections with places that lose packets, the sock_ops program in a cgroup of the
-client, of the server, of both or of neither. A run is a machine of its own."""
+client, of the server, of both or of neither. Each run has its own machine."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .machine import Machine
 Json = dict[str, Any]
 
 GUEST = LAB / "guest" / "first_rto.py"
-#: Of the guest's kernel.
+#: CONFIG_HZ of the guest's kernel.
 TICKS_PER_SECOND = 250
 PORT = 7000
-#: Second number of the first server's address.
+#: The second number of the first server's address, and the most places.
 FIRST_HOST, MOST_PLACES = 64, 60
 LIMIT_S = 3600
 
@@ -36,23 +36,23 @@ LIMIT_S = 3600
 @dataclass(frozen=True, slots=True)
 class Place:
     rtt_ms: float
-    jitter_ms: float  # netem's, of each direction
+    jitter_ms: float  # netem's jitter in each direction
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Settings as the program takes them; None: stock's second."""
+    """A trial: the program's settings at each end; None means stock's second."""
 
     name: str
     client: bytes | None = None
     server: bytes | None = None
-    fresh: bool = False  # each connection is with a place never seen before
+    fresh: bool = False  # whether each connection is with a new place
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
     places: tuple[Place, ...]
-    loss_percent: float = 10.0  # of each packet, each way
+    loss_percent: float = 10.0  # of packets in each direction
     count: int = 50  # connections with each place, one after the other
     seed: int = 1
 
@@ -65,8 +65,7 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """The connections of each trial, by its name; of those that are kept alone, if that is wanted.
-    Raises UserError, FailedError."""
+    """Return the connections of each trial by its name. Raise UserError or FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
@@ -82,7 +81,8 @@ def run(
 
 
 def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str]) -> Job:
-    """`programs`: as it is loaded, and its source, by which a run is found again."""
+    """Return the job of a trial. `programs` is the program as loaded, and its source, which identifies a
+    run."""
     program, code = programs if trial.client or trial.server else (b"", "")
     document = {
         "name": f"first-rto-{network.seed:03d}",
@@ -94,21 +94,14 @@ def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, 
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }
-    parts = (
-        ready.fingerprint,
-        document["script"],
-        document["settings"],
-        code,
-        GUEST.read_text(),
-        network.seed,
-    )
-    key = hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
+    parts = [document[name] for name in ("fingerprint", "script", "settings", "seed")]
+    key = hashlib.sha256(repr([*parts, code, GUEST.read_text()]).encode()).hexdigest()[:20]
     title = f"first RTO, {trial.name}"
     return Job(key, boot, (document,), title, check=handshake_waits.read)
 
 
 def boot(document: Json) -> bytes:
-    """What the guest left, packed. Raises FailedError."""
+    """Run the guest and return its output, packed; raise FailedError."""
     ready = machine.prepare(machine.cache_folder(), True)
     if ready.fingerprint != document["fingerprint"]:
         raise FailedError("this machine's guest or module is not that of the sweep: same commit, same apt?")
@@ -126,7 +119,8 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Client c, routers m and n with a link for each place between them, server s."""
+    """Return the guest's script: client c, routers m and n with a link for each place between them, server
+    s."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 
@@ -149,7 +143,7 @@ def _lines(network: Network, trial: Trial) -> Iterator[str]:
         if getattr(trial, end) is not None:
             yield f"first_rto_load {end}"
     yield f"in_cgroup server s python3 /scenario/first_rto.py serve {PORT} &"
-    for host in hosts:  # neighbours are found beforehand
+    for host in hosts:  # neighbours are resolved in advance
         there, back = f"10.{host}.0.1", f"10.{host + CLIENTS_ABOVE}.0.1"
         yield f"in_ns c ping -q -c 1 -W 60 -I {back} {there} >/dev/null"
     every = " ".join(map(str, hosts))

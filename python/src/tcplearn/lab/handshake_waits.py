@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handshakes as captured at both ends: what was lost, how long until a resend got through, and which resends
-were needless. A sending is known by its timestamp (RFC 7323): resends are milliseconds apart."""
+"""Handshakes captured at both ends: lost packets, the time until a resend got through, and spurious resends.
+The timestamp (RFC 7323) identifies a transmission, because resends are milliseconds apart."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tcplearn.jobs import shape
 
 CLIENT, SERVER = "client", "server"
 FILE = "handshakes.json"
-#: A server answers a SYN at once; within this.
+#: A server that answers a SYN at once does so within this time.
 AT_ONCE_US = 2_000
 _ACK = 0x10
 _MAGIC = b"\xd4\xc3\xb2\xa1"  # little endian, microseconds
 _TIMESTAMPS = 8
 
-#: Client's addresses are so far above the server's of a place; connection 0 has this port.
+#: The difference of a client's address to the server's of the same place, and the port of connection 0.
 CLIENTS_ABOVE, FIRST_PORT = 64, 20_000
 
-#: Place, and number of a connection with it.
+#: A place, and the number of a connection with it.
 Of = tuple[int, int]
 
 
@@ -42,7 +42,7 @@ class Packet:
 @dataclass(frozen=True, slots=True)
 class Sending:
     sent_us: int
-    arrived_us: int  # -1: it was lost
+    arrived_us: int  # -1: lost
 
 
 _NUMBERS = dict.fromkeys(("host", "number", "connected_us", "answered_us"), int)
@@ -53,8 +53,8 @@ _CONNECTION = {**_NUMBERS, "syns": [Sending], "answers": [Sending]}
 class Connection:
     host: int
     number: int
-    connected_us: int  # by the program
-    answered_us: int  # from then to the answer of the first bytes
+    connected_us: int  # as the program measured it
+    answered_us: int  # time from then to the answer to the first bytes
     syns: tuple[Sending, ...]
     answers: tuple[Sending, ...]  # SYN-ACKs
 
@@ -68,15 +68,16 @@ class Connection:
 
     @property
     def wait_us(self) -> int:
-        """Until the packets that got through were sent: the SYN after the first one, and the SYN-ACK after
-        the first SYN had arrived."""
+        """The time until the packets that got through were sent: from the first SYN to the SYN, and from its
+        arrival to the SYN-ACK."""
         syn = min((one for one in self.syns if one.arrived_us >= 0), key=lambda one: one.arrived_us)
         answer = min((one for one in self.answers if one.arrived_us >= 0), key=lambda one: one.arrived_us)
         return (syn.sent_us - self.syns[0].sent_us) + (answer.sent_us - syn.arrived_us)
 
     @property
     def needless_syns(self) -> int:
-        """Resent while the answer that got through was on its way, or an earlier SYN that it answered."""
+        """The number of SYNs resent while the answer that got through, or an earlier SYN that it answered,
+        was on its way."""
         return sum(self._is_needless(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
 
     def _is_needless(self, at_us: int, k: int) -> bool:
@@ -88,19 +89,20 @@ class Connection:
 
     @property
     def needless_answers(self) -> int:
-        """SYN-ACKs after one that got through."""
+        """The number of SYN-ACKs after one that got through."""
         first = next((k for k, one in enumerate(self.answers) if one.arrived_us >= 0), len(self.answers))
         return max(0, len(self.answers) - 1 - first)
 
     @property
     def unanswered_syns(self) -> int:
-        """They arrived, and the server sent nothing: Linux answers one in half a second that comes again."""
+        """The number of SYNs that arrived without an answer: Linux answers repeated SYNs only once in half a
+        second."""
         arrived = [one.arrived_us for one in self.syns if one.arrived_us >= 0]
         return sum(not any(0 <= a.sent_us - at < AT_ONCE_US for a in self.answers) for at in arrived)
 
 
 def reduce(folder: Path) -> None:
-    """In place of a run's captures, its connections."""
+    """Replace a run's captures by a file of its connections."""
     captures = folder / "pcap"
     seen = {end: list(_packets(captures / f"{end}.pcap")) for end in (CLIENT, SERVER)}
     syns = _sendings(seen[CLIENT], seen[SERVER], is_answer=False)
@@ -115,7 +117,7 @@ def reduce(folder: Path) -> None:
 
 
 def read(folder: Path) -> list[Connection]:
-    """What `reduce` left. Raises OSError, ValueError."""
+    """Return the connections that `reduce` wrote; raise OSError or ValueError."""
     documents: list[dict[str, Any]] = json.loads((folder / FILE).read_bytes())
     shape.check(documents, [_CONNECTION])
     return [
@@ -128,7 +130,7 @@ def _sent(documents: Sequence[dict[str, int]]) -> tuple[Sending, ...]:
 
 
 def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool) -> dict[Of, list[Sending]]:
-    """Of each connection those of one kind, by when they were sent."""
+    """Return each connection's packets of one kind, in order of sending."""
     arrived = {(p.of, p.stamp): p.at_us for p in into if p.is_answer == is_answer}
     found: dict[Of, list[Sending]] = defaultdict(list)
     for p in out:
@@ -138,7 +140,7 @@ def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool)
 
 
 def _packets(path: Path) -> Iterator[Packet]:
-    """SYNs and SYN-ACKs over Ethernet and IPv4. Raises FailedError."""
+    """Yield the SYNs and SYN-ACKs of a capture over Ethernet and IPv4; raise FailedError."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
@@ -156,7 +158,7 @@ def _packets(path: Path) -> Iterator[Packet]:
 
 
 def _stamp(tcp: bytes) -> int:
-    """TSval. Raises FailedError."""
+    """Return TSval of a TCP header; raise FailedError."""
     at, end = 20, 4 * (tcp[12] >> 4)
     while at < end and tcp[at] != 0:
         if tcp[at] == _TIMESTAMPS:

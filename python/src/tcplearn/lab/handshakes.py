@@ -9,17 +9,17 @@ from pydantic import Field
 
 from tcplearn.scenario.check import Table
 
-#: The router that drops: the first after the sender.
+#: The router that drops packets, the first after the sender.
 ROUTER = "c1"
 
 
 class Handshakes(Table):
-    """Of each connection: from the nth SYN or SYN-ACK on so many are dropped, on the first router."""
+    """Drops `count` SYNs or SYN-ACKs of each connection on the first router, from the nth on."""
 
     lose: Literal["syn", "syn-ack"] = "syn-ack"
     nth: Annotated[int, Field(ge=1, le=10)] = 1
     count: Annotated[int, Field(ge=1, le=10)] = 1
-    percent: Annotated[float, Field(gt=0, le=100)] = 100  # of pages; drawn with the run's seed
+    percent: Annotated[float, Field(gt=0, le=100)] = 100  # of the pages, drawn by the run's seed
 
     def dropped(self) -> str:
         return f"{self.lose} {self.nth} {self.count}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel module on this machine: built by DKMS for each installed kernel, loaded, looked at, removed."""
+"""The kernel module on this machine: builds it by DKMS for each installed kernel, loads, shows and removes
+it."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from tcplearn.errors import FailedError, UserError, printable
 from .checkout import ROOT
 
 SOURCES = ROOT / "linux" / "module"
-#: As dkms.conf's BUILD_EXCLUSIVE_KERNEL.
+#: The same as BUILD_EXCLUSIVE_KERNEL in dkms.conf.
 SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 Run = Callable[[Sequence[str]], str]
 
 
 def _execute(command: Sequence[str]) -> str:
-    """What it printed. Raise FailedError with its last line."""
+    """Run `command` and return its output; raise FailedError with its last line."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
@@ -34,7 +35,7 @@ def _execute(command: Sequence[str]) -> str:
 
 @dataclass
 class System:
-    """This machine; tests give another root, and a `run` that records."""
+    """This machine; tests use another root, and a `run` that records."""
 
     root: Path = Path("/")
     run: Run = _execute
@@ -43,7 +44,7 @@ class System:
     which: Callable[[str], str | None] = shutil.which
 
     def text(self, path: str) -> str:
-        """A file's content, "" where there is none."""
+        """Return the content of a file, or ""."""
         try:
             return (self.root / path).read_text().strip()
         except OSError:
@@ -54,13 +55,13 @@ class System:
 
     @property
     def kernels(self) -> list[str]:
-        """Installed ones whose headers are there and that are supported."""
+        """The installed kernels that are supported and have headers."""
         folders = sorted((self.root / "lib/modules").glob("*/build"))
         return [folder.parent.name for folder in folders if SUPPORTED.match(folder.parent.name)]
 
     @property
     def users(self) -> int | None:
-        """References to the loaded module; None: it is not loaded."""
+        """The number of references to the module; None if it is not loaded."""
         for line in self.text("proc/modules").splitlines():
             words = line.split()
             if words[0] == "tcplearn":
@@ -69,13 +70,13 @@ class System:
 
 
 def version() -> str:
-    """Of the module's sources."""
+    """Return the version of the module's sources."""
     found = re.search(r'^PACKAGE_VERSION="(.*)"', (SOURCES / "dkms.conf").read_text(), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _obstacles(system: System) -> Iterator[str]:
-    """Why it cannot work here."""
+    """Yield the reasons why the module cannot work on this machine."""
     if not SOURCES.exists():
         yield f"the module needs a checkout of tcplearn: there is no {SOURCES}"
     if not system.is_root:
@@ -97,12 +98,13 @@ def _obstacles(system: System) -> Iterator[str]:
         yield "DKMS is missing: apt-get install dkms"
 
 
-#: Of `tcplearn module status`.
+#: The settings that `tcplearn module status` shows.
 SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
 
 
 def install(system: System) -> list[str]:
-    """Build for every installed kernel, and load. Raise UserError; then nothing is left."""
+    """Build the module for every installed kernel, load it and return lines on it. Raise UserError, after
+    which nothing remains."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -125,7 +127,7 @@ def install(system: System) -> list[str]:
 
 
 def status(system: System) -> list[str]:
-    """A line for each thing that is known."""
+    """Return lines on the module's state."""
     users = system.users
     lines = [f"loaded: {'no' if users is None else f'yes, {users} references'}"]
     built = sorted((system.root / "lib/modules").glob("*/updates/dkms/tcplearn.ko*"))
@@ -139,7 +141,8 @@ def status(system: System) -> list[str]:
 
 
 def remove(system: System) -> list[str]:
-    """Unload it and leave nothing. Raise FailedError while connections use it."""
+    """Unload the module, remove its files and return lines on it; raise FailedError while connections use
+    it."""
     if not system.is_root:
         raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
     lines = []
@@ -163,7 +166,7 @@ def _destination(system: System) -> str:
 
 
 def _forget(system: System) -> None:
-    """What DKMS has of this version, and the tree that it builds from."""
+    """Remove this version from DKMS, and the tree that it builds from."""
     if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
         system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
     shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

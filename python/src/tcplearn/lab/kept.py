@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finished runs of the lab: a folder each, packed on the way from where it ran, whole or absent here."""
+"""Finished runs of the lab, each in a folder that is complete or absent; a run from another machine arrives
+packed."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from tcplearn.errors import FailedError
 from tcplearn.jobs import Job, Kept
 from tcplearn.output import temporary
 
-#: In a finished run's folder: commit and version of what made it, a line each.
+#: The file in a finished run's folder with the commit and the version that made it, one in each line.
 COMPLETE = "complete"
 
 
 def packed(folder: Path) -> bytes:
-    """All files below it."""
+    """Return all files below `folder` as a tar archive."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -41,7 +42,7 @@ def unpack(data: bytes, folder: Path) -> None:
 
 
 class Folders(Kept):
-    """Named by scenario, number and key."""
+    """Folders of runs, named by scenario, number and key."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -73,6 +74,6 @@ class Folders(Kept):
 
 
 def made_by(folder: Path) -> tuple[str, str]:
-    """Returns commit and version."""
+    """Return commit and version of a run."""
     commit, version, *_ = [*(folder / COMPLETE).read_text(errors="replace").split("\n"), ""]
     return commit, version

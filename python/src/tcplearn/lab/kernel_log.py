@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Figures from the module's log: the kernel's answers, measured by the engine that measures a replay's."""
+"""Figures from the module's log: the kernel's answers, measured by the engine of replays."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Floats = npt.NDArray[np.float64]
 
 #: QEMU's -icount shift=1: an instruction takes 2 ns of the guest's clock, and its TSC runs at 1 GHz.
 CYCLES_PER_INSTRUCTION = 2
-#: RFC 6298, 2.1, and TCP_TIMEOUT_INIT: where the log has no RTO from before the first sample.
+#: RFC 6298, 2.1, and TCP_TIMEOUT_INIT: used if the log has no RTO from before the first sample.
 FIRST_RTO_US = 1e6
-#: linux/module/timer.h, tl_timer_answer: the bounds of what it writes.
+#: The bounds of the RTOs that tl_timer_answer in linux/module/timer.h writes.
 LEAST_JIFFIES, RTO_MAX_US = 2, 120e6
 
 
 def instructions(cycles: float, count: float) -> float:
-    """Of each."""
+    """Return the mean instructions of `count` calls with these `cycles` in all."""
     return cycles / count / CYCLES_PER_INSTRUCTION
 
 
@@ -48,7 +48,7 @@ class Opened:
 
 
 def parsed(path: Path) -> tlog.Log:
-    """The log of a run, packed or not. Raises FailedError."""
+    """Return the log of a run, packed or not; raise FailedError."""
     file = _file(path)
     raw = file.read_bytes()
     try:
@@ -63,7 +63,7 @@ def _file(path: Path) -> Path:
 
 
 def opened(path: Path) -> Opened:
-    """The log of one transfer. Raises FailedError."""
+    """Return the log of one transfer; raise FailedError."""
     log = parsed(path)
     if len(log.connections) != 1:
         raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
@@ -71,7 +71,7 @@ def opened(path: Path) -> Opened:
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:
-    """Of the one connection of a transfer; errors also in ticks where the scenario has a tick."""
+    """Yield the figures of a transfer's connection; errors also in ticks if the scenario has a tick."""
     log = opened(path)
     c = log.connection
     yield "log_records_lost", float(c.lost)
@@ -101,7 +101,8 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
 
 
 def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
-    """Metrics of a replay: of the kernel's RTO, of stock's, and of what the timer was armed for."""
+    """Return a replay's metrics of the kernel's RTO, of stock's, and of the RTO with which the timer was
+    armed."""
     c = log.connection
     acks = c.timed
     first_rto_us = float(c.open["rto_q8"]) / 256 if c.open is not None else 0.0
@@ -125,26 +126,28 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
 
 
 def _before(answers: Floats, first: float) -> Floats:
-    """What was in force just before each row, of what was answered at each."""
+    """Return the values in force just before each row, from the answers at each row."""
     return np.concatenate(([first], answers[:-1]))
 
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
-    """The whole RTO. A timer that counts from the oldest segment is logged without that segment's age."""
+    """Return the whole RTO; that of a timer which counts from the oldest segment is logged less that
+    segment's age."""
     if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])
     jiffies = np.ceil(acks["rto_q8"] / 256 / jiffy_us)
     whole_us = np.clip(jiffies * jiffy_us, LEAST_JIFFIES * jiffy_us, RTO_MAX_US)
-    # more than the answer: an rto_min, or backed off
+    # larger than the answer because of an rto_min or a backoff
     in_force_us = np.maximum(whole_us, acks["rto_us"])
     if c.open["netns"] and acks["rto_us"][0] == acks["stock_rto_us"][0]:
-        in_force_us[0] = acks["rto_us"][0]  # after the handshake's sample the kernel's own
+        in_force_us[0] = acks["rto_us"][0]  # after the handshake's sample it is the kernel's own
     return np.asarray(in_force_us, np.float64)
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Answers of the kernel that the core, given the same samples here, does not give to the bit."""
+    """Return the number of the kernel's answers that differ in any bit from the core's for the same
+    samples."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

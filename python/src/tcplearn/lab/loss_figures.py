@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Figures of the decisions on losses: the module's log beside what the captures show."""
+"""Figures of the decisions on losses: the module's log compared with the captures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Figures = Iterator[tuple[str, float]]
 
 
 def figures(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
-    """Of one transfer; `module`: what its counters moved by."""
+    """Yield the figures of one transfer; `module` has the differences of its counters."""
     found = folder.parent / truth.FILE
     drops = truth.drops(folder.parent) if found.exists() else None
     if not loss:
@@ -51,8 +51,9 @@ def _judged(c: tlog.Connection, all_drops: list[truth.Drop]) -> Figures:
 
 
 def _lost(decision: tlog.Records, drops: list[truth.Drop]) -> Iterator[str]:
-    """By whom each segment that is out was dropped. What has been sent again counts until it is acknowledged:
-    the kernel may end a recovery and begin the next at once, for a loss within the first."""
+    """Yield, for each dropped segment that is out, the hop that dropped it. A retransmitted segment counts
+    until it is acknowledged, because the kernel may begin the next recovery at once for a loss within the
+    first."""
     first, out = int(decision["first"]), (int(decision["end"]) - int(decision["first"])) % _SEQUENCES
     now_us = int(decision["time_us"])
     for drop in drops:

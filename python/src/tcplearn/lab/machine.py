@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The virtual machine: guest image and module, made once and kept, and runs of a script in it."""
+"""The virtual machine: guest image and module, which are made once and stored, and runs of a script in it."""
 
 from __future__ import annotations
 
@@ -25,49 +25,49 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-#: In the image; no scenario loads those that it does not name itself.
+#: The modules in the image; a scenario loads only those that it needs.
 IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
-#: For a check: its allocations fail on purpose.
+#: The module for the check in which allocations fail on purpose.
 FAILING = "tcplearn_failing.ko"
-#: More are left to the kernel's scheduler.
+#: Further guests are left to the kernel's scheduler.
 GUESTS_PER_PROCESSOR = 8
 
 
 def cache_folder() -> Path:
-    """Where images and finished runs are kept."""
+    """Return the folder of images and finished runs."""
     return users_cache("lab")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What every run needs, and its fingerprint: same fingerprint and script, same result."""
+    """The machine of a run, and its fingerprint: the same fingerprint and script give the same result."""
 
     image: Path
     built: Path
     fingerprint: str
     kernel: str
     programs: Path | None = None  # the second archive
-    versions: dict[str, str] = field(default_factory=dict)  # of its packages
+    versions: dict[str, str] = field(default_factory=dict)  # versions of its packages
 
 
 def guest_files(programs: bool) -> list[Path]:
-    """Returns the guest's shell functions, and where it has `programs` those in Python that they run."""
+    """Return the guest's shell functions and, with `programs`, the Python programs that they run."""
     endings = (".sh", ".py") if programs else (".sh",)
     return [path for path in sorted((LAB / "guest").iterdir()) if path.suffix in endings]
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """How the guest starts, where it is not as for a scenario."""
+    """Options of the guest's start, where it differs from that of a scenario."""
 
-    append: str = ""  # to the kernel's command line
-    processors: int = 0  # several: no virtual time, and no run repeats
+    append: str = ""  # appended to the kernel's command line
+    processors: int = 0  # with several there is no virtual time, and no run repeats
     settings: tuple[str, ...] = ()  # NAME=VALUE, in the script's environment
 
     @property
     def environment(self) -> dict[str, str]:
-        """What vm.sh takes."""
+        """The environment of vm.sh."""
         processors = {"VM_PROCESSORS": str(self.processors)} if self.processors else {}
         return {"VM_APPEND": self.append, **processors}
 
@@ -76,7 +76,8 @@ ORDINARY = Boot()
 
 
 def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machine:
-    """Image, module, programs if wanted: kept where nothing has changed. Raise UserError, FailedError."""
+    """Return the machine with image, module and, if wanted, programs, which are made again only after a
+    change; raise UserError or FailedError."""
     if kernel not in KERNELS:
         raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     if not (LAB / "vm.sh").exists():
@@ -126,7 +127,8 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _image(folder: Path, kernel: str) -> Path:
-    """Kept while its scripts, and the kernel that apt would give, are the same."""
+    """Return the image, which is made again only if its scripts, or the kernel that apt would install, have
+    changed."""
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
@@ -152,7 +154,8 @@ def _image(folder: Path, kernel: str) -> Path:
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Kept while its scripts and the guest are the same; apt gives no newer ones."""
+    """Return the programs, which are made again only if their scripts or the guest have changed, not for
+    newer packages."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
     made_of = _hash(
         (LAB / "programs.sh").read_bytes(),
@@ -185,7 +188,7 @@ def _module(folder: Path, image: Path) -> Path:
 
 
 def _step(command: Sequence[str | Path], **environment: str) -> None:
-    """A script of the lab; its one line of complaint becomes ours."""
+    """Run a script of the lab; its one line of error becomes the error's text."""
     done = subprocess.run(
         [str(word) for word in command],
         capture_output=True,
@@ -209,13 +212,13 @@ def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iter
 
 @contextlib.contextmanager
 def _environment(machine: Machine) -> Iterator[dict[str, str]]:
-    """With a temporary folder of the script's own."""
+    """Yield the environment of a script, with its own temporary folder."""
     with temporary.folder() as work:
         yield {**os.environ, "VM_PROGRAMS": str(machine.programs or ""), "TMPDIR": str(work)}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
-    """The guest's console on this terminal."""
+    """Connect the guest's console to this terminal."""
     script = guest_script(scenario, 0, shell=True)
     with _scenario(machine, script) as name, _environment(machine) as environment:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
@@ -224,7 +227,7 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Words before a command: it stays on the processor that has the fewest guests of ours.
+    """Yield words before a command that keep it on the processor with the fewest of our guests.
 
     In virtual time QEMU's two threads take turns, thousands of times a second: between two processors that
     takes longer than the guest's own work.
@@ -252,12 +255,12 @@ def run(
     files: Sequence[Path] = (),
     boot: Boot = ORDINARY,
 ) -> None:
-    """Run `script` in a fresh guest; what it leaves comes to `out`. Raise FailedError."""
+    """Run `script` in a new guest, whose output goes to `out`; raise FailedError."""
     with _scenario(machine, script, files) as name, _environment(machine) as common:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         environment = {**common, **boot.environment, "VM_TIME_LIMIT": str(limit_s)}
         with disk_space.watched() as disk, _on_one_processor(not boot.processors) as pinned:
-            # TERM: on which it ends QEMU, and removes its temporary files
+            # on TERM it ends QEMU and removes its temporary files
             done = children.run([*pinned, *children.with_parent(command, "TERM")], env=environment)
         if done.returncode:
             disk.refuse(done.stderr)

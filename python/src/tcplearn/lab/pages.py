@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pages that curl fetches (`[transfer.pages]`): their times, and what their connections began with."""
+"""Pages that curl fetches (`[transfer.pages]`): times, and initial windows and thresholds of connections."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from . import kernel_log
 from .handshakes import Handshakes
 from .workload import Figures, Flow, Lines, Setup, Workload
 
-#: Flow of the rows of pages of one size.
+#: The flow of rows of pages of one size.
 PAGE = "page"
-#: Ports that curl connects from, one a page: below those that the kernel hands out.
+#: Ports from which curl connects, one for each page, below the kernel's ephemeral ports.
 FIRST_PORT, LAST_PORT = 10_000, 32_000
 
 COLUMNS = (
@@ -35,7 +35,7 @@ PageBytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Pages(Workload):
-    """Files that curl fetches from nginx, a connection each, one after the other."""
+    """Files that curl fetches from nginx one after the other, each on its own connection."""
 
     programs: ClassVar[tuple[str, ...]] = ("nginx",)
     function: ClassVar[str] = "pages"
@@ -52,7 +52,7 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Returns how many algorithms have ports of their own."""
+        """Return the number of algorithms that can have their own ports."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -70,7 +70,7 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Numbers of the pages that lose, the same for every size and algorithm of a run."""
+    """Return the numbers of the pages that lose packets, the same for every size and algorithm of a run."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))
@@ -79,7 +79,7 @@ def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The sender's connection, by the module's log."""
+    """The beginning of the sender's connection, by the module's log."""
 
     iw: int
     ssthresh: int
@@ -103,7 +103,7 @@ class Page:
 
 
 def read(folder: Path) -> list[Page]:
-    """What one algorithm of a run left, in the order of the transfers."""
+    """Return the pages of one algorithm of a run, in the order of the transfers."""
     began = _began(folder)
     out = []
     for line in (folder / "pages").read_text().splitlines():
@@ -113,7 +113,7 @@ def read(folder: Path) -> list[Page]:
 
 
 def _began(folder: Path) -> dict[int, Began]:
-    """By the client's port; nothing where the log is empty: the plain kernel."""
+    """Return the connections by the client's port; none if the log is empty, as with the plain kernel."""
     try:
         log = kernel_log.parsed(folder / "log")
     except FailedError:
@@ -126,7 +126,7 @@ def _began(folder: Path) -> dict[int, Began]:
 
 
 def figures(pages: Sequence[Page]) -> Figures:
-    """Of pages of one size."""
+    """Yield the figures of pages of one size."""
     total_ms = [p.total_us / 1000 for p in pages]
     yield "pages", float(len(pages))
     yield "pages_lost", float(sum(p.is_lost for p in pages))

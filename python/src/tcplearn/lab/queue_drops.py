@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the first hop's queue dropped during each transfer."""
+"""The drops of the first hop's queue during each transfer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def counters(folder: str, when: str) -> Iterator[str]:
-    """Lines of the guest's script."""
+    """Yield lines of the guest's script that write the queue's counters."""
     yield f"mkdir -p /out/{folder}"
     yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{folder}/{when}.queue"
 
@@ -19,6 +19,6 @@ def figures(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def _dropped(path: Path) -> int:
-    """Of the root; a queue below it counts the same packets."""
+    """Return the drops of the root qdisc; a queue below it counts the same packets."""
     found = re.search(r"dropped (\d+)", path.read_text())
     return int(found[1]) if found else 0

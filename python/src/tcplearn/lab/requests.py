@@ -18,10 +18,10 @@ from . import kernel_log, queue_drops
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: Of the slowest: one in so many.
+#: The slowest are one in this many.
 SLOWEST = 50
 PORT = 5002
-#: IPv4 and TCP headers of an ACK that has nothing else, without and with timestamps.
+#: The lengths of an ACK without data, with IPv4 and TCP headers, without and with timestamps.
 LENGTHS = (40, 52)
 _ROUTER, _RECEIVER = "10.2.0.1", "10.2.0.2"
 
@@ -30,7 +30,7 @@ COLUMNS = (
     Shown("p99_response_ms", "p99", 1, keep=97),
     Shown("p999_response_ms", "p99.9", 1, keep=96),
     Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
-    Shown("needless_resends_permille", "needless in 1,000", 1, keep=93),
+    Shown("needless_resends_permille", "spurious in 1,000", 1, keep=93),
     Shown("resend_differences", "answers that differ", 0, keep=50),
 )
 
@@ -53,7 +53,7 @@ class Requests(Workload):
 
     @property
     def kind(self) -> str:
-        """As the guest's program takes it."""
+        """The argument of the guest's program."""
         number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
         return self.on + number.get(self.on, "")
 
@@ -93,8 +93,8 @@ class Requests(Workload):
 
 
 def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
-    """Yields lines that send the receiver's ACKs without data to the router over a link of their own, with
-    this delay; ACKs on data, and those of data out of order, go over the usual one."""
+    """Yield lines that send the receiver's ACKs without data to the router over a separate link with this
+    delay; ACKs on data, and ACKs of data out of order, use the ordinary one."""
     yield f"link {router} late {_ROUTER} {receiver} late {_RECEIVER}"
     yield f"qdisc {receiver} late root netem limit 10000 delay {by_ms}ms"
     yield f"in_ns {receiver} ip rule add fwmark 1 table 100"
@@ -113,12 +113,12 @@ def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
 
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:
-    """Every response time of one transfer, in the order of the requests."""
+    """Return every response time of one transfer, in the order of the requests."""
     return np.loadtxt(folder / "requests", dtype=np.float64, usecols=0, ndmin=1) / 1000
 
 
 def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> Figures:
-    """`nstat`: what the kernel's counters moved by."""
+    """Yield the figures of the requests; `nstat` has the differences of the kernel's counters."""
     times = np.sort(responses_ms(folder))
     p50, p99, p999 = np.percentile(times, (50, 99, 99.9)).tolist()
     yield "requests", float(len(times))
@@ -132,8 +132,8 @@ def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> F
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """`module`: what its counters moved by. What was inherited is not in the log, so that the core's answers
-    are then not compared."""
+    """Yield the figures of the resend policy; `module` has the differences of its counters. The log does not
+    contain what was inherited, so the core's answers are then not compared."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

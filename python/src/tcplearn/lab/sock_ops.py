@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""linux/bpf/first_rto.bpf.c on this machine: compiled, loaded into a cgroup with a model's settings, looked
-at, taken out. All that it leaves is below one folder of bpffs, and a file that names the cgroup."""
+"""The program linux/bpf/first_rto.bpf.c on this machine: compiles it, loads it for a cgroup with a model's
+settings, shows and unloads it. It creates only one folder of bpffs and a file that names the cgroup."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from .checkout import ROOT
 
 SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
-#: The kernel's types: where the loader finds what the program reads of sockets.
+#: The kernel's types, where the loader finds the fields of sockets that the program reads.
 BTF = Path("/sys/kernel/btf/vmlinux")
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
-#: Which cgroup it was loaded into.
+#: The file with the name of the cgroup.
 NOTE = Path("/run/tcplearn-first-rto")
-#: Where Debian has bpftool.
+#: The folders of bpftool on Debian.
 _MORE_PATH = "/usr/sbin:/sbin"
 KEY = ("key", "0", "0", "0", "0")
 
 
 def tool(name: str) -> str:
-    """Raises UserError."""
+    """Return the path of the tool `name`; raise UserError if it is missing."""
     found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
     if not found:
         raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
@@ -41,7 +41,7 @@ def tool(name: str) -> str:
 
 
 def missing() -> str:
-    """What keeps it from being loaded here, in words; "" if nothing does."""
+    """Return the reason why the program cannot be loaded on this machine, or ""."""
     if os.geteuid() != 0:
         return "a cgroup's BPF program needs root"
     try:
@@ -64,7 +64,7 @@ def _headers() -> None:
 
 
 def cgroups() -> Path:
-    """Where cgroup2 is. Raises UserError."""
+    """Return the folder of cgroup2; raise UserError."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
         if kind == "cgroup2":
@@ -73,7 +73,7 @@ def cgroups() -> Path:
 
 
 def ticks_per_second() -> int:
-    """CONFIG_HZ: the kernel takes the RTO in its ticks. Raises UserError."""
+    """Return CONFIG_HZ, because the kernel takes the RTO in its ticks; raise UserError."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
     text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
     text = text or (plain.read_text() if plain.exists() else "")
@@ -84,15 +84,16 @@ def ticks_per_second() -> int:
 
 
 def compiled(folder: Path) -> Path:
-    """The object, for any kernel that has BTF. Raises UserError, FailedError."""
+    """Compile the program for any kernel with BTF and return the object's path; raise UserError or
+    FailedError."""
     out = folder / "first_rto.o"
     _clang("-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
     return out
 
 
 def source() -> str:
-    """The program without its comments, the same wherever the checkout is: what a run is found again by.
-    Raises UserError, FailedError."""
+    """Return the program without comments and independent of the checkout's path, which identifies a run;
+    raise UserError or FailedError."""
     return _clang("-E", "-P")
 
 
@@ -106,13 +107,13 @@ def _clang(*words: object) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """Where a program is; another than the default for tests."""
+    """The places of a loaded program; tests use others than the default."""
 
     pins: Path = PINS
     note: Path = NOTE
 
     def load(self, settings: bytes, cgroup: Path) -> None:
-        """All or nothing. Raises UserError, FailedError."""
+        """Load the program for `cgroup`, all of it or nothing; raise UserError or FailedError."""
         if self.pins.exists():
             raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
         if not (cgroup / "cgroup.procs").exists():
@@ -132,7 +133,7 @@ class Loaded:
 
     @contextlib.contextmanager
     def _undone(self) -> Iterator[None]:
-        """Where it fails nothing is left."""
+        """Remove everything if the body fails."""
         try:
             yield
         except BaseException:
@@ -144,7 +145,7 @@ class Loaded:
         self.note.unlink(missing_ok=True)
 
     def status(self) -> list[str]:
-        """Lines for people."""
+        """Return lines on the state of the program."""
         if not self.pins.exists():
             return ["no first RTO is loaded: each connection begins with one second"]
         cgroup = self.note.read_text().strip() if self.note.exists() else "?"
@@ -156,7 +157,7 @@ class Loaded:
             yield f"{name} known", dumped.count('"key":')
 
     def unload(self) -> None:
-        """Connections there are keep what they have. Raises UserError, FailedError."""
+        """Unload the program; existing connections do not change. Raise UserError or FailedError."""
         if not self.pins.exists():
             raise UserError("no first RTO is loaded")
         cgroup = Path(self.note.read_text().strip()) if self.note.exists() else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What connections in the guest began with after a lost SYN or SYN-ACK, beside the core's answers."""
+"""The windows of connections in the guest after a lost SYN or SYN-ACK, compared with the core's answers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .arm import STOCK
 
 Json = dict[str, Any]
 
-#: As in core/include/tcplearn/startup/handshake.h.
+#: The same as in core/include/tcplearn/startup/handshake.h.
 WHOLE, SYN, SYN_ACK, EITHER = range(4)
 #: tcp_init_transfer's own windows: 10 segments; 1 after more than one resend; no threshold.
 IW, LEAST_IW, NO_SSTHRESH = 10, 1, 2**31 - 1
-#: Segments of each connection (linux/lab/checks/startup.py), over 30 ms.
+#: The segments of each connection (linux/lab/checks/startup.py), and the path's RTT.
 SEGMENTS, RTT_US = 30, 30_000
 
 
 def compared(lines: Sequence[str]) -> list[str]:
-    """A line for each connection: its case, what it began with, and ok or what is wrong."""
+    """Return a line for each connection: its case, its windows, and ok or the error."""
     out = []
     place = None
     for line in lines:
@@ -46,7 +46,7 @@ def _threshold(segments: int) -> str:
 
 
 def _loss(case: Json) -> int:
-    """What this end can know of it."""
+    """Return the loss as far as this end can know it."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return WHOLE
     if case["side"] == "passive":
@@ -78,8 +78,9 @@ def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
 
 
 def _stock_cuts(seen: Json) -> bool:
-    """A timeout of this end and more than one resend; answers to a client's second SYN count among them."""
+    """Return whether stock reduces the window: after a timeout of this end and more than one resend, which
+    includes answers to a client's second SYN."""
     log = seen["log"]
     if seen["case"]["side"] == "active" and log["loss"] == SYN_ACK:
-        return False  # by the echo the first SYN had arrived
+        return False  # the echo shows that the first SYN had arrived
     return int(log["retransmitted"]) > 1

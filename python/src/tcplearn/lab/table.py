@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tcplearn.output.table import Cell
 
-#: What the table shows, of all that is measured.
+#: The metrics that the table shows.
 COLUMNS = (
     Shown("mean_abs_error_ms", "error", 2, keep=95),
     Shown("mean_abs_error_ticks", "error", 2, keep=80),
@@ -36,7 +36,7 @@ LEGEND = (
     "|prediction - sample|"
 )
 
-#: In rows of pages of one size alone; counters are of all sizes together.
+#: A metric only in rows of pages of one size; counters are of all sizes together.
 PAGES = "pages"
 
 Row = Mapping[str, Any]
@@ -50,7 +50,7 @@ def has_probes(parameters: str) -> bool:
 
 
 def by_run(rows: Sequence[Row]) -> ByRun:
-    """(algorithm, parameters) -> metric -> run -> value. A counter that is absent is 0."""
+    """Return values by (algorithm, parameters), metric and run; a missing counter is 0."""
     out: ByRun = {}
     runs: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
@@ -66,7 +66,7 @@ def by_run(rows: Sequence[Row]) -> ByRun:
 
 
 def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    """(algorithm, parameters) -> metric -> over the runs."""
+    """Return summaries over the runs by (algorithm, parameters) and metric."""
     return {
         key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
         for key, metrics in by_run(rows).items()
@@ -78,7 +78,7 @@ def _over(values: Sequence[float]) -> Summary:
 
 
 def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
-    """`title`: of the scenario."""
+    """Return the table; `title` is that of the scenario."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where each packet of a transfer was dropped, from captures around each hop."""
+"""The place where each packet of a transfer was dropped, from captures around each hop."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tcplearn.errors import FailedError
 from .guest import PLACES
 
 QUEUE, CHANNEL = "queue", "channel"
-#: What is left of the captures.
+#: The file that replaces the captures.
 FILE = "drops.csv.gz"
 
 _GLOBAL_BYTES, _RECORD_BYTES = 24, 16
 _MAGIC = b"\xd4\xc3\xb2\xa1"  # little endian, microseconds
 _ETHERNET_BYTES = 14
-#: Of a TCP segment over IPv4, from its Ethernet header on.
+#: The least bytes of a TCP segment over IPv4, including the Ethernet header.
 _LEAST_BYTES = _ETHERNET_BYTES + 20 + 20
 
 Sent = tuple[int, int, int]
@@ -34,17 +34,17 @@ Sent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """One sending that did not arrive; times on the log's clock."""
+    """A transmission that did not arrive; times are on the log's clock."""
 
     port: int
     sequence: int
     sent_us: int
-    resent_us: int  # the segment's next sending; -1: none
+    resent_us: int  # the segment's next transmission; -1: none
     by: str  # QUEUE or CHANNEL
 
 
 def reduce(folder: Path, hops: Sequence[str]) -> None:
-    """In place of the captures of a run, what was dropped."""
+    """Replace the captures of a run by a file of its drops."""
     offset_us = int((folder / "clocks").read_text())
     captures = folder / "pcap"
     passed = [[_read(captures / f"{hop}-{place}.pcap") for place in PLACES] for hop in hops]
@@ -63,8 +63,8 @@ def reduce(folder: Path, hops: Sequence[str]) -> None:
 
 
 def drops(folder: Path) -> list[Drop]:
-    """Of all transfers of a run. Each was completed: what nobody sent again did arrive, after a capture's
-    end."""
+    """Return the drops of all transfers of a run. Each transfer was completed, so a segment that was not sent
+    again did arrive, after a capture's end."""
     lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
     found = [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
     return [drop for drop in found if drop.resent_us >= 0]
@@ -76,7 +76,7 @@ def _missing(
     sendings: dict[tuple[int, int], list[int]] = {}
     for (port, sequence, _), time_us in first.items():
         sendings.setdefault((port, sequence), []).append(time_us)
-    # what the first capture does not have was sent after its end: they are ended one after the other
+    # a segment missing in the first capture was sent after its end, because captures end one after the other
     for sent in (before.keys() - after.keys()) & first.keys():
         port, sequence, _ = sent
         sent_us = first[sent]
@@ -85,7 +85,7 @@ def _missing(
 
 
 def _read(path: Path) -> dict[Sent, int]:
-    """Each segment's sending, and when it was captured. Raise FailedError."""
+    """Return each transmission of a segment with its time; raise FailedError."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
@@ -106,7 +106,7 @@ def _number(rows: npt.NDArray[np.uint8], at: int, kind: str) -> npt.NDArray[np.i
 
 
 def _records(data: bytes) -> Iterator[int]:
-    """Where each whole record begins; the end of a capture may be cut."""
+    """Yield the beginning of each whole record; the end of a capture may be cut."""
     at = _GLOBAL_BYTES
     while at + _RECORD_BYTES <= len(data):
         size = int.from_bytes(data[at + 8 : at + 12], "little")

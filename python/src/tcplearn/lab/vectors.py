@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The golden vectors as the lines that the kernel's reader takes (core/include/tcplearn/vectors.h)."""
+"""The golden vectors as lines for the kernel's reader (core/include/tcplearn/vectors.h)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FEATURES = "features"
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:
-    """Every case of every algorithm of every kind; a series is sent when it changes."""
+    """Yield the lines of every case of every algorithm of every kind; a series is sent when it changes."""
     for kind, expected in answers(folder):
         yield f"kind {kind}"
         last = ""
@@ -27,7 +27,8 @@ def kernel_lines(folder: Path) -> Iterator[str]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """The files of expected answers of each kind, "loss/features" for the features of losses."""
+    """Yield each kind with its files of expected answers; the kind of features of losses is
+    "loss/features"."""
     for kind in sorted(path.parent.name for path in folder.glob("*/series")):
         yield kind, sorted((folder / kind / "expected").glob("*.csv"))
         if features := sorted((folder / kind / FEATURES).glob("*.csv")):
@@ -35,7 +36,7 @@ def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _cases(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Of one algorithm, "a/b" in a--b.csv: series, spec and answers."""
+    """Yield series, spec and answers of each case of an algorithm; a--b.csv is that of "a/b"."""
     name = path.stem.replace("--", "/")
     for text in path.read_text().split("case,")[1:]:
         head, *lines = text.splitlines()

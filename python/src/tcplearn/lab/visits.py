@@ -12,8 +12,9 @@ from .workload import Figures, Left, Lines, Setup, Workload
 
 
 class Visits(Workload):
-    """So many of the transfer's bytes: by nginx, to a curl that keeps its connection or opens one for each,
-    so many a minute; by echo, typed and echoed on one connection, on average so many a minute."""
+    """`count` requests of the transfer's bytes, on average `a_minute` in a minute: by nginx, from a curl that
+    keeps its connection or opens one for each; by echo, lines typed and echoed on one connection, at random
+    times."""
 
     programs: ClassVar[tuple[str, ...]] = ("nginx", "echo")
     function: ClassVar[str] = "{by}_visits"

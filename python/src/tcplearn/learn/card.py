@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A model's card: its data, what was chosen, how good it is on scenarios held out, and where it is weak."""
+"""The card of a model: its data, its choices, its results on held-out scenarios, and its weaknesses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
 
-#: The best so many single features are shown.
+#: The number of the best single features that are shown.
 SINGLES = 5
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Ours, the ceiling, Veno's, and the best single features."""
+    """Return the outcomes to show: ours, the ceiling, Veno's, and the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -34,7 +34,7 @@ def shown(result: Result) -> list[Outcome]:
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Balanced accuracy with its interval, recalls, AUC and calibration error."""
+    """Return a table of balanced accuracy with its interval, recalls, AUC and calibration error."""
     out = Table(
         headed(
             "classifier",
@@ -191,7 +191,7 @@ def _resampled(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """The model, its card and its pictures."""
+    """Write the model, its card and its pictures to `folder` and return their paths."""
     make_directory(folder)
     stem = f"loss_{result.options.name}"
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}

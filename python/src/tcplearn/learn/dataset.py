@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Labelled fast retransmits: rows of features, who dropped the packet, and of which scenario a row is."""
+"""Labelled fast retransmits: rows of features, the cause of the loss, and the row's scenario."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Drops of the window by each, where the host counted them.
+#: The columns of drops within the window, if the host counted them.
 _DROPS = ("queue_drops", "channel_drops")
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """congested: 1 congestion, 0 random; group: the number of the row's scenario."""
+    """Rows of features. congested: 1 congestion, 0 random; group: the number of the row's scenario."""
 
     features: tuple[str, ...]
     x: Floats
@@ -31,15 +31,15 @@ class Dataset:
     group: Ints
     scenarios: tuple[str, ...]
     read: int = 0  # rows in the files
-    spurious: int = 0  # of these, recoveries without any loss
-    about: tuple[Mapping[str, Any], ...] = ()  # of each scenario, where the file has `parameters`
+    spurious: int = 0  # rows of recoveries without any loss
+    about: tuple[Mapping[str, Any], ...] = ()  # the parameters of each scenario, if the file has them
 
     def __len__(self) -> int:
         return len(self.congested)
 
     @property
     def count(self) -> int:
-        """Scenarios that have rows."""
+        """The number of scenarios with rows."""
         return len(np.unique(self.group))
 
     def rows(self, chosen: Any) -> Dataset:
@@ -49,12 +49,14 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Of the scenarios that have both: there the scenario itself tells nothing."""
+        """Return the rows of scenarios with both causes, where the scenario itself does not show the
+        cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
     def at_most(self, rows: int, seed: int) -> Dataset:
-        """So many rows of each scenario, drawn at random: a long run does not outweigh the others."""
+        """Return at most `rows` random rows of each scenario, so that a long run does not outweigh the
+        others."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
         groups = self.group[order]
@@ -63,7 +65,7 @@ class Dataset:
 
 
 def read(paths: Sequence[Path]) -> Dataset:
-    """Raises UserError, one line, for what is no such data."""
+    """Return the dataset in `paths`; raise UserError with one line for other data."""
     names = losses.features()
     frames = [_frame(path, names) for path in paths]
     every = pl.concat([f.select("scenario", "truth", "spurious", "parameters", *names) for f in frames])
@@ -91,7 +93,7 @@ def read(paths: Sequence[Path]) -> Dataset:
 
 
 def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
-    """What a simulation says of its scenario; anything else is no reason to refuse the rows."""
+    """Return the parameters of each scenario from a simulation; other contents do not refuse the rows."""
     first = dict(frame.unique("scenario", keep="first").select("scenario", "parameters").iter_rows())
     out = []
     for scenario in scenarios:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h, rtt_*.json to first_rto_models.h:
-`python -m tcplearn.learn.export --write`; with --check, whether the headers are what the files give."""
+"""Exports core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h and rtt_*.json to
+first_rto_models.h: `python -m tcplearn.learn.export --write`; --check compares the headers with the files."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tcplearn.learn import header as shared
 from tcplearn.learn import model as models
 from tcplearn.learn.model import Model
 
-#: In the order of the parameter `model`, whose values are positions.
+#: The models in the order of the parameter `model`, whose values are positions.
 NAMES = ("wide", "hwang2018")
 
 _TOP = """\
@@ -88,7 +88,7 @@ def _function(model: Model) -> str:
 
 
 def header(trained: Sequence[Model]) -> str:
-    """The C header of these models; the first is the one that an unknown number gives."""
+    """Return the C header of these models; an unknown number gives the first one."""
     names = [m.name for m in trained]
     return (
         _TOP

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A perceptron of the core as JSON: read with every range checked, written so that it reads the same again.
+"""A perceptron of the core as JSON: every range is checked on reading, and a written file reads the same.
 
-The core holds weights with 24 fractional bits and scales with 30; a model file holds those numbers exactly:
-the file, the header made of it and both arithmetics are one model."""
+The core holds weights with 24 fractional bits and scales with 30. A model file has exactly these numbers, so
+the file, the header made from it and both arithmetics are one model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
-#: Of core/include/tcplearn/loss/mlp_fixed.h: what its sums have room for.
+#: The limits for which the sums in core/include/tcplearn/loss/mlp_fixed.h have room.
 WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64
 WEIGHT_BITS, SCALE_BITS = 24, 30
 _KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "output_bias")
@@ -35,21 +35,21 @@ class Model:
     hidden_bias: tuple[float, ...]
     output: tuple[float, ...]
     output_bias: float
-    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained; read by people
+    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained, for people
 
 
 def rounded(value: float, bits: int = WEIGHT_BITS) -> float:
-    """The nearest number with so many fractional bits."""
+    """Return the nearest number with `bits` fractional bits."""
     return math.ldexp(float(round(math.ldexp(value, bits))), -bits)
 
 
 def fixed(value: float, bits: int) -> int:
-    """The integer that the core holds; the value has no more bits than that."""
+    """Return the integer that the core holds for `value`, which has no more than `bits` fractional bits."""
     return round(math.ldexp(value, bits))
 
 
 class Reader:
-    """Of a document that has these keys."""
+    """Reads a document that must have given keys."""
 
     def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
@@ -72,7 +72,8 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Infinite where it is an integer that no float comes near."""
+        """Return `value` as a float; an integer beyond all floats is infinite. Raise UserError if it is no
+        number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:
@@ -89,7 +90,7 @@ class Reader:
 
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
-    """A model from what a JSON file holds; UserError with one line where it is none."""
+    """Return the model in the content of a JSON file; raise UserError with one line."""
     reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
@@ -125,7 +126,7 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 
 def text(model: Model) -> str:
-    """The file of a model: one line a list, so that a change of a weight is a change of a line."""
+    """Return the file of a model: one line for each list, so that a changed weight is a changed line."""
     entries = [(key, value) for key, value in asdict(model).items()]
     lines = []
     for key, value in entries:

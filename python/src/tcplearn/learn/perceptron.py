@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Training of the core's perceptron with scikit-learn, and what a trained one answers."""
+"""Training of the core's perceptron with scikit-learn, and the answers of a trained one."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ CLIP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the paper is silent on."""
+    """The choices that the paper does not state."""
 
     inputs: tuple[str, ...]
     hidden: int = 64
-    starts: int = 2  # networks of which the hidden units are, each with its share
-    penalty: float = 0.1  # of squared weights
+    starts: int = 2  # networks that share the hidden units
+    penalty: float = 0.1  # on squared weights
     epochs: int = 40
     rate: float = 0.003
     batch: int = 256
     seed: int = 1
-    scaled: bool = True  # to z-scores
+    scaled: bool = True  # whether inputs are z-scores
 
 
 def sklearn(module: str) -> Any:
-    """A module of scikit-learn, which only training needs."""
+    """Return a module of scikit-learn, which only training needs; raise UserError if it is missing."""
     import importlib
 
     try:
@@ -44,7 +44,7 @@ def sklearn(module: str) -> Any:
 
 
 def _scales(x: Floats) -> tuple[Floats, Floats]:
-    """Mean and gain of each input, as the core holds them."""
+    """Return mean and gain of each input, as the core holds them."""
     deviation = x.std(0)
     gain = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-12), 1.0)
     bits = models.SCALE_BITS
@@ -58,9 +58,9 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
-    """Several networks from different starts, as one: the mean of their outputs before the last sigmoid is a
-    network with all their hidden units. Each by Adam on the log loss with tanh, which learns faster, and
-    written with the sigmoids of the paper: tanh a = 2 s(2 a) - 1."""
+    """Return one model of several networks from different starts: the mean of their outputs before the last
+    sigmoid is a network with all their hidden units. Each is trained by Adam on the log loss with tanh, which
+    learns faster, and written with the paper's sigmoids: tanh a = 2 s(2 a) - 1."""
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
@@ -88,7 +88,7 @@ def _network(z: Floats, congested: Ints, choices: Choices, seed: int) -> Any:
         n_iter_no_change=choices.epochs,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it went on to the last epoch, as wanted
+        warnings.simplefilter("ignore")  # the warning that training reached the last epoch, which is intended
         return network.fit(z, congested)
 
 
@@ -119,7 +119,7 @@ def _model(
 
 
 def probability(model: Model, x: Floats) -> Floats:
-    """P(congestion) of rows of its inputs: as the core has it, in double."""
+    """Return P(congestion) of rows of the model's inputs, as the core computes it in double."""
     z = scores(x, np.array(model.mean), np.array(model.gain))
     units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
     return logistic(units @ np.array(model.output) + model.output_bias)
@@ -131,7 +131,7 @@ def logistic(x: Floats) -> Floats:
     return out
 
 
-#: Of a path's size, not of its state: a network that is given them learns the scenarios by heart.
+#: Features of a path's scale, not of its state: a network with these inputs memorises the scenarios.
 SCALES = (
     "rtt_min_per_packet",
     "rtt_per_packet",
@@ -143,7 +143,7 @@ SCALES = (
     "log_cwnd",
     "past_log_packets",
 )
-#: hwang2018's.
+#: The inputs of hwang2018.
 PAPER = ("rtt_min_per_packet", "rtt_per_packet")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A model's calibration and what its features matter, as pictures."""
+"""Pictures of a model's calibration and of the importance of its features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _chart(rows: Sequence[Mapping[str, object]]) -> alt.Chart:
 
 
 def calibration(outcome: Outcome) -> Spec:
-    """The share of congestion among losses of like probability, beside that probability."""
+    """Return the chart of the share of congestion among losses of similar probability against that
+    probability."""
     found = scores.bins(outcome.data.congested, outcome.score)
     points = [{"p": p, "share": share, "rows": rows} for p, share, rows in found]
     line = _chart([{"p": 0, "share": 0}, {"p": 1, "share": 1}]).mark_line(color=SAMPLE)

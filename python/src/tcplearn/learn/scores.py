@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How good a classifier of losses is: of congested 1 or 0, P(congestion), and what it called congestion."""
+"""Scores of a loss classifier, from congested (1 or 0), P(congestion), and the losses called congestion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BINS = 10
 
 
 def balanced_accuracy(congested: Ints, called: Ints) -> float:
-    """The mean of the two recalls; nan where a cause is not there."""
+    """Return the mean of the two recalls; nan if a cause does not occur."""
     recalls = [
         float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
     ]
@@ -25,7 +25,8 @@ def recall(congested: Ints, called: Ints, cause: int) -> float:
 
 
 def auc(congested: Ints, score: Floats) -> float:
-    """The chance that a congestion loss scores above a random one; ties are a half (Mann and Whitney)."""
+    """Return the probability that a congestion loss scores above a random one; ties count a half (Mann and
+    Whitney)."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
     ones = int(congested.sum())
@@ -38,7 +39,7 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Calibration: mean probability, share of congestion and rows of each tenth that has rows."""
+    """Return the calibration: mean probability, share of congestion and rows of each tenth with rows."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
@@ -48,18 +49,18 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Expected, of equally wide bins."""
+    """Return the expected calibration error over bins of equal width."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 
 def best_threshold(congested: Ints, score: Floats) -> float:
-    """The limit from which on a score is congestion that has the best balanced accuracy."""
+    """Return the limit with the best balanced accuracy, from which on a score is congestion."""
     order = np.argsort(score, kind="stable")
     sorted_score, is_one = score[order], congested[order] == 1
     below = np.concatenate(([0], np.cumsum(~is_one))) / max(1, int((~is_one).sum()))
     above = 1 - np.concatenate(([0], np.cumsum(is_one))) / max(1, int(is_one.sum()))
     value = below + above
-    value[1:-1][sorted_score[1:] == sorted_score[:-1]] = -1  # no limit between equal scores
+    value[1:-1][sorted_score[1:] == sorted_score[:-1]] = -1  # a limit cannot lie between equal scores
     k = int(np.argmax(value))
     if k == 0 or k == len(order):
         return float(sorted_score[0]) if k == 0 else float(np.nextafter(sorted_score[-1], np.inf))
@@ -67,7 +68,7 @@ def best_threshold(congested: Ints, score: Floats) -> float:
 
 
 def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple[float, float]:
-    """Of the balanced accuracy, by drawing whole scenarios again and again."""
+    """Return the interval of the balanced accuracy, by a bootstrap over scenarios."""
     n = int(group.max()) + 1
     of_cause = [congested == c for c in (0, 1)]
     right = np.array([np.bincount(group[c], called[c] == k, n) for k, c in enumerate(of_cause)])

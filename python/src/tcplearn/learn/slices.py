@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How good a classifier of losses is on parts of its scenarios, by what simulations say of them."""
+"""The results of a loss classifier on parts of its scenarios, by the scenarios' parameters."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from tcplearn.learn.trials import Outcome
 
-#: A packet on the wire, about.
+#: The approximate size of a packet on the wire.
 PACKET_BITS = 12_000
-About = Mapping[str, Any]  # dotted keys of a scenario
+About = Mapping[str, Any]  # a scenario's values by dotted keys
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
-    """What a slice is, and the outcome on it. Nothing where the data say nothing of their scenarios."""
+    """Yield the name of each slice and the outcome on it; nothing if the data have no parameters of
+    scenarios."""
     about = outcome.data.about
     labels: dict[str, list[str]] = {}
     for scenario in about:
@@ -34,7 +35,7 @@ def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
 
 
 def _labels(s: About) -> Iterator[tuple[str, str]]:
-    """A slice is sorted by what stands before its bar."""
+    """Yield the slices of a scenario as pairs (kind, value), by which they are sorted."""
     queue = s.get("topology.queue")
     if queue:
         yield "queue", str(queue)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train loss`: from labelled losses to a model, its card and its pictures."""
+"""`tcplearn train loss`: makes a model, its card and its pictures from labelled losses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 
-#: Of the scenarios in training, to show what more data give.
+#: Shares of the scenarios used in training, to show the effect of more data.
 SHARES = (0.25, 0.5)
 Say = Callable[[float, str], None]
 
@@ -22,13 +22,13 @@ Say = Callable[[float, str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     name: str = "wide"
-    choices: Choices = field(default_factory=lambda: Choices(()))  # no inputs: all that are free of scale
+    choices: Choices = field(default_factory=lambda: Choices(()))  # no inputs: all scale-free ones
     folds: int = trials.FOLDS
-    most: int = 120  # rows of a scenario
-    events: int = 0  # resamplings as in the paper: trained on so many,
-    tests: int = 125  # tested on so many,
-    times: int = 30  # again and again
-    vary: bool = False  # what each choice matters
+    most: int = 120  # most rows of a scenario
+    events: int = 0  # events for training in each resampling, as in the paper
+    tests: int = 125  # events for the test
+    times: int = 30  # resamplings
+    vary: bool = False  # whether the effect of each choice is shown
 
 
 @dataclass(slots=True)
@@ -44,7 +44,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Raises UserError where one is not known; none: all that are free of a path's scale."""
+    """Return the inputs named by `words`, by default all that do not depend on a path's scale; raise
+    UserError for an unknown one."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")
@@ -52,7 +53,8 @@ def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Raises UserError for data that are none, FailedError where no model comes of them."""
+    """Train on the losses in `paths` and return the result; raise UserError for other data, FailedError if no
+    model results."""
     steps = _Steps(say, options)
     steps.next("reading")
     whole = dataset.read(paths)
@@ -89,7 +91,7 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
 
 
 def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, Outcome]]:
-    """One choice after another, five folds."""
+    """Return the outcomes with one choice varied after another, in five folds."""
     base = options.choices
     folds = list(trials.by_scenario(data, 5, base.seed))
     out = []

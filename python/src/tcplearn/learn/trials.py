@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Classifiers of losses tried on scenarios that they were not trained on: ours, a large model on the same
-features (the ceiling), Veno's rule and each feature with one limit."""
+"""Tests of loss classifiers on scenarios that they were not trained on: ours, a large model on the same
+features (the ceiling), Veno's rule, and each feature with one limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tcplearn.learn.perceptron import Choices
 
 BETAS = (3, 5, 10, 15, 20, 25)
 FOLDS = 10
-#: A score of any rows, learned from others; the larger, the likelier congestion.
+#: Returns scores of rows, learned from other rows; a larger score makes congestion more likely.
 Scorer = Callable[[Dataset], Floats]
 Learner = Callable[[Dataset], Scorer]
 Progress = Callable[[float, str], None]
@@ -24,8 +24,8 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of all rows, each scored by what was trained without it. called: by limits of other folds' scores;
-    calibrated: the score is a probability."""
+    """The scores of all rows, each by a model trained without it. called: decisions by limits from other
+    folds' scores; calibrated: the score is a probability."""
 
     name: str
     data: Dataset
@@ -50,21 +50,22 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Recall of congestion and of random losses."""
+        """Return the recalls of congestion and of random losses at `threshold`."""
         called = (self.score >= threshold).astype(np.int64)
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def of_both_causes(self) -> Outcome:
-        """On the scenarios alone that have both causes."""
+        """Return the outcome on the scenarios with both causes."""
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
-        """On some of the rows."""
+        """Return the outcome on the rows `keep`."""
         return Outcome(self.name, self.data.rows(keep), self.score[keep], self.called[keep], self.calibrated)
 
 
 def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Rows of each fold, whole scenarios in each: as many rows in one as in another, within a scenario."""
+    """Yield the rows of each fold, made of whole scenarios; the folds differ in size by at most a
+    scenario."""
     rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
     there = np.flatnonzero(rows)
     order = np.random.default_rng(seed).permutation(there)
@@ -78,15 +79,15 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Rows of the same runs on both sides, as the papers split them."""
+    """Yield the rows of each fold, with rows of the same runs on both sides, as the papers split them."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])
 
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
-    """Which are called congestion: in each fold by the limit that is best for the scores of the other folds:
-    neither its own rows nor scores of rows that a model was trained on choose it."""
+    """Return which rows are called congestion: in each fold by the limit that is best for the scores of the
+    other folds, so that neither its own rows nor scores of training rows choose it."""
     out = np.zeros(len(score), np.int64)
     for held_out in folds:
         rest = np.setdiff1d(np.arange(len(score)), held_out)
@@ -108,7 +109,8 @@ def try_out(
 def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints]
 ) -> tuple[Outcome, dict[str, float]]:
-    """As try_out(); and by how much the balanced accuracy falls when a feature is shuffled in a fold."""
+    """Return the outcome as try_out() does, and the fall of the balanced accuracy when a feature is shuffled
+    in a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}
@@ -139,7 +141,7 @@ def ours(choices: Choices) -> Learner:
 
 
 def of_some(choices: Choices, share: float) -> Learner:
-    """Trained on a share of the scenarios."""
+    """Return a learner that trains on a share of the scenarios."""
 
     def learn(data: Dataset) -> Scorer:
         there = np.unique(data.group)
@@ -150,7 +152,7 @@ def of_some(choices: Choices, share: float) -> Learner:
 
 
 def ceiling(seed: int) -> Learner:
-    """Gradient boosting on every feature."""
+    """Return a learner: gradient boosting on every feature."""
 
     def learn(data: Dataset) -> Scorer:
         trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
@@ -168,7 +170,7 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """The sign and the limit by training."""
+    """Return a learner of one feature, whose sign and limit are trained."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
@@ -184,7 +186,7 @@ def veno(data: Dataset, beta: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """Accuracies over resamplings: mean, and the middle 95 %."""
+    """Accuracies over resamplings: the mean and the middle 95 %."""
 
     training: tuple[float, float, float]
     test: tuple[float, float, float]
@@ -192,7 +194,8 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """hwang2018's own protocol: so many events drawn for training, others for the test, again and again."""
+    """Return the accuracies of hwang2018's protocol: `events` random events for training and `tests` others
+    for the test, repeated `times` times."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Every metric once: its key, unit, meaning and heading. All hosts' rows take their names from here.
 
-A module a subject, each with its metrics in `METRICS`. `docs/metrics.md` has the whole list as a table.
+There is a module for each subject, with its metrics in `METRICS`. `docs/metrics.md` has them all as a table.
 """
 
 from tcplearn.metrics.metric import LAB, NO_UNIT, NS3, REPLAY, Metric, unit_of, without_unit

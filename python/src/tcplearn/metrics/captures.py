@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A flow of a capture: the miss rate requested of its timer, its flight, its losses and their detection."""
+"""Metrics of a capture's flow: the requested miss rate, its flight, its losses and their detection."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ METRICS = (
     Metric(
         "rto_miss_rate_requested",
         (REPLAY,),
-        "the miss rate requested of a timer (`--miss`); absent for timers that take none",
+        "the miss rate requested of a timer (`--miss`); absent for timers without such a parameter",
     ),
     Metric("mean_flight_segments", (REPLAY,), "mean number of segments out just before the ACK of a sample"),
     Metric(
         "losses",
         (REPLAY,),
-        "segments that were sent again, but for those that nothing shows to have been lost",
+        "segments that were sent again, without the segments for which there is no evidence of a loss",
     ),
     Metric(
         "loss_detect_actual_ms",
         (REPLAY,),
-        "mean time from its sending to its repair by the sender of the capture; the same for every estimator",
+        "mean time from a lost segment's transmission to its repair by the capture's sender; the same for "
+        "every "
+        "estimator",
     ),
     Metric(
         "loss_detect_rto_ms",
         (REPLAY,),
-        "mean time from a lost segment's sending to the expiry of the timer, were there nothing but "
-        "the timer",
+        "mean time from a lost segment's transmission to the expiry of the timer, if only the timer detected "
+        "losses",
         heading="loss\nRTO",
         name="loss RTO",
         rank=52,
@@ -36,7 +38,7 @@ METRICS = (
     Metric(
         "loss_detect_rack_ms",
         (REPLAY,),
-        "mean time from its sending to the moment that RACK-TLP (RFC 8985) calls it lost",
+        "mean time from a lost segment's transmission to its detection by RACK-TLP (RFC 8985)",
         heading="\nRACK",
         name="loss RACK",
         rank=51,

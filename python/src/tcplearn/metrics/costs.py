@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a run of ns-3 costs."""
+"""Metrics of the cost of an ns-3 run."""
 
 from __future__ import annotations
 

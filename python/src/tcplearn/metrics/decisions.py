@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decisions of loss classifiers and resend policies, and the fades in which the latter are tried."""
+"""Metrics of the decisions of loss classifiers and resend policies, and of fades."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ METRICS = (
     Metric(
         "decision_differences",
         (LAB,),
-        "features, probabilities and causes of these that the core, given the logged ACKs, has otherwise",
+        "features, probabilities and causes of these decisions that differ from the core's for the logged "
+        "ACKs",
     ),
     Metric("instructions_per_decision", (LAB,), "instructions of a decision, its features included"),
-    Metric("fades", (LAB,), "fades (`[fades]`) that a request was lost in"),
+    Metric("fades", (LAB,), "fades (`[fades]`) in which a request was lost"),
     Metric(
         "median_overrun_ms",
         (LAB,),
@@ -22,22 +23,22 @@ METRICS = (
     Metric(
         "resend_events",
         (LAB,),
-        "sendings, timeouts, probes and ACKs that a resend policy answered with a wait",
+        "transmissions, timeouts, probes and ACKs that a resend policy answered with a wait",
     ),
     Metric(
         "resend_differences",
         (LAB,),
-        "of these, answers that the core, given the logged events, has otherwise",
+        "answers among these that differ from the core's for the logged events",
     ),
     Metric(
         "instructions_per_sending",
         (LAB,),
-        "instructions of a resend policy at a sending, a probe or a timeout",
+        "instructions of a resend policy at a transmission, a probe or a timeout",
     ),
     Metric("probes", (NS3,), "tail loss probes, of a resend policy"),
     Metric(
         "overruns",
         (NS3,),
-        "fades that lost a segment's last sending, so that the timer sent it again after their end",
+        "fades that lost a segment's last transmission, so that the timer sent it again after their end",
     ),
 )

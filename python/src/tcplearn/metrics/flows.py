@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Flows: their bursts, timeouts and queue, and how many ended in which state."""
+"""Metrics of flows: their bursts, timeouts and queue, and how many ended in which state."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ METRICS = (
         "burst_mean_ms",
         (LAB,),
         "mean time of a burst (`[transfer.repeat]`), from its first write until all of it is acknowledged; "
-        "those after a longer pause left out",
+        "bursts after a longer pause are left out",
     ),
     Metric("burst_max_ms", (LAB,), "the longest of these bursts"),
     Metric("burst_after_pause_ms", (LAB,), "mean time of the bursts after the longer pauses"),
     Metric(
         "cwnd_after_pause_segments",
         (LAB,),
-        "mean congestion window that the first write after a longer pause found",
+        "mean congestion window at the first write after a longer pause",
     ),
-    Metric("duration_s", (LAB,), "from the connection's beginning to its last byte"),
+    Metric("duration_s", (LAB,), "time from the connection's beginning to its last byte"),
     Metric("timeouts", (NS3,), "retransmission timeouts with data out"),
     Metric(
         "needless_timeouts",
         (NS3,),
-        "timeouts after which any copy sent before arrived: a fast retransmission under way counts too",
+        "timeouts after which any earlier copy arrived, including the copy of a fast retransmission",
     ),
     Metric("syn_retransmissions", (NS3,), "SYNs sent again"),
-    Metric("mean_queue_bytes", (NS3,), "of the bottleneck, or the mean of all radios, each second"),
-    Metric("flows", (REPLAY, NS3), "flows that started; in a study those that were judged", in_row=False),
+    Metric(
+        "mean_queue_bytes", (NS3,), "mean queue of the bottleneck, or over all radios, measured each second"
+    ),
+    Metric("flows", (REPLAY, NS3), "flows that started; in a study the flows that were judged", in_row=False),
     Metric("flows_finished", (NS3,), "flows that delivered all their data"),
     Metric("flows_running", (NS3,), "flows still sending at the end"),
     Metric("flows_connecting", (NS3,), "flows still without an answer to their SYN at the end"),

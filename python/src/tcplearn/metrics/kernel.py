@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel and its module: the stock timer, the log, armed timers, instructions; and counters passed on."""
+"""Metrics of the kernel and its module: stock timer, log, armed timers, instructions; and their counters."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ METRICS = (
     Metric(
         "replay_differences",
         (LAB,),
-        "answers of the kernel that the core, given the same samples, does not give to the bit",
+        "answers of the kernel that differ in any bit from the core's for the same samples",
     ),
-    Metric("armed_ours_share", (LAB,), "timers armed with the module's RTO, over all armed"),
+    Metric("armed_ours_share", (LAB,), "timers armed with the module's RTO, over all armed timers"),
     Metric(
         "armed_ours_at_once_share",
         (LAB,),
-        "the same without those armed late, after a probe or a zero window",
+        "the same without timers that were armed late, after a probe or a zero window",
     ),
-    Metric("instructions_per_ack", (LAB,), "instructions of the estimator and its congestion control an ACK"),
-    Metric("instructions_per_ack_base", (LAB,), "of these, the congestion control's own"),
+    Metric(
+        "instructions_per_ack",
+        (LAB,),
+        "instructions of the estimator and its congestion control for each ACK",
+    ),
+    Metric("instructions_per_ack_base", (LAB,), "the congestion control's own instructions among these"),
 )
 
-#: By what their keys begin with.
+#: By the prefix of their keys.
 FAMILIES = (
     Family("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
     Family("module.", (LAB,), "the module's counter of that name, over the transfer"),
-    Family("ss.", (LAB,), "as `ss -ti` shows it at the transfer's end"),
-    Family("nginx.", (LAB,), "as the transfer by nginx and curl reports it"),
-    Family("iperf3.", (LAB,), "as iperf3 reports it"),
+    Family("ss.", (LAB,), "the field of that name, as `ss -ti` shows it at the transfer's end"),
+    Family("nginx.", (LAB,), "the field of that name, as the transfer by nginx and curl reports it"),
+    Family("iperf3.", (LAB,), "the field of that name, as iperf3 reports it"),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Causes of losses: who dropped the packets, and what a classifier called it."""
+"""Metrics of the causes of losses: which hop dropped the packets, and the classifier's decision."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ METRICS = (
     Metric(
         "needless_recoveries",
         (NS3, LAB),
-        "fast retransmits of a segment whose last sending nobody dropped; in the lab: of a window of which "
-        "nothing was dropped",
+        "fast retransmits of a segment whose last transmission was not dropped; in the lab: of a window of "
+        "which "
+        "no packet was dropped",
     ),
 )

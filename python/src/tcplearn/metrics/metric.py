@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a metric has: key, unit, hosts, meaning, and how tables show it."""
+"""The fields of a metric: key, unit, hosts, meaning, and how tables show it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 
-#: Ending of a key, and its unit; the longest that fits counts.
+#: The ending of a key and its unit; the longest ending that fits counts.
 UNITS = (
     ("_ticks2", "ticks^2"),
     ("_ticks", "ticks"),
@@ -21,7 +21,7 @@ UNITS = (
     ("_mib", "MiB"),
     ("_rtts", "RTT"),
 )
-#: Of shares, ratios, rates and counts.
+#: The unit of shares, ratios, rates and counts.
 NO_UNIT = "1"
 
 REPLAY, NS3, LAB = "replay", "ns3", "lab"
@@ -33,7 +33,8 @@ def _ending(key: str) -> tuple[str, str]:
 
 @cache
 def unit_of(key: str) -> str:
-    """The unit that a key ends in (of what is passed on also begins with); "1" for shares and counts."""
+    """Return the unit that `key` ends in; "1" for shares and counts. A program's counter may begin with
+    it."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
@@ -48,16 +49,16 @@ class Metric:
     key: str  # ends in its unit; shares, ratios and counts have none
     hosts: tuple[str, ...]
     meaning: str
-    heading: str = ""  # of its column, of one or two lines; none: in no table of flows
-    name: str = ""  # in a legend, where it differs from the heading
-    rank: int = 0  # the lowest leaves a narrow table first
-    ratio: int = 0  # the rank of its ratio to `jacobson`; 0: it has none
-    percent: bool = False  # a share that is shown as one
+    heading: str = ""  # heading of its column, one or two lines; "": no table of flows has it
+    name: str = ""  # name in a legend, if it differs from the heading
+    rank: int = 0  # a narrow table leaves out the column of the lowest rank first
+    ratio: int = 0  # the rank of the column of its ratio to `jacobson`; 0: it has no ratio
+    percent: bool = False  # a share that is shown in percent
     signed: bool = False
-    rare: bool = False  # a column, after all others, only where something was measured
-    short: str = ""  # its meaning below a table
-    share_of: tuple[str, str] | None = None  # the engine's counters that it is the ratio of
-    in_row: bool = True  # of a replay's flow; False: in the row's identity, or of a suite or study alone
+    rare: bool = False  # its column comes after all others, and only if something was measured
+    short: str = ""  # its meaning, for the legend below a table
+    share_of: tuple[str, str] | None = None  # the two counters of the engine whose ratio it is
+    in_row: bool = True  # in the row of a replay's flow; False: of its identity, or of a suite or study
 
     @property
     def unit(self) -> str:
@@ -65,14 +66,14 @@ class Metric:
 
     @property
     def ratio_key(self) -> str:
-        """`mean_rto_ms` -> `mean_rto_ratio`: below 1 is less than `jacobson`'s on the same flow."""
+        """The key of its ratio to `jacobson` on the same flow: `mean_rto_ratio` for `mean_rto_ms`."""
         return f"{without_unit(self.key)}_ratio"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Metrics whose keys begin alike: of a suite or a study, or counters that a host passes on under the
-    names that their source gives them."""
+    """Metrics whose keys have the same prefix: of a suite or a study, or a host's counters under the names of
+    their source."""
 
     prefix: str
     hosts: tuple[str, ...]

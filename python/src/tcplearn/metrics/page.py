@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The table of docs/metrics.md, made of the list of metrics: `python -m tcplearn.metrics.page --write`."""
+"""The table of docs/metrics.md, made from the list of metrics: `python -m tcplearn.metrics.page --write`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from tcplearn.metrics.metric import NO_UNIT
 from tcplearn.metrics.registry import FAMILIES, METRICS
 
-#: What is around the table in `docs/metrics.md`.
+#: The lines around the table in `docs/metrics.md`.
 BEGIN, END = "<!-- begin: python -m tcplearn.metrics.page -->\n", "<!-- end -->\n"
 _PAGE = Path(__file__).parents[4] / "docs" / "metrics.md"
 
 
 def markdown() -> str:
-    """All metrics of all hosts."""
+    """Return the table of all metrics of all hosts as Markdown."""
     lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
     known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
     known += [(f"{family.prefix}…", NO_UNIT, family.hosts, family.meaning) for family in FAMILIES]
@@ -31,7 +31,7 @@ def markdown() -> str:
 
 
 def written(page: str) -> str:
-    """The page with the table of today between its markers."""
+    """Return `page` with the current table between its markers."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Samples, and the error of predictions: in ms, in ticks of a paper's clock, of each flow's first sample."""
+"""Metrics of samples and of the error of predictions: in ms, in ticks, and of each flow's first sample."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ METRICS = (
     Metric(
         "judged",
         (REPLAY,),
-        "1 where a flow has samples enough (`--min-samples`) to be judged, else 0",
+        "1 if a flow has enough samples (`--min-samples`) to be judged, else 0",
         in_row=False,
     ),
     Metric(
         "mean_abs_error_ms",
         (REPLAY, NS3, LAB),
         "mean of |prediction - sample|, with the prediction in force just before the sample (the papers' "
-        "definition): it flatters what follows the last sample. The first sample of a flow is not scored",
+        "definition): it flatters estimators that follow the last sample. The first sample of a flow is not "
+        "scored",
         heading="error\nmean",
         name="error",
         rank=95,
@@ -42,13 +43,13 @@ METRICS = (
     Metric(
         "mean_abs_error_unrounded_ms",
         (NS3,),
-        "mean of |prediction - RTT|, the RTT as it was before the clock rounded it to ticks",
+        "mean of |prediction - RTT|, with the RTT before the clock rounded it to ticks",
     ),
     Metric(
         "mean_abs_error_count_ticks",
         (NS3, LAB),
-        "where ticks are counted (ns-3: timing `bsd-`; the lab: by a clock of `tick_ms` beside the log's): "
-        "mean of |prediction - count|, which begins at one",
+        "with counted ticks (ns-3: timing `bsd-`; the lab: by a clock of `tick_ms` beside the log's): "
+        "mean of |prediction - count|; a count begins at one",
     ),
     Metric(
         "mean_abs_error_count_less_one_ticks",
@@ -59,7 +60,7 @@ METRICS = (
     Metric(
         "first_abs_error_ms",
         (NS3,),
-        "|prediction - sample| of a flow's first sample, which no other error counts",
+        "|prediction - sample| of a flow's first sample, which no other error includes",
     ),
     Metric("median_abs_error_ms", (REPLAY,), "median of |prediction - sample|", heading="\nmedian", rank=40),
     Metric(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""All metrics, module after module, and what is asked of them. The order is that of pages and of columns."""
+"""All metrics, module after module, and queries about them. The order is that of pages and of columns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if len(BY_KEY) != len(METRICS):
 
 
 def known(key: str, host: str) -> bool:
-    """Whether `host` may have a row of that metric."""
+    """Return whether `host` may have a row of the metric `key`."""
     metric = BY_KEY.get(key)
     if metric is not None:
         return host in metric.hosts
@@ -55,12 +55,12 @@ def known(key: str, host: str) -> bool:
 
 
 def with_ratio() -> Iterator[Metric]:
-    """Metrics that a replay also gives as a ratio to `jacobson`, with its 95 % interval."""
+    """Yield the metrics that a replay also gives as a ratio to `jacobson`, with its 95 % interval."""
     return (metric for metric in METRICS if metric.ratio)
 
 
 def of_replay() -> tuple[str, ...]:
-    """The keys of a replay's row, in their order; the ratios come after the last metric that has one."""
+    """Return the keys of a replay's row in their order; the ratios follow the last metric that has one."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Responses: how long the answers to requests take."""
+"""Metrics of the response times of requests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ METRICS = (
     Metric(
         "needless_resends_permille",
         (NS3, LAB),
-        "duplicate SACKs received in 1,000 data segments, in ns-3 segments that arrived again: what had "
-        "arrived already was sent again",
+        "spurious retransmissions in 1,000 data segments: duplicate SACKs received, in ns-3 segments that "
+        "arrived again",
     ),
     Metric(
         "mean_overrun_ms",

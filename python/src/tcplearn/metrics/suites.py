@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Suites and studies: what is measured over many series of samples."""
+"""Metrics of suites and studies, over many series of samples."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ METRICS = (
         in_row=False,
     ),
     Metric("rto_miss_rate_before_mean", (REPLAY,), "the same of `rto_miss_rate_before`", in_row=False),
-    Metric("note", (REPLAY,), "in a study: what is said of a triple, in words", in_row=False),
-    Metric("series", (REPLAY,), "in a suite: flows with samples enough to be judged", in_row=False),
+    Metric("note", (REPLAY,), "in a study: a remark on a triple, in words", in_row=False),
+    Metric("series", (REPLAY,), "in a suite: flows with enough samples to be judged", in_row=False),
 )
 
-#: By what their keys begin with.
+#: By the prefix of their keys.
 FAMILIES = (
     Family(
-        "error_", (REPLAY,), "a suite's error, by series over that of the better of `jacobson` and `last`"
+        "error_", (REPLAY,), "a suite's error by series, over that of the better of `jacobson` and `last`"
     ),
     Family("at_send_", (REPLAY,), "the same of the prediction in force when the segment was sent"),
     Family("restart_", (REPLAY,), "the same over the first samples after a fresh start"),

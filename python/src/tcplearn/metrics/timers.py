@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Timers: how long they are, how often they miss a sample, and how often they fire needlessly."""
+"""Metrics of timers: how long they wait, how often they miss a sample, and their spurious timeouts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ METRICS = (
     Metric(
         "rto_miss_rate",
         (REPLAY, NS3, LAB),
-        "share of samples above the RTO in force when their segment was sent. More than fires: the timer "
-        "restarts with every ACK",
+        "share of samples above the RTO in force when their segment was sent. It is larger than the share of "
+        "timeouts, because every ACK restarts the timer",
         heading="RTO\nmiss %",
         name="miss",
         rank=96,
         ratio=50,
         percent=True,
-        short="above the RTO at the sending, %",
+        short="above the RTO at the time of sending, %",
         share_of=("misses", "timed"),
     ),
     Metric(
         "rto_miss_rate_before",
         (REPLAY, LAB),
-        "share of samples above the RTO in force just before the sample, which a requested rate is about",
+        "share of samples above the RTO in force just before the sample; a requested rate refers to this one",
         heading="\nbefore",
         name="miss before",
         rank=88,
@@ -34,23 +34,24 @@ METRICS = (
         "spurious_timeouts",
         (REPLAY, NS3, LAB),
         "timeouts although the original of the oldest segment out arrived (RFC 6298, section 5, runs the "
-        "timer). In ns-3 those that were, seen at the receiver; in replay and in the lab's log those that "
+        "timer). In ns-3 the true ones, seen at the receiver; in replay and in the lab's log the timeouts "
+        "that "
         "the timer would have had on the trace's own clock",
-        heading="needless\ntimeouts",
-        name="needless",
+        heading="spurious\ntimeouts",
+        name="spurious",
         rank=99,
         short="with nothing lost",
     ),
     Metric(
         "spurious_timeouts_tlp",
         (REPLAY, LAB),
-        "the same where a tail loss probe goes first (RFC 8985, 7.2 and 7.3)",
+        "the same if a tail loss probe is sent first (RFC 8985, 7.2 and 7.3)",
         heading="\nwith TLP",
         name="with TLP",
         rank=55,
         short="the same with tail loss probes",
     ),
-    Metric("spurious_probes", (REPLAY, LAB), "such probes that were sent for nothing: an upper bound"),
+    Metric("spurious_probes", (REPLAY, LAB), "spurious tail loss probes: an upper bound"),
     Metric(
         "mean_rto_ms",
         (REPLAY, NS3, LAB),
@@ -75,7 +76,7 @@ METRICS = (
     Metric(
         "excess_wait_ms",
         (REPLAY, LAB),
-        "mean over samples of max(RTO - sample, 0): the wait beyond what was needed",
+        "mean over samples of max(RTO - sample, 0): the part of the wait that was not needed",
         heading="excess\nwait",
         name="wait",
         rank=45,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Transfers in ns-3 and in the lab: RTT, window, packets, goodput and fairness."""
+"""Metrics of transfers in ns-3 and in the lab: RTT, window, packets, goodput and fairness."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ METRICS = (
     Metric("retransmitted_packets", (NS3, LAB), "data packets sent more than once"),
     Metric("retransmitted_share", (NS3, LAB), "`retransmitted_packets` over all data packets sent"),
     Metric("delivery_ratio", (NS3,), "data packets that reached the receiver, over those sent"),
-    Metric("goodput_pps", (NS3,), "data delivered in order to the application, a second"),
+    Metric("goodput_pps", (NS3,), "data delivered in order to the application in a second"),
     Metric(
-        "goodput_mbps", (NS3, LAB), "data delivered to the application, a second; in ns-3 over a `path` only"
+        "goodput_mbps",
+        (NS3, LAB),
+        "data delivered to the application in a second; in ns-3 only over a `path`",
     ),
-    Metric(
-        "beside_goodput_mbps", (NS3, LAB), "the mean of it of the transfers beside those that are measured"
-    ),
-    Metric(
-        "jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 where each gets the same"
-    ),
+    Metric("beside_goodput_mbps", (NS3, LAB), "mean goodput of the transfers beside the measured ones"),
+    Metric("jain_index", (NS3, LAB), "Jain's index of the goodput of all transfers: 1 if each gets the same"),
 )

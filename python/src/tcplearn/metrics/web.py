@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Web connections in ns-3, pages and downloads in the lab."""
+"""Metrics of web connections in ns-3, and of pages and downloads in the lab."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _GROUPS = (
 
 METRICS = (
     Metric("connections", (NS3,), "web connections that began after the warm-up"),
-    Metric("connections_a_second", (NS3,), "new web connections a second that offer the level"),
+    Metric("connections_a_second", (NS3,), "new web connections in a second that offer the level"),
     Metric("connections_died", (NS3,), "web connections that gave up: none should"),
-    Metric("connections_unfinished", (NS3,), "without their first object when the run ended"),
-    Metric("connections_forced", (NS3,), "whose first SYN-ACK DelayBox dropped"),
+    Metric("connections_unfinished", (NS3,), "connections without their first object when the run ended"),
+    Metric("connections_forced", (NS3,), "connections whose first SYN-ACK DelayBox dropped"),
     *(Metric(f"connections_{group}", (NS3,), f"{of}, with their first object") for group, of in _GROUPS),
     Metric(
         "response_rtts",
         (NS3,),
         "time of a web connection's first object in round trips of the path without queues: the handshake "
-        "counts as one, whatever was lost in it, and the server's own time not at all; the least is 2",
+        "counts as one, even after a loss in it, and the server's own time does not count; the least is 2",
     ),
     Metric(
         "response_whole_ms",
         (NS3,),
-        "time from the first SYN to the last byte of the first object, with all the waiting",
+        "time from the first SYN to the last byte of the first object, including all waits",
     ),
     Metric("response_bytes", (NS3,), "size of the first object"),
     Metric("path_rtt_ms", (NS3,), "RTT of a connection's path without queues"),
-    Metric("handshake_ms", (NS3,), "from the first SYN to the SYN-ACK's arrival"),
+    Metric("handshake_ms", (NS3,), "time from the first SYN to the SYN-ACK's arrival"),
     Metric("syn_ack_retransmissions", (NS3,), "SYN-ACKs sent again by the server's timer"),
     *(
         Metric(f"mean_response_{group}_rtts", (NS3,), f"mean `response_rtts` of {of}")
@@ -41,14 +41,16 @@ METRICS = (
         Metric(f"mean_response_whole_{group}_ms", (NS3,), f"mean `response_whole_ms` of {of}")
         for group, of in _GROUPS
     ),
-    Metric("data_segments", (NS3,), "of all web responses, repeats included, the warm-up's too"),
-    Metric("link_loss_share", (NS3,), "packets that the bottleneck dropped, over those that came to it"),
-    Metric("link_loss_share_max", (NS3,), "the largest such share of a second"),
-    Metric("link_throughput_mbps", (NS3,), "of the bottleneck towards the clients, headers included"),
+    Metric("data_segments", (NS3,), "data segments of all web responses, including repeats and the warm-up"),
+    Metric("link_loss_share", (NS3,), "packets that the bottleneck dropped over packets that reached it"),
+    Metric("link_loss_share_max", (NS3,), "the largest such share in any second"),
+    Metric(
+        "link_throughput_mbps", (NS3,), "throughput of the bottleneck towards the clients, headers included"
+    ),
     Metric("link_utilisation", (NS3,), "`link_throughput_mbps` over its rate"),
-    # of pages of one size that curl fetches (`[transfer.pages]`), a connection each
+    # pages of one size that curl fetches (`[transfer.pages]`), each on its own connection
     Metric("pages", (LAB,), "pages of this size"),
-    Metric("pages_lost", (LAB,), "of them, those whose handshake lost a packet on purpose"),
+    Metric("pages_lost", (LAB,), "pages of this size whose handshake lost a packet on purpose"),
     Metric("page_mean_ms", (LAB,), "mean time of a page, from the first SYN to its last byte"),
     Metric("page_median_ms", (LAB,), "median of these times"),
     Metric("page_p99_ms", (LAB,), "99th percentile of these times"),
@@ -57,15 +59,15 @@ METRICS = (
         (LAB,),
         "mean time of a page from the end of the handshake at the client",
     ),
-    Metric("initial_window_mean_segments", (LAB,), "mean window that the sender's connections began with"),
+    Metric("initial_window_mean_segments", (LAB,), "mean initial window of the sender's connections"),
     Metric(
         "handshake_packets_resent",
         (LAB,),
         "SYN-ACKs that the sender sent again: by its timer, and for a second SYN",
     ),
-    # of downloads captured at both ends (`[transfer] captured`), and of SYN pings (`[transfer.places]`)
+    # downloads captured at both ends (`[transfer] captured`), and SYN pings (`[transfer.places]`)
     Metric(
-        "resent_at_sender_packets", (LAB,), "what tshark takes for retransmissions in a capture at the sender"
+        "resent_at_sender_packets", (LAB,), "retransmissions that tshark finds in a capture at the sender"
     ),
     Metric(
         "resent_at_receiver_packets",

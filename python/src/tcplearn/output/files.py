@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Files that are whole or absent."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from typing import IO
 
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 
-#: What a file that came into being by itself may be read and written by: the umask's business.
+#: The mode of a new file, before the umask.
 _NEW_FILE_MODE = 0o666
 
 
 def cache_folder(room: str = "") -> Path:
-    """Where what can be made again is kept."""
+    """Return the folder of the user's cache, or its folder `room`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / room
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """What to say where `path` could not be written, or a file in it."""
+    """Return the error for a full disk when `path`, or a file in it, was written."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -38,13 +38,13 @@ def full_disk(path: Path) -> FullDiskError:
 
 
 def is_full_disk(error: BaseException | None) -> bool:
-    """Full, or over the user's quota."""
+    """Return whether `error` means that the disk is full or the user's quota is exceeded."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """The system names no file when a write fails."""
+    """Turn the error of a full disk, which names no file, into one that names `folder`."""
     try:
         yield
     except OSError as error:
@@ -55,7 +55,7 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """The same of standard output, which gets no more then, at exit neither."""
+    """Do the same for standard output, which then gets no more output, not even at exit."""
     try:
         yield
     except OSError as error:
@@ -68,7 +68,7 @@ def naming_full_output() -> Iterator[None]:
 
 @contextlib.contextmanager
 def mending(path: Path) -> Iterator[None]:
-    """Failures of the file system as errors that name the file and what to do."""
+    """Turn failures of the file system into errors that name `path` and say what to do."""
     try:
         yield
     except OSError as error:
@@ -87,7 +87,7 @@ def mending(path: Path) -> Iterator[None]:
 
 
 def check_writable(path: Path) -> None:
-    """Fail before the long work, not after it."""
+    """Raise an error if `path` cannot be written, before the long work begins."""
     with mending(path):
         if path.is_dir():
             raise IsADirectoryError(21, "is a directory")
@@ -108,21 +108,21 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file in the making: at `commit` it takes its place, whole; without, nothing is left of it. `path`
-    None: standard output, which gets it at once then."""
+    """A file that is being written: `commit` moves it to `path` as a whole; without it nothing remains. With
+    `path` None, standard output gets it all at `commit`."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._target: Path | None = None
-        self._temporary: Path | None  # what takes the target's place; None: a file without a name
+        self._temporary: Path | None  # the file that will replace the target; None: a file without a name
         self.file: IO[bytes]
         with self._mending():
             if path is not None and path.is_dir():
                 raise IsADirectoryError(21, "is a directory")
-            if path is None or _is_special(path):  # /dev/null, a pipe: nothing to rename
+            if path is None or _is_special(path):  # /dev/null or a pipe cannot be renamed
                 self._temporary, self.file = None, tempfile.TemporaryFile()  # noqa: SIM115 (__exit__ closes)
             else:
-                self._target = path.resolve()  # through a symbolic link, to what it names
+                self._target = path.resolve()  # the file that a symbolic link names
                 prefix = f".{self._target.name[:100]}."
                 handle, name = tempfile.mkstemp(prefix=prefix, dir=self._target.parent)
                 self._temporary, self.file = Path(name), os.fdopen(handle, "w+b")
@@ -136,7 +136,7 @@ class Pending:
         if self._temporary:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
-        if is_full_disk(error):  # of who writes into `file` itself
+        if is_full_disk(error):  # raised by the code that writes into `file`
             raise full_disk(self._path or Path(tempfile.gettempdir())) from error
 
     def _mending(self) -> AbstractContextManager[None]:
@@ -165,7 +165,8 @@ class Pending:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """To a temporary beside it, then renamed: a reader sees the old file or the new one."""
+    """Write `content` to a temporary file and rename it to `path`: a reader sees the old file or the new
+    one."""
     with Pending(path) as file:
         file.write(content)
         file.commit()

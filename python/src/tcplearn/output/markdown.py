@@ -10,7 +10,7 @@ from tcplearn.output.table import Cell, Table
 
 
 def markdown(table: Table) -> str:
-    """The best of a column in bold; a title and a legend above and below."""
+    """Return `table` in Markdown, with the best of each column in bold, and its title and legend."""
     rows = ([_cell(cell) for cell in row] for row in table.rows)
     lines = table_of([_escaped(label) for label in table.labels()], rows, [c.words for c in table.columns])
     title = f"**{_escaped(table.title)}**" if table.title else ""
@@ -18,7 +18,8 @@ def markdown(table: Table) -> str:
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool] = ()) -> str:
-    """Of cells that are Markdown already; `words`: columns aligned to the left, all where it is not given."""
+    """Return a table of cells in Markdown; `words` says which columns are aligned to the left, by default
+    all."""
     rule = "".join("---|" if left else "---:|" for left in words or [True] * len(head))
     return "\n".join((_line(head), f"|{rule}", *map(_line, rows)))
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How a number is shown to people."""
+"""Numbers as text for people."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
 
-#: Least size and the decimals it deserves: so many that three or four digits are seen.
+#: Minimum sizes and their decimals, so that three or four digits are shown.
 _MILLISECONDS = ((100, 0), (10, 1), (0.1, 2), (0, 4))
 _RATIO = ((100, 0), (10, 1), (0, 2))
 _FINE_RATIO = ((100, 0), (10, 1), (0, 3))
@@ -22,7 +22,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def decimals(values: Sequence[float]) -> int:
-    """As many as the column's middle value deserves: three or four digits."""
+    """Return the decimals with which the median of `values` has three or four digits."""
     sizes = [abs(v) for v in values if v]
     return _digits(statistics.median(sizes), _COLUMN) if sizes else 0
 
@@ -40,7 +40,7 @@ def fine_ratio(value: float) -> str:
 
 
 def hundredths(share: float, digits: int = 3) -> str:
-    """A share in %, without the sign."""
+    """Return a share in %, without the sign."""
     return f"{share * 100:.{digits}g}"
 
 
@@ -49,12 +49,12 @@ def percent(share: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Of data that a page sorts by."""
+    """Return `value` with nine digits, for data by which a page sorts."""
     return f"{value:.9g}"
 
 
 def parameter(value: object) -> str:
-    """As one would type it."""
+    """Return `value` as it is written on a command line."""
     if isinstance(value, (int, float)):
         return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
     return str(value)

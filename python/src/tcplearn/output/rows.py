@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows to JSON, CSV and Parquet.
+"""Writes rows as JSON, CSV and Parquet.
 
-Wide: a row for each thing measured, its metrics beside each other. Tidy: a row for each metric, with the same
-columns whichever host measured it, so that files of several hosts can be read as one table.
-"""
+A wide row has all metrics of one measurement. A tidy row has one metric, with the same columns for every
+host, so that files of several hosts can be read as one table."""
 
 from __future__ import annotations
 
@@ -19,10 +18,10 @@ from tcplearn import metrics
 
 Record = dict[str, Any]
 
-#: The flow of rows that are of all flows together.
+#: The flow of rows over all flows together.
 TOTAL = "total"
 
-#: Columns of a tidy row, in their order, and their types.
+#: The columns of a tidy row, in order, and their types.
 TIDY: dict[str, type] = {
     "paper": str,
     "scenario": str,
@@ -41,23 +40,23 @@ TIDY: dict[str, type] = {
     "commit": str,
 }
 
-#: What every wide row says of its making.
+#: The columns of every wide row that say how it was made.
 STAMP = ("version", "commit", "seed")
-#: What a tidy row has columns for, or no run depends on.
+#: Entries that are no parameters: a tidy row has columns for them, or no run depends on them.
 _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What tidy rows say beside their metric. Empty: it does not apply."""
+    """The columns of tidy rows other than the metric. An empty one does not apply."""
 
     host: str  # replay, ns3 or lab
     algorithm: str
-    run: str  # of `key_of`: of all that determines the run
+    run: str  # `key_of` everything that determines the run
     paper: str = ""
     scenario: str = ""
     source: str = ""  # the trace, or the folder of traces
-    flow: str = ""  # TOTAL for all of them together
+    flow: str = ""  # TOTAL for all flows together
     seed: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
@@ -65,13 +64,13 @@ class Head:
 
 
 def key_of(what: Mapping[str, Any]) -> str:
-    """A run's key, of what determines it."""
+    """Return the key of a run from everything that determines it."""
     text = json.dumps(what, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """The head of rows whose options, seed, version and commit are those of `made_by`."""
+    """Return the head of rows whose options, seed, version and commit are those in `made_by`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -86,8 +85,9 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def plain(value: Any) -> Any:
-    """A value of Python itself: NumPy's scalars unwrapped, and None for what is not a number."""
-    if type(value) is float:  # most are
+    """Return `value` as a plain Python value: NumPy's scalars unwrapped, and None for a number that is not
+    finite."""
+    if type(value) is float:  # the most frequent case
         return value if math.isfinite(value) else None
     if type(value) in _PLAIN:
         return value
@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
-    """A row for each metric of `measured`; one whose value is a word has it in `text`."""
+    """Yield a row for each metric of `measured`; a value that is a word is in `text`."""
     common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
@@ -114,25 +114,25 @@ def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Record]:
-    """Wide rows with what made them."""
+    """Return wide rows with the columns that say how they were made."""
     made = {key: int(made_by[key]) if key == "seed" else made_by[key] for key in STAMP if key in made_by}
     return [{**record, **made} for record in records]
 
 
 class Writer(Protocol):
-    """Rows on their way into a file, which holds none of them longer than it must."""
+    """Writes rows to a file without holding them longer than needed."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 
     def end(self) -> None:
-        """After the last."""
+        """Finish the file after the last row."""
 
 
 _json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonWriter:
-    """An array of objects, one on a line, so that it is readable and can be compared by line."""
+    """Writes an array of objects, one on each line, so that it is readable and can be compared by line."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._before = write, "[\n"
@@ -148,7 +148,7 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """The head comes with the first row: `columns`, then what else this has."""
+    """Writes the head with the first row: `columns`, then the other keys of that row."""
 
     def __init__(self, write: Callable[[str], object], columns: Sequence[str] = ()) -> None:
         self._columns, self._lines = columns, _Lines(write)
@@ -171,15 +171,15 @@ class CsvWriter:
 
 @dataclass(frozen=True)
 class _Lines:
-    """As much of a file as the csv module wants."""
+    """The part of the file interface that the csv module needs."""
 
     write: Callable[[str], object]
 
 
 class ParquetWriter:
-    """Of tidy rows; the file's own metadata has all of `made_by`, the command line too."""
+    """Writes tidy rows; the file's metadata has all of `made_by`, including the command line."""
 
-    #: Held at once; a row group of the file.
+    #: Rows that are held at once; a row group of the file.
     ROWS = 100_000
 
     def __init__(self, file: IO[bytes], made_by: Mapping[str, str]) -> None:

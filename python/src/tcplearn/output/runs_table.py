@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Columns of a table whose rows are means over runs: figure, unit, and spread where there is room."""
+"""Columns of a table whose rows are means over runs: figure, unit, and spread if there is room."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tcplearn import metrics
 from tcplearn.output.table import Cell, Column
 
-#: Of a counter.
+#: The unit of a counter.
 EACH_RUN = "a run"
 
 
@@ -19,8 +19,8 @@ class Shown:
     metric: str  # its key
     heading: str
     digits: int
-    keep: int  # the least leaves a narrow terminal first
-    percent: bool = False  # of a share
+    keep: int  # a narrow terminal leaves out the least first
+    percent: bool = False  # whether it is a share in percent
 
     @property
     def unit(self) -> str:
@@ -33,7 +33,7 @@ class Shown:
         return Column(f"{self.heading}\n{self.unit}", label, keep=self.keep, detailed=True)
 
     def cell(self, mean: float | None, spread: float | None = None) -> Cell:
-        """`spread`: what is put behind ±."""
+        """Return the cell of a mean with its `spread` after ±."""
         if mean is None:
             return Cell("-")
         scale = 100 if self.percent else 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A table, for terminal, Markdown and HTML alike: columns, and cells with their exact values."""
+"""A table for terminal, Markdown and HTML: columns, and cells with their exact values."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass, field, replace
 
 from tcplearn.output import numbers
 
-#: Of a column that is never left out.
+#: The rank of a column that is never left out.
 ALWAYS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     shown: str = ""
-    value: float | str | None = None  # what a sorted column goes by
+    value: float | str | None = None  # the value by which a column is sorted
     best: bool = False
-    more: str = ""  # shown too where there is room
+    more: str = ""  # a detail, shown if there is room
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    head: str  # of one line or two
-    label: str = ""  # in one line, where head and those before it do not give it
-    keep: int = ALWAYS  # the least leaves a narrow terminal first
+    head: str  # one or two lines
+    label: str = ""  # one line, if the heads do not give it
+    keep: int = ALWAYS  # a narrow terminal leaves out the least first
     words: bool = False  # aligned to the left
-    ratio: bool = False  # beside the figure that it is of
+    ratio: bool = False  # a ratio beside its figure
     detailed: bool = False  # cells may have `more`
 
 
@@ -43,7 +43,7 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Heads in one line: one without a first line is under that of the columns before it."""
+        """Yield the heads in one line; a head without a first line has that of the column before it."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -51,7 +51,8 @@ class Table:
             yield column.label or (f"{group} {below}".strip() if under else column.head)
 
     def mark_best(self, columns: Iterable[int]) -> Table:
-        """The smallest of each such column (in size, where signs count), unless all agree."""
+        """Mark the smallest absolute value of each of `columns`, unless all are equal, and return the
+        table."""
         for c in columns:
             sizes = [abs(v) for row in self.rows if isinstance(v := row[c].value, (int, float))]
             if not sizes or min(sizes) == max(sizes):
@@ -63,8 +64,8 @@ class Table:
 
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
-    """Columns by their heads; `words`: which of them have words; `spare`: those that leave a narrow terminal,
-    the first of them first."""
+    """Return columns with the given heads; `words` are the places of columns with words, `spare` those of
+    columns that a narrow terminal leaves out, in this order."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 
@@ -74,7 +75,7 @@ def text(value: str | None) -> Cell:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """A ratio, its interval in brackets."""
+    """Return a ratio with its interval in brackets."""
     if value is None:
         return Cell()
     ends = [numbers.fine_ratio(end) for end in (low, high) if end is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Temporary folders, and the removal of what killed processes left (docs/adr/0059-temporary-folders.md)."""
+"""Temporary folders, and the removal of those of killed processes (docs/adr/0059-temporary-folders.md)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _WRITABLE_BY_OTHERS = 0o022
 
 @contextlib.contextmanager
 def folder(where: Path | None = None) -> Iterator[Path]:
-    """A new folder in `where` (the system's temporary folder), gone afterwards unless it was renamed. `clear`
-    leaves it alone while this process lives."""
+    """Yield a new folder in `where` (default: the system's temporary folder), removed afterwards unless it
+    was renamed. `clear` does not touch it while this process lives."""
     path, handle = _locked(where)
     try:
         yield path
@@ -33,9 +33,9 @@ def _locked(where: Path | None) -> tuple[Path, int]:
     prefix = f"{'.' if where else ''}tcplearn-{os.getpid()}-"
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=where))
-        with contextlib.suppress(FileNotFoundError):  # a process that cleared was quicker than the lock
+        with contextlib.suppress(FileNotFoundError):  # another process cleared it before it was locked
             handle = os.open(path, _OPEN)
-            with contextlib.suppress(OSError):  # no locks on this file system: then `clear` gets none either
+            with contextlib.suppress(OSError):  # without locks on this file system `clear` gets none either
                 fcntl.flock(handle, fcntl.LOCK_EX)
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(path.lstat(), os.fstat(handle)):
@@ -44,7 +44,8 @@ def _locked(where: Path | None) -> tuple[Path, int]:
 
 
 def clear(where: Path | None = None) -> None:
-    """Remove what this user's killed processes left in `where` (the system's temporary folder)."""
+    """Remove the folders of this user's killed processes in `where` (default: the system's temporary
+    folder)."""
     with contextlib.suppress(OSError), _opened(where or tempfile.gettempdir()) as parent:
         with os.scandir(parent) as entries:
             names = [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
@@ -64,7 +65,8 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """By the open folder that was looked at, whatever has its name by now. Raise OSError for one in use."""
+    """Remove the open folder `found`, even if its name now belongs to something else; raise OSError if it is
+    in use."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables on a terminal, made to fit its width, and as plain text for a pipe."""
+"""Tables fitted to a terminal's width, and as plain text for a pipe."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rich.text import Text
 from tcplearn.errors import printable
 from tcplearn.output.table import Cell, Column, Table
 
-#: A pipe has no width: every column, no wrapping.
+#: The width for a pipe, which gets every column without wrapping.
 ENDLESS = 10_000
 
 _RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
 def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
-    """Without its title and legend; `detailed`: columns whose cells show all they have."""
+    """Return the table without title and legend; `detailed` columns show the details of their cells."""
     out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
     widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
     for i, column in enumerate(table.columns):
@@ -35,7 +35,7 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
         )
 
     def seen(i: int, cell: Cell) -> Text:
-        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # so that figures are under each other
+        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # aligns the figures
         return Text(f"{printable(cell.shown)}{more}", style="bold" if cell.best else "")
 
     for row in table.rows:
@@ -44,12 +44,12 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
 
 
 def titled(table: Table, console: Console) -> RenderableType:
-    """With its title and legend, and as many of its columns as fit."""
+    """Return the table with title, legend, and as many columns as fit."""
     return alike([table], console)
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Tables of the same columns, each under its title, below them the legend of the last."""
+    """Return tables of the same columns, each under its title, and the legend of the last below them."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -69,8 +69,8 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
-    """Of tables with the same columns: those that fit the terminal in all of them alike, and which of these
-    (counted among those that fit) may show details."""
+    """Return, for tables with the same columns, the columns that fit the terminal in all of them, and which
+    of these (by place among them) may show details."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))
@@ -90,7 +90,7 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
 
 
 def to_text(render: Callable[[Console], RenderableType]) -> str:
-    """Plain text for a pipe or a file: every column, no colour, no padding at the ends of lines."""
+    """Return plain text for a pipe or a file: every column, no colour, no padding at the ends of lines."""
     out = io.StringIO()
     console = Console(file=out, width=ENDLESS, color_system=None, force_terminal=False, legacy_windows=False)
     console.print(render(console))

@@ -30,13 +30,13 @@ MOST_POOLED = 128
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """The same names and seed draw the same blocks, in whatever order flows end."""
+    """Return a generator that depends only on `seed` and `names`, not on the order in which flows end."""
     digest = hashlib.blake2b("\0".join((str(seed), *names)).encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
 def of_data(seed: int, sums: Floats) -> np.random.Generator:
-    """The same data draw the same blocks, whatever their name."""
+    """Return a generator that depends only on `seed` and the data `sums`, not on a name."""
     return generator(seed, hashlib.blake2b(np.ascontiguousarray(sums).tobytes()).hexdigest())
 
 
@@ -45,21 +45,22 @@ def run_length(blocks: int) -> int:
 
 
 def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
-    """Sums of the resamples, [resample, estimator, sum], from those of the blocks."""
+    """Return the sums of the resamples, [resample, estimator, sum], from `sums` of the blocks."""
     blocks, run = len(sums), run_length(len(sums))
     runs = -(-blocks // run)
     drawn = rng.integers(0, blocks, (RESAMPLES, runs)) + np.arange(RESAMPLES)[:, None] * blocks
     counts = np.bincount(drawn.ravel(), minlength=RESAMPLES * blocks).reshape(RESAMPLES, blocks)
     of_runs = sum(np.roll(sums, -k, axis=0) for k in range(run))
-    # the runs drawn hold a few blocks more than there are: flows are added up by their true sizes
+    # the runs drawn have a few blocks more than the flow: flows are added up by their true sizes
     scale = blocks / (runs * run)
     out: Floats = (counts * scale) @ np.reshape(of_runs, (blocks, -1))
     return out.reshape(RESAMPLES, *sums.shape[1:])
 
 
 def tail(independent: float) -> float:
-    """The share to cut at each end. With few independent runs the plain percentile is too narrow, as if a
-    normal quantile were taken for Student's; the expanded percentile (Hesterberg 2015) makes up for it."""
+    """Return the share to cut at each end for `independent` runs. With few of them the plain percentile is
+    too narrow, as a normal quantile is in place of Student's; the expanded percentile (Hesterberg 2015)
+    corrects this."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish and Fisher
@@ -71,11 +72,11 @@ def tail_of(blocks: int) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Low and high of each ratio, [estimator, sum]; not finite where the resamples do not bound it. The same
-    resamples serve any base."""
+    """Return low and high of each ratio to `base`, [estimator, sum]; not finite if the resamples `drawn` do
+    not bound it. The same resamples serve any base."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
-    # nothing by nothing may be any ratio: it counts against the claim at both ends
+    # 0 / 0 may be any ratio, so it counts at both ends
     last = len(ratio) - 1
     k = math.floor(cut * last)
     unknown = np.isnan(ratio)
@@ -86,8 +87,8 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
         ordered = np.partition(ratio, (k, last - k), axis=0)
         low, high = ordered[k], ordered[last - k]
     same = (drawn == drawn[:, base : base + 1]).all(axis=0)
-    same[:, MISSES] &= same[:, MISSES + 1]  # the same timer, and not just as many misses
-    # what never happened says nothing of how rare it is
+    same[:, MISSES] &= same[:, MISSES + 1]  # the same timer, and not only the same number of misses
+    # an event that never happened does not show how rare it is
     never = (drawn == 0).all(axis=0) & ~same
     return np.where(same, 1.0, np.where(never, np.nan, low)), np.where(
         same, 1.0, np.where(never, np.nan, high)
@@ -95,14 +96,14 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
 
 
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Low and high of a flow's ratios, and the resamples they are from."""
+    """Return low and high of a flow's ratios to `base`, and the resamples of these intervals."""
     drawn = resampled(sums, rng)
     low, high = intervals(drawn, base, tail_of(len(sums)))
     return low, high, drawn
 
 
 class Total:
-    """All flows together: judged ones resampled each by itself, the others whole."""
+    """All flows together: each judged flow is resampled by itself, every other flow as a whole."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -114,13 +115,13 @@ class Total:
         self._independent = 0.0
 
     def add(self, drawn: Floats, blocks: int) -> None:
-        # flows of the same name draw the same blocks: in another order they are independent
+        # flows with the same data draw the same blocks; a random order makes them independent
         drawn = drawn[self._order.permutation(RESAMPLES)]
         self._judged = drawn if self._judged is None else self._judged + drawn
         self._independent += blocks / run_length(blocks)
 
     def pool(self, sums: Floats) -> None:
-        """A flow too short to be judged."""
+        """Add the `sums` of a flow that is too short to be judged."""
         if self._in_last < self._each:
             self._pooled[-1] = self._pooled[-1] + sums.sum(axis=0)
             self._in_last += 1
@@ -132,7 +133,7 @@ class Total:
         self._in_last = 1
 
     def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
-        """One for each base, of the same resamples; nothing where there was no flow."""
+        """Return the intervals for each base, from the same resamples; nothing if there was no flow."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)

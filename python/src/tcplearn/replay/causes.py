@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What each classifier of losses would have said at each fast retransmit of a capture."""
+"""The decision of each loss classifier at each fast retransmit of a capture."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tcplearn.replay.truths import Truths
 from tcplearn.traces import TraceOptions, open_trace
 
 DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
-#: Fast retransmits that a table shows, unless all are wanted.
+#: Fast retransmits that a table shows by default.
 SHOWN = 40
-#: Of the rows' features, those that a table has room for.
+#: The features that a table shows, and their headings.
 TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}
 
 _FAST, _TIMEOUT = 1, 2
@@ -40,10 +40,10 @@ class Retransmit:
     flight_segments: int
     features: Mapping[str, float]
     answers: Mapping[str, tuple[float, str]]
-    truth: str | None = None  # where a table has it
+    truth: str | None = None  # if a table of truths has it
 
     def records(self, *, with_truth: bool) -> list[Record]:
-        """One a classifier."""
+        """Return a row for each classifier; `with_truth` adds the true cause."""
         where: Record = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
         if with_truth:
             where["truth"] = self.truth
@@ -72,7 +72,8 @@ def run(
     truth: Path | None = None,
     progress: Progress | None = None,
 ) -> Causes:
-    """truth: a table of who dropped the packets. Raises UserError, and TraceError for what cannot be read."""
+    """Return the decisions for the captures `paths`; `truth` is a table of the true causes. Raise UserError
+    or TraceError."""
     out = Causes(DEFAULTS, truths=truths.read(truth) if truth else None)
     for path in paths:
         source = printable(path)
@@ -95,7 +96,7 @@ def run(
 
 
 def _hold(events: Mapping[str, Any], held: dict[int, list[dict[str, Any]]]) -> None:
-    """A batch's events by flow."""
+    """Add a batch's events to `held` by flow."""
     flows = events["flow"]
     for number in np.unique(flows).tolist():
         mine = flows == number
@@ -132,7 +133,7 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """How often each classifier said what."""
+    """Return a table of how often each classifier decided for each cause, and was right."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
@@ -157,7 +158,7 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """The recalls, and their mean where both causes are there."""
+    """Return the recalls of (truth, decision) `pairs`, and their mean if both causes occur."""
     both = truths.recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None
@@ -165,7 +166,7 @@ def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
 
 
 def table(causes: Causes, everything: bool) -> Table:
-    """Each fast retransmit, and what each classifier says of it."""
+    """Return a table of fast retransmits (all if `everything`) and each classifier's decision."""
     columns = [
         Column("flow", words=True),
         Column("time,\ns"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Series that several files hold: each counts once, for the first file that has it."""
+"""Series that several files have: each counts once, for the first file that has it."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from tcplearn.output.numbers import counted
 from tcplearn.replay.names import Names
 from tcplearn.replay.results import TOO_SHORT
 
-#: Of more copies than this a line names the first.
+#: Copies that a line names.
 NAMED = 3
 
 
 def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> str:
-    """Return what a series has in common with its copies, whatever file they are in: its samples, and times
-    since its first. A few samples may agree by chance: of fewer than 30 the name and the start count too
-    (`title`: the name of a flow that has none of its own)."""
+    """Return a key that a series has in common with its copies in any file, from the `digest` of its samples
+    and times since the first. Fewer than 30 samples may agree by chance, so there the name and the start
+    count too (`title`: the name of a flow without one)."""
     if samples >= TOO_SHORT:
         return f"{digest:016x}"
     return f"{digest:016x} {first_us} {'' if name == title else name}"
 
 
 class Seen:
-    """Series of the files before."""
+    """The series of earlier files."""
 
     def __init__(self) -> None:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """The file and the name of the one that `name` is a copy of. Two flows of one file are no copies."""
+        """Return file and name of the series of which `name` is a copy, or None. Flows of one file are no
+        copies."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A series that is left out, or all of a file, and what has the same samples."""
+    """A series that is left out, or a whole file, and the series or file with the same samples."""
 
     name: str
     of: str
@@ -52,8 +53,9 @@ class Copied:
 def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
-    """What is left out of a file, by its series and where `Seen` had each first; `titles`: of the files by
-    number. All of it in one where another file has it all."""
+    """Return what is left out of the file `title`: its series are `names`, `firsts` is the result of
+    `Seen.first` for each, and `titles` names the files by number. If another file has all of it, the file is
+    one entry."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]
@@ -61,7 +63,7 @@ def of_file(
 
 
 def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
-    """What is left out, if anything."""
+    """Return a sentence on `left_out` that names the first `most`, or nothing."""
     if not left_out:
         return []
     series, others = sum(c.series for c in left_out), len(left_out) - most
@@ -71,13 +73,13 @@ def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
 
 
 class Flows:
-    """Flows of a replay's sources as they end: many are short, and take a few bytes each."""
+    """Finds copies among a replay's flows as they end; a short flow takes a few bytes."""
 
     def __init__(self) -> None:
         self._source = 0
         self._judged = Seen()
         self._short = Names()
-        self._copies: Counter[str] = Counter()  # of this source, by the source of the first
+        self._copies: Counter[str] = Counter()  # copies in this source, by the source of the first
 
     def __copy__(self) -> Flows:
         out = Flows()
@@ -86,7 +88,7 @@ class Flows:
         return out
 
     def begin(self) -> None:
-        """A source begins."""
+        """Begin the next source."""
         self._source += 1
         self._copies.clear()
 
@@ -101,7 +103,7 @@ class Flows:
         return bool(of)
 
     def warnings(self, source: str) -> list[str]:
-        """A line for each source whose flows this one has too."""
+        """Return a line for each earlier source that has flows of `source`."""
         return [
             f"{source}: {counted(n, 'flow')} left out: the same samples as in {first}, and each counts once"
             for first, n in self._copies.items()

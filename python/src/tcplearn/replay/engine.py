@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The engine below replay, suite and study: rows in, figures of each estimator out.
+"""The engine of replay, suite and study: it takes rows and returns the figures of each estimator.
 
-The core's estimators run in native code; the user's are stepped in Python, and measured by the same code.
+The core's estimators run in native code; the user's run in Python and are measured by the same code.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Figures:
 
 
 class _Users:
-    """The user's estimators, one of each for every flow, stepped in Python."""
+    """The user's estimators in Python, a new one of each for every flow."""
 
-    #: What an estimator may ask of a row, beside the times.
+    #: The columns of a row that an estimator gets.
     KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)
 
     def __init__(self, specs: Sequence[estimators.Spec], arithmetic: str) -> None:
@@ -75,7 +75,7 @@ class _Users:
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Prediction and RTO in force just before each row, row-major: [row * estimators + e]."""
+        """Return predictions and RTOs in force just before each row of `batch`, at [row * estimators + e]."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -106,7 +106,8 @@ class _Users:
 
 
 class Engine:
-    """Estimators, each fresh for every flow. Results are in the order of `self.specs`: the core's first."""
+    """Runs estimators, a new one for every flow. Results are in the order of `self.specs`, the core's
+    first."""
 
     def __init__(
         self,
@@ -116,7 +117,8 @@ class Engine:
         *,
         sums_only: bool = False,
     ) -> None:
-        """`sums_only`: figures and nothing else. Raises UserError where the core refuses a parameter."""
+        """Create the engine; `sums_only` computes only figures. Raise UserError if the core refuses a
+        parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)
@@ -135,24 +137,24 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Of a flow so far, which had a row."""
+        """Return the figures of a flow so far; it must have had a row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
 
     def so_far(self, flow: int) -> _native.ReplayedFlow | None:
-        """As `finish` would give it; the flow goes on."""
+        """Return the result that `finish` would give now; the flow continues."""
         return self._native.so_far(flow)
 
     def finish(self, flow: int) -> _native.ReplayedFlow | None:
-        """Takes a flow out; None where it had no row."""
+        """Remove a flow and return its result, or None if it had no row."""
         self._users.finish(flow)
         return self._native.finish(flow)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Many parameter sets over complete flows; an engine of its own for each call, so that threads can share
+    """Measures many parameter sets over complete flows. Each call has its own engine, so threads can share
     it."""
 
     specs: Sequence[estimators.Spec]
@@ -163,12 +165,12 @@ class Measure:
         return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=sums_only)
 
     def _figures(self, engine: Engine, flow: int) -> list[Figures]:
-        """In the order of `specs`."""
+        """Return the figures in the order of `specs`."""
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, int]]:
-        """Figures of a flow, and how often each timer would have fired needlessly."""
+        """Return the figures of a flow and each timer's number of spurious timeouts."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
@@ -183,7 +185,7 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Figures of the first half of the scored samples, and of all."""
+        """Return the figures of the first half of the scored samples, and of all."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)
@@ -191,7 +193,8 @@ class Measure:
         return list(zip(first, self._figures(engine, flow), strict=True))
 
     def restarts(self, rows: Columns, starts: Sequence[int], length: int) -> list[float]:
-        """Mean |prediction - sample| over windows that each begin fresh; `rows` are samples all."""
+        """Return the mean |prediction - sample| over windows of `length` samples that each begin with a new
+        estimator; all `rows` are samples."""
         engine = self._engine()
         engine.feed(windowed(rows, starts, length))
         windows = [self._figures(engine, window) for window in range(len(starts))]
@@ -200,7 +203,7 @@ class Measure:
 
 
 def series(source: str, flow_name: str, labels: Sequence[str], flow: _native.ReplayedFlow) -> Series:
-    """A replayed flow over time, for pictures."""
+    """Return a replayed flow over time, for pictures."""
     s = flow.series()
     return Series(
         source=source,

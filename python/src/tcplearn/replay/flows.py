@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Flows held whole, as columns: for work that runs many parameter sets over the same samples."""
+"""Flows held in memory as columns, for work that runs many parameter sets over the same samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tcplearn.traces import Columns, TraceOptions, open_trace, schema
 
 BATCH_ROWS = 65_536
 
-#: Rows with all their columns.
+#: An array of rows with all their columns.
 Records = npt.NDArray[np.void]
 
 
@@ -27,21 +27,21 @@ class Flow:
     name: str
     rows: Columns
     samples: int
-    copies_key: str  # `copies.key_of` it
+    copies_key: str  # `copies.key_of` this flow
 
 
 class Reader:
-    """The flows of a trace whose sender is the chosen side, each once it is complete."""
+    """Yields the flows of a trace whose sender is the chosen side, each when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
-        """`name`: what its user calls the trace. Raises TraceError."""
+        """Open the trace at `path`, called `name` in messages; raise TraceError."""
         self._trace = open_trace(path, options=options, name=name)
         self._title = (name or str(path)).rpartition("/")[2]
-        self._flow = flow  # only flows whose name contains it
+        self._flow = flow  # only flows whose names contain it
 
     @property
     def warnings(self) -> list[str]:
-        """Complete after the last flow."""
+        """The trace's warnings, complete after the last flow."""
         return list(self._trace.warnings)
 
     @property
@@ -69,7 +69,8 @@ class Reader:
 
 
 def _by_flow(batch: Columns) -> Iterator[tuple[int, Records]]:
-    """Each flow's rows as one array: of many flows an array a column would take most of the memory."""
+    """Yield each flow's rows as one array: with many flows an array for each column would take too much
+    memory."""
     flow = batch["flow"]
     if not len(flow):
         return
@@ -88,19 +89,20 @@ def samples_only(rows: Columns) -> Columns:
 
 
 def windows(samples: int, length: int, most: int) -> range:
-    """Starts of at most `most` windows, spread evenly; they overlap where the series is short."""
+    """Return the starts of at most `most` windows, spread evenly; they overlap if the series is short."""
     room = samples - length + 1
     return range(0, room, -(-room // most)) if room > 0 else range(0)
 
 
 def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
-    """Each window as a flow of its own, 0, 1, ..., one after the other."""
+    """Return each window of `length` rows from `starts` as its own flow, 0, 1, ..., one after the other."""
     at = np.asarray(starts)[:, None] + np.arange(length)
     flow = np.repeat(np.arange(len(starts), dtype=np.uint32), length)
     return schema.taken(rows, at.ravel()) | {"flow": flow}
 
 
 def middle_of(rows: Columns) -> int:
-    """The row with which the second half of the scored samples begins; the first sample is not scored."""
+    """Return the row at which the second half of the scored samples begins; the first sample is not
+    scored."""
     scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
     return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How often each flow's name came, in a few bytes a name: they are many, and nearly all come once."""
+"""A count of each flow's name in a few bytes per name: there are many, and nearly all occur once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 
 
 class Names:
-    """Names by their hashes, of 64 bits: sorted, but for the newest."""
+    """Counts names by their hashes of 64 bits, which are sorted except for the newest."""
 
     MOST_NEW = 4096
 
     def __init__(self) -> None:
         self._known = np.empty(0, np.int64)
         self._new: set[int] = set()
-        self._again: dict[int, int] = {}  # those that came more than once
+        self._again: dict[int, int] = {}  # names that occurred more than once
 
     def __copy__(self) -> Names:
         out = Names()
@@ -22,7 +22,7 @@ class Names:
         return out
 
     def times(self, *name: str) -> int:
-        """This one counted too."""
+        """Count `name` and return how often it has occurred."""
         key = hash(name)
         at = int(np.searchsorted(self._known, key))
         if key in self._new or (at < len(self._known) and self._known[at] == key):

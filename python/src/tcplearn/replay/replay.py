@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replay a trace under every estimator: traces -> samples -> estimators -> rows."""
+"""Replays traces under every estimator: traces -> samples -> estimators -> rows."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Ser
 from tcplearn.replay.row import Row
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
-#: How many flows get pictures: those with most samples.
+#: The number of flows with pictures, those with the most samples.
 PICTURED = 8
-#: Of flows too short to be judged, those of each file whose rows are kept when not all are.
+#: Flows of each file that are too short to be judged and whose rows are kept if not all are.
 SHORT_KEPT = 4
-#: How many senders of a file are named in its notes.
+#: Senders of a file that its notes name.
 SIDES_NAMED = 3
 
 
@@ -39,8 +39,8 @@ Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
 #: Takes the rows of one flow.
 Sink = Callable[[list[Row]], None]
-#: Called several times a second while something live is read, with its trace, which it may stop, and with
-#: what gives the result so far, None while there is none.
+#: Called several times a second while a live capture is read, with its trace, which it may stop, and a
+#: function that returns the result so far, or None.
 Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
 Source = Path | Interface
 
@@ -51,25 +51,25 @@ class Options:
     arithmetic: str = "double"  # or "fixed"
     sender: str = "auto"  # near, far, client, server, both, or an address
     every_ack: bool = False
-    unit: str = ""  # of numbers that come without one
+    unit: str = ""  # unit of numbers without one
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
-    flow: str = ""  # only flows whose name contains it
-    miss: float | None = None  # of every timer that takes a miss rate
-    seed: int = 0  # of the resamples behind the intervals
+    flow: str = ""  # only flows whose names contain it
+    miss: float | None = None  # miss rate for every timer with such a parameter
+    seed: int = 0  # seed of the intervals' bootstrap
 
 
 def _host(flow_name: str) -> str:
-    """The sender's address out of "10.0.0.1:80 > 10.0.0.2:4242"."""
+    """Return the sender's address in a name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
 @dataclass
 class Sides:
-    """Who sent the data of a source."""
+    """The senders of a source's data."""
 
     source: str
-    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows, by host and why it is the sender
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows by (host, reason)
     skipped: int = 0  # flows of the other side
 
     def notes(self) -> list[str]:
@@ -86,7 +86,8 @@ class Sides:
 
 
 def made_by(options: Options) -> dict[str, str]:
-    """Raises UserError where an estimator is not known or refuses a parameter."""
+    """Return version, commit, seed and options of a replay; raise UserError for an unknown estimator or a bad
+    parameter."""
     return _made_by(options, _engine(options).labels)
 
 
@@ -109,7 +110,7 @@ def _engine(options: Options) -> Engine:
 
 
 class _Run:
-    """One call of `run`: what it has gathered so far."""
+    """The state of one call of `run`."""
 
     def __init__(self, options: Options, sink: Sink | None, *, all_rows: bool) -> None:
         self.options, self.sink, self.all_rows = options, sink, all_rows
@@ -133,7 +134,7 @@ class _Run:
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Of a flow or of the totals, a row for each estimator; `lossy`: the trace shows what was lost."""
+        """Return a row for each estimator over a flow or the totals; `lossy`: the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -165,7 +166,7 @@ class _Run:
         self._picture(source, name, flow)
 
     def _numbered(self, source: str, name: str) -> str:
-        """The ports may be used again, or a file named twice."""
+        """Return `name`, numbered if it occurred before: ports may be reused, or a file given twice."""
         again = self._names.times(source, name)
         return name if again == 1 else f"{name} #{again}"
 
@@ -182,7 +183,7 @@ class _Run:
             self.out.unlisted.add(flow.samples)
 
     def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
-        """With what many samples allow to say."""
+        """Return the rows of a judged flow with regret and intervals."""
         rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
@@ -196,7 +197,8 @@ class _Run:
         return rows
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
-        """Of the flows with most samples, the first of those with as many."""
+        """Keep the flow for pictures if it is among those with the most samples; of equal ones the first is
+        kept."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
         drawn = series(source, name, self.labels, flow)
@@ -277,7 +279,7 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """What there would be, were this the end of the trace; all goes on."""
+        """Return the result as if the trace ended now; the trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -296,7 +298,7 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """By estimator: the interval of its mean RTO over the base's, where it is bounded."""
+        """Return, by estimator, the bounded intervals of its mean RTO over the base's."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
@@ -340,9 +342,10 @@ def run(
     *,
     all_rows: bool = True,
 ) -> Replay:
-    """Replays every file, and what passes an interface. `sink`: takes the rows of each flow as it ends;
-    without `all_rows`, rows of flows too short to be judged are not kept but for the first few. Raises
-    UserError or TraceError with one line that says what to do."""
+    """Replay every source in `paths`, files or interfaces, and return rows, totals and the verdict. `watch`
+    is called while a live capture is read; `sink` takes the rows of each flow as it ends; without `all_rows`
+    only the first few rows of flows too short to be judged are kept. Raise UserError or TraceError with one
+    line that says what to do."""
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress, watch)

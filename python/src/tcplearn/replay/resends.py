@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What each resend policy would have done for thin requests over recorded RTTs, in an open loop."""
+"""The results of each resend policy for thin requests over recorded RTTs, in an open loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tcplearn.output.table import Cell, Table, headed, milliseconds, ratio, text
 from tcplearn.replay import resend_paths as paths
 from tcplearn.traces import TraceOptions
 
-#: The best of these in hindsight, by cell and figure, is what an administrator could have set.
+#: Settings of an administrator; the best one in hindsight, for each cell and figure, is compared with.
 FLOORS_MS = (1, 5, 10, 20, 50, 100)
 STOCK = "stock"
 Policy = tuple[str, Mapping[str, float]]
@@ -37,32 +37,32 @@ POLICIES: dict[str, Policy] = {
     "priced/spaced": ("priced/spaced", {}),
     "priced/spaced, 300 ms": ("priced/spaced", {"price_us": 300_000.0}),
 }
-#: Requests at the beginning that are not counted.
+#: Requests at the beginning, which are not counted.
 WARM_UP = 100
-#: A floor may have so many more needless resends in 1,000 than the policy that it is compared with.
+#: A floor may have this many more spurious retransmissions in 1,000 than the policy that it is compared with.
 SLACK = 0.5
 TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
 NEEDLESS = "needless_resends_permille"
-_REPEATS = (0, 1)  # floors are chosen on the last, all are judged on the first
+_REPEATS = (0, 1)  # floors are chosen on the last repeat; everything is judged on the first
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is played over each path."""
+    """The requests and losses that are played over each path."""
 
     processes: Sequence[str]
     requests: int
     seed: int
-    clear: bool = True  # timestamps: an ACK says which sending it answers
+    clear: bool = True  # timestamps: an ACK shows which transmission it answers
     arithmetic: str = "double"
-    flow: str = ""  # in the names of the flows that are paths
+    flow: str = ""  # only flows whose names contain it
     trace: TraceOptions = field(default_factory=TraceOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A policy over a path and a process of losses."""
+    """The figures of a policy over a path and a loss process."""
 
     source: str
     flow: str
@@ -85,7 +85,7 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Of the requests after the warm-up."""
+    """Return the figures of the requests after the warm-up."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()
@@ -105,7 +105,8 @@ def figures(found: Mapping[str, Any]) -> dict[str, float]:
 def played(
     record: paths.Record, process: str, policy: Policy, setup: Setup, repeat: int = 0
 ) -> dict[str, Any]:
-    """Of each request: `response_us`, `resends`, `needless` and `answered`, the sending that was."""
+    """Return arrays over the requests: `response_us`, `resends`, `needless` (spurious ones) and `answered`,
+    the answered transmission."""
     seed = setup.seed + repeat
     wanted_us = paths.wanted(setup.requests, seed)
     process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
@@ -131,7 +132,7 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Raises UserError, and TraceError for what cannot be read."""
+    """Return the runs of all policies over the paths in `files`; raise UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -150,7 +151,8 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """All policies in one cell, each beside stock and beside the best floor in hindsight."""
+    """Return the runs of all policies in one cell, each compared with stock and the best floor in
+    hindsight."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -175,13 +177,13 @@ def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Geometric."""
+    """Return the geometric mean."""
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A policy over all cells: geometric means, and the mean of needless resends in 1,000."""
+    """A policy over all cells: geometric means, and the mean of spurious retransmissions in 1,000."""
 
     policy: str
     figures: Mapping[str, float]
@@ -199,13 +201,14 @@ def summaries(result: Resends) -> list[Summary]:
 
 def table(result: Resends) -> Table:
     cells = counted(len(result.runs) // len(POLICIES), "cell")
-    heads = ["policy", "p99,\nms", "\np99.9", "slowest\n2 %, ms", "needless\nin 1,000"]
+    heads = ["policy", "p99,\nms", "\np99.9", "slowest\n2 %, ms", "spurious\nin 1,000"]
     heads += ["× stock\np99", "\np99.9", "\nslowest", "× floor\np99", "\np99.9", "\nslowest"]
     out = Table(
         headed(*heads),
         title=f"Thin requests: {counted(result.paths, 'path')}, {cells} of {result.requests:,} requests",
-        legend="Geometric means over cells (a path and a process of losses); needless: mean. × floor: beside "
-        "the best rto_min in hindsight, chosen on another seed among those with no more needless resends.",
+        legend="Geometric means over cells (a path and a process of losses); spurious retransmissions: mean. "
+        "× floor: beside the best rto_min in hindsight, chosen on another seed among settings with no more "
+        "of them.",
     )
     for row in summaries(result):
         f = row.figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a replay gives: rows for machines, series and distributions for pictures, and its verdict."""
+"""The result of a replay: rows, series and distributions for pictures, and the verdict."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Floats = NDArray[np.float64]
 
 #: Flows with fewer samples are measured but not judged.
 TOO_SHORT = 30
-#: Fewer misses than this give no rate to match, and fewer expected ones none to judge.
+#: Fewer misses are no rate to match, and fewer expected misses are no rate to judge.
 MISSES_LEAST = 20
-#: Achieved miss rate to the target: within these is called kept.
+#: An achieved miss rate over the requested one within these bounds is called kept.
 KEPT = (0.7, 1.3)
 
 
@@ -32,7 +32,7 @@ class Series:
     flow: str
     per_point: int
     time_s: Floats
-    rtt_low_ms: Floats  # smallest and largest sample of the point
+    rtt_low_ms: Floats  # smallest and largest sample of each point
     rtt_high_ms: Floats
     prediction_ms: dict[str, Floats]  # by estimator: just before the point's last sample
     rto_ms: dict[str, Floats]
@@ -55,7 +55,7 @@ class Unlisted:
 
     flows: int = 0
     samples: int = 0
-    least: int = 0  # samples of the shortest
+    least: int = 0  # samples of the shortest flow
     most: int = 0
 
     def add(self, samples: int) -> None:
@@ -69,20 +69,21 @@ class Unlisted:
 class Replay:
     rows: list[Row] = field(default_factory=list)
     totals: list[Row] = field(default_factory=list)  # flow "total", one per estimator
-    series: list[Series] = field(default_factory=list)  # of the flows with most samples
+    series: list[Series] = field(default_factory=list)  # the flows with the most samples
     distributions: list[Distribution] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # for people: sides found, flows left out
+    notes: list[str] = field(default_factory=list)  # sides found, flows left out
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
     verdict: Verdict | None = None  # which timer, over all flows
-    unlisted: Unlisted = field(default_factory=Unlisted)  # measured, and not among the rows
+    unlisted: Unlisted = field(default_factory=Unlisted)  # flows that were measured and have no rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """A row for each metric of `rows`; the source of totals is that of all flows."""
+        """Yield a row for each metric of `rows`; the source of totals is that of all flows."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Returns the verdict; where none was given with the rows, one from them, without intervals."""
+        """Return the verdict: that of the replay, or one without intervals if the rows were made
+        otherwise."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

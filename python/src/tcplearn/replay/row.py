@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tcplearn import metrics
 from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
 
-#: What a row says, its metrics apart.
+#: The columns of a row that are not metrics.
 IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
 #: The metrics of a row, in their order.
 KEYS = metrics.of_replay()
@@ -18,7 +18,7 @@ _KNOWN = frozenset(KEYS)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One flow under one estimator: `row[key]` is a metric by its key of `metrics`, None where nothing was
+    """One flow under one estimator: `row[key]` is a metric by its key in `metrics`, None if it was not
     measured."""
 
     source: str
@@ -40,16 +40,16 @@ class Row:
         return replace(self, values={**self.values, **values})
 
     def measured(self) -> Record:
-        """Every metric."""
+        """Return every metric by its key."""
         return {key: plain(self.values.get(key)) for key in KEYS}
 
     def record(self) -> Record:
-        """All of it, wide."""
+        """Return the row with all its metrics, wide."""
         return {name: plain(getattr(self, name)) for name in IDENTITY} | self.measured()
 
 
 def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """A row for each metric of `rows`; `everything`: the source of totals."""
+    """Yield a row for each metric of `rows`; `everything` is the source of totals."""
     for row in rows:
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""From the engine's figures to what a row holds: units, ratios to other estimators, intervals, regret."""
+"""The values of rows from the engine's figures: units, ratios to other estimators, intervals, regret."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
-#: Each metric: its key, the counters that it is the ratio of, and the engine's name of it, were it in
-#: microseconds there.
+#: For each metric: its key, the counters whose ratio it is, and its name in the engine, which uses
+#: microseconds.
 _SOURCES = tuple(
     (m.key, m.share_of, f"{metrics.without_unit(m.key)}_us" if m.unit == "ms" else "")
     for m in metrics.METRICS
@@ -34,7 +34,8 @@ _RATIOS = tuple((m.key, m.ratio_key) for m in metrics.with_ratio())
 
 
 def values_of(measured: Mapping[str, Any]) -> dict[str, float | None]:
-    """The engine's figures under the keys of `metrics`, its microseconds as milliseconds."""
+    """Return the engine's figures under the keys of `metrics`, with microseconds converted to
+    milliseconds."""
     out: dict[str, float | None] = {}
     for key, counters, us in _SOURCES:
         if counters:
@@ -50,7 +51,7 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Low and high beside each ratio there is; nothing where either end is not bounded."""
+    """Return `rows` with low and high of each ratio, except where an end is not bounded."""
     if bounds is None:
         return rows
     out = []
@@ -65,7 +66,8 @@ def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
 
 
 def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """`hindsight`: errors of the best in hindsight, as `best_ewma_us`."""
+    """Return `rows` with regrets; `hindsight` has the errors of the best in hindsight, such as
+    `best_ewma_us`."""
     best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
     return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 
@@ -82,7 +84,7 @@ def with_ratios(rows: list[Row]) -> list[Row]:
 
 
 def with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """The interval of each mean RTO over that of Linux's timer."""
+    """Return `rows` with the interval of each mean RTO over that of Linux's timer."""
     if bounds is None:
         return rows
     low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)

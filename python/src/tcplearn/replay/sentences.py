@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verdict in words, for the terminal and the report alike."""
+"""The verdict in sentences, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from tcplearn.errors import printable
 from tcplearn.output.numbers import counted, milliseconds, percent
 from tcplearn.replay.row import Row
-from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, needless
+from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, spurious
 
-#: None in N samples still allows one in N/3, at 95 %; said where that is more than one in a thousand.
-_NONE_ALLOWS, _SAID_BELOW = 3, 3000
+#: No event in N samples still allows one in N/3, at 95 %; stated if that is more than one in a thousand.
+_NONE_ALLOWS, _STATED_BELOW = 3, 3000
 
-#: RFC 6298, 2.4: what waits longer than its least RTO serves nobody, however seldom it fires.
+#: RFC 6298, 2.4: a timer that waits longer than this minimum RTO is of no use, even if never spurious.
 _LONG_MS = 1000.0
 
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
 def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
-    """The answer first; what it says of prediction last, if wanted."""
+    """Return the verdict in sentences, the answer first and, if `prediction`, the best predictor last."""
     if verdict is None:
         return ["Which timer is best cannot be told: no flow has enough samples."]
     lead = verdict.lead
-    part = ["This is of the part that could be read: see the warnings."] if verdict.part else []
+    part = ["This answer is of the part that could be read: see the warnings."] if verdict.part else []
     last = [_prediction(verdict)] if prediction else []
     if not verdict.rows[0].judged:
         return [_unknown(verdict), *part]
@@ -36,10 +36,10 @@ def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
             *last,
         ]
     if lead is None:
-        least = min(verdict.rows, key=needless)
+        least = min(verdict.rows, key=spurious)
         return [
-            "No timer compared suits this traffic: each fires needlessly more than once in 1,000 "
-            f"samples. {_named(least)} does so least: {_times(needless(least))}.",
+            "No timer compared suits this traffic: each has more than one spurious timeout in 1,000 "
+            f"samples. {_named(least)} has the fewest: {spurious(least):,}.",
             *part,
             *_requested(verdict),
             *last,
@@ -65,8 +65,8 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _times(count: int) -> str:
-    return "never" if count == 0 else "once" if count == 1 else f"{count:,} times"
+def _timeouts(count: int) -> str:
+    return counted(count, "spurious timeout") if count else "no spurious timeout"
 
 
 def _ms(value: float | None) -> str:
@@ -79,7 +79,7 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _best(verdict: Verdict, lead: Row) -> str:
-    """Names in the table's order."""
+    """Return the sentence that names the best timers, in the table's order."""
     best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
         return f"Only one timer was compared: {_named(lead)}."
@@ -89,7 +89,7 @@ def _best(verdict: Verdict, lead: Row) -> str:
     if verdict.refused and (lead["mean_rto_ms"] or 0.0) > _LONG_MS and lead.estimator != STANDARD:
         return (
             f"No timer compared suits this traffic: {_listed(best)} waits longer than RFC 6298's "
-            "least RTO of 1 s, and the others fire needlessly too often."
+            "least RTO of 1 s, and the others have too many spurious timeouts."
         )
     if others:
         return (
@@ -100,21 +100,21 @@ def _best(verdict: Verdict, lead: Row) -> str:
 
 
 def _fired(verdict: Verdict, lead: Row) -> str:
-    by_times: dict[int, list[str]] = {}
+    by_count: dict[int, list[str]] = {}
     for row in (lead, *(b.row for b in verdict.beside)):
-        by_times.setdefault(needless(row), []).append(_named(row))
-    (times, names), *others = by_times.items()
-    fires = "fires" if len(names) == 1 else "fire"
-    how = f"never {fires} needlessly" if times == 0 else f"{fires} needlessly {_times(times)}"
-    beside = "".join(f", {_listed(names)} {_times(times)}" for times, names in others)
-    text = f"In {counted(verdict.samples, 'sample')} {_listed(names)} {how}{beside}"
-    if needless(lead) == 0 and verdict.samples < _SAID_BELOW:
-        text += f"; so few samples still allow once in {verdict.samples // _NONE_ALLOWS:,}"
+        by_count.setdefault(spurious(row), []).append(_named(row))
+    (count, names), *others = by_count.items()
+    has = "has" if len(names) == 1 else "have"
+    beside = "".join(f", {_listed(names)} {f'{count:,}' if count else 'none'}" for count, names in others)
+    text = f"In {counted(verdict.samples, 'sample')} {_listed(names)} {has} {_timeouts(count)}{beside}"
+    if spurious(lead) == 0 and verdict.samples < _STATED_BELOW:
+        text += f"; so few samples still allow one in {verdict.samples // _NONE_ALLOWS:,}"
     return f"{text}."
 
 
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
-    """How long the timer takes to notice a loss, and whether the difference from Linux's is chance."""
+    """Return `lead`'s mean RTO beside the others', and whether the difference from the first may be
+    chance."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
     out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
@@ -131,7 +131,7 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Those that the capture has: later than the RTO, because each ACK starts the timer again."""
+    """Return how soon `lead` notices the losses: later than its RTO, because each ACK restarts the timer."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rto_ms"]
     if not count or after is None or not beside:
         return []
@@ -140,7 +140,7 @@ def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
     which = "sooner" if sooner >= 0 else "later"
     losses = "loss" if count == 1 else f"{count:,} losses"
     return [
-        f"The {losses} here it notices after {_ms(after)}, {_ms(abs(sooner))} {which} than {_named(first)}."
+        f"It notices the {losses} here after {_ms(after)}, {_ms(abs(sooner))} {which} than {_named(first)}."
     ]
 
 
@@ -149,29 +149,30 @@ def _refused(verdict: Verdict) -> list[str]:
     if row is None:
         return []
     return [
-        f"{_named(row)} has a shorter RTO ({_ms(row['mean_rto_ms'])}), but fires needlessly too often: "
-        f"{_times(needless(row))}, where {verdict.allowed:,} would do."
+        f"{_named(row)} has a shorter RTO ({_ms(row['mean_rto_ms'])}), but too many spurious timeouts: "
+        f"{spurious(row):,}, where {verdict.allowed:,} would be allowed."
     ]
 
 
 def _differing(verdict: Verdict, lead: Row) -> list[str]:
-    """Single flows whose own answer is another."""
+    """Return a sentence that names the flows in which `lead` is not among the best timers."""
     differing = verdict.differing
     if not differing:
         return []
     first, name = differing[0], lead.estimator
     best = _listed([_NAMES.get(n, n) for n in first.best])
-    best += " are" if len(first.best) > 1 else " is"
-    where = f"in {printable(first.flow)}"
+    best += " are best" if len(first.best) > 1 else " is best"
+    text = f"{best} in {printable(first.flow)}"
     if len(differing) > 1:
-        where = f"in {len(differing):,} of {len(verdict.alone):,} flows judged alone; {best} {where}"
-        best = "Others are best"
-    fires = f", where {_named(lead)} fires {_times(first.needless[name])}" if first.refuses(name) else ""
-    return [f"{best} best {where}{fires}." if len(differing) == 1 else f"{best} {where}{fires}."]
+        many = f"in {len(differing):,} of {len(verdict.alone):,} flows judged alone"
+        text = f"Other timers are best {many}; {text}"
+    if first.refuses(name):
+        text += f", where {_named(lead)} has {_timeouts(first.spurious[name])}"
+    return [f"{text}."]
 
 
 def _requested(verdict: Verdict) -> list[str]:
-    """What a timer came to whose miss rate was given."""
+    """Return a sentence for each timer with a requested miss rate: the achieved rate beside it."""
     out = []
     for row in verdict.rows:
         requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]
@@ -179,7 +180,7 @@ def _requested(verdict: Verdict) -> list[str]:
             continue
         out.append(
             f"{row.estimator}: {percent(before)} of samples outlast the RTO just before, "
-            f"{percent(requested)} requested; it fires needlessly {_times(needless(row))}, mean RTO "
+            f"{percent(requested)} requested; it has {_timeouts(spurious(row))} and a mean RTO of "
             f"{_ms(row['mean_rto_ms'])}."
         )
     return out
@@ -200,12 +201,12 @@ def _prediction(verdict: Verdict) -> str:
 
 
 def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -> str:
-    """What to do next; `reported`: a report is written already."""
+    """Return the user's next step. `everything`: all columns are shown; `reported`: a report was written."""
     if verdict is None or not verdict.known:
         return "Next: capture for longer, or name several captures at once."
     names = {row.estimator for row in verdict.rows}
     if LINUX not in names:
-        return f"Next: add -e {LINUX} to compare with what people run."
+        return f"Next: add -e {LINUX} to compare with Linux's timer."
     more = (
         "--miss 0.001 to choose how often conformal may miss"
         if everything

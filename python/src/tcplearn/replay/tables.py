@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a replay gave, as text: a block for each flow, made to fit the terminal."""
+"""The results of a replay as text: a block for each flow, fitted to the terminal."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tcplearn.replay.results import Replay, Unlisted
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import LINUX_RATIO
 
-#: Of more short flows than this only the number is shown.
+#: If there are more short flows, only their number is shown.
 SHORT_FLOWS_SHOWN = 3
 
-#: A note may come with every flow.
+#: Notes that are shown; every flow may have one.
 NOTES_SHOWN = 6
 
 
@@ -33,7 +33,7 @@ class Shown:
 
     metric: metrics.Metric
     ratio: bool = False
-    head: str = ""  # where it stands without the columns that it is beside usually
+    head: str = ""  # its heading if the columns usually beside it are missing
 
     @property
     def key(self) -> str:
@@ -41,13 +41,13 @@ class Shown:
 
     @property
     def name(self) -> str:
-        """As the legend and the message about columns left out call it."""
+        """The name in the legend and in the message about columns left out."""
         name = self.metric.name or self.metric.heading.strip().replace("\n", " ")
         return f"{name} ×" if self.ratio else name
 
     @property
     def rates(self) -> bool:
-        """A ratio to another estimator, which may have an interval."""
+        """Whether it is a ratio to another estimator, which may have an interval."""
         return self.ratio or self.key == LINUX_RATIO
 
     @property
@@ -64,7 +64,7 @@ class Shown:
 
 
 def _columns() -> list[Shown]:
-    """In the order of `metrics`, rare ones last."""
+    """Return all columns in the order of `metrics`, rare ones last."""
     known = [m for m in metrics.METRICS if m.heading]
     rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
     out = []
@@ -76,10 +76,10 @@ def _columns() -> list[Shown]:
 COLUMNS = tuple(_columns())
 
 
-#: Without --all: needless timeouts against the wait, first.
+#: The columns without --all: first spurious timeouts and the wait.
 FEW_COLUMNS = ("spurious_timeouts", "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
 
-#: By the name of a ranking, the metric whose least is best; `timer` has a rule of its own (verdict.py).
+#: The metric of each ranking, of which the least is best; `timer` has its own rule (verdict.py).
 RANKS = {
     "wait": "mean_rto_ms",
     "timeouts": "spurious_timeouts",
@@ -89,7 +89,7 @@ RANKS = {
 
 
 def by(key: str, rows: Iterable[Row]) -> list[Row]:
-    """The smallest first, what was not measured last."""
+    """Return `rows` sorted by the metric `key`; rows without it come last."""
     return sorted(rows, key=lambda row: ((value := row[key]) is None, value or 0.0))
 
 
@@ -98,7 +98,7 @@ def by_error(rows: Iterable[Row]) -> list[Row]:
 
 
 def in_order(rows: Sequence[Row], rank: str) -> list[Row]:
-    """By the question asked; of equals, what waits less."""
+    """Return `rows` in the order of `rank`; of equal rows the one with the shorter wait comes first."""
     return verdict.ranked(rows) if rank == "timer" else by(RANKS[rank], by("mean_rto_ms", rows))
 
 
@@ -111,7 +111,7 @@ def flows(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
 
 def _interval(row: Row, key: str) -> str:
     low, high = row[f"{key}_low"], row[f"{key}_high"]
-    if low is None or high is None or low == high == 1:  # beside itself
+    if low is None or high is None or low == high == 1:  # compared with itself
         return ""
     return f" ({numbers.ratio(low)}-{numbers.ratio(high)})"
 
@@ -126,7 +126,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
     scale = 100.0 if percent else 1.0
     known = [v * scale for v in values if v is not None]
     whole = all(isinstance(v, int) for v in values if v is not None)
-    if signed:  # a bias of nearly nothing deserves no more digits than the error it is part of
+    if signed:  # a small bias gets no more digits than the error that it is part of
         known = [v for row in rows if (v := row["mean_abs_error_ms"]) is not None]
     digits = 0 if whole else numbers.decimals(known)
     sign = "+" if signed else ""
@@ -135,7 +135,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
     def text(value: float | None) -> str:
         if value is None:
             return "-"
-        if percent and 0 < value * scale < smallest / 2:  # rare is not never
+        if percent and 0 < value * scale < smallest / 2:  # a small rate is not shown as 0
             return f"<{smallest:.{digits}f}"
         return f"{value * scale:{sign}.{digits}f}"
 
@@ -143,7 +143,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
 
 
 def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") -> table.Table:
-    """A flow's estimators, the best first."""
+    """Return the table of a flow's estimators, the best first."""
     ordered = in_order(rows, rank)
     cells = [[table.text(row.estimator) for row in ordered], *(_cells(c, ordered) for c in columns)]
     out = table.Table(
@@ -155,7 +155,7 @@ def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") ->
 
 
 def measured(rows: Iterable[Row]) -> list[Shown]:
-    """All columns but the rare ones that would be empty."""
+    """Return all columns except rare ones that would be empty for `rows`."""
     rows = list(rows)
     several = len({r.estimator for r in rows}) > 1
     return [
@@ -167,8 +167,8 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """The six that answer the question; without Linux's timer the RTO is to jacobson's. `requested`: a miss
-    rate was, which is about the RTO just before a sample."""
+    """Return the six columns that answer the question; without Linux's timer the ratio of RTOs is to
+    jacobson's. `requested`: a miss rate was requested, which refers to the RTO just before a sample."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -179,7 +179,8 @@ def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
 
 
 def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
-    """`flows`: in the totals; `short`: those of them that are too short to be judged alone."""
+    """Return the heading of a table of `rows`; `flows`: flows in the totals; `short`: flows among these that
+    are too short to be judged alone."""
     first = rows[0]
     text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
     if (file := Path(first.source).name) not in ("", first.flow) and first.flow != TOTAL:
@@ -196,7 +197,7 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Flows that nothing is claimed about: named while they are few."""
+    """Return lines on the flows that are not judged; a few of them are named."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
@@ -220,14 +221,14 @@ def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text
 
 
 def _unsourced(replay: Replay) -> list[str]:
-    """Notes; of one source, without its name."""
+    """Return the notes, without the name of the source if there is only one."""
     sources = {row.source for row in replay.rows}
     prefix = f"{sources.pop()}: " if len(sources) == 1 else ""
     return [note.removeprefix(prefix) for note in replay.notes]
 
 
 def folded_notes(notes: Sequence[str], width: int) -> list[str]:
-    """In one line where they fit."""
+    """Return `notes` as one line if they fit into `width`."""
     line = "; ".join(map(printable, notes[:NOTES_SHOWN]))
     if notes and len(notes) <= NOTES_SHOWN and len(line) <= width:
         return [line]
@@ -237,7 +238,8 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 
 
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
-    """`standard`: that estimator is in the table."""
+    """Return the legend of `columns`. `intervals`: they are shown; `standard`: that estimator is in the
+    table."""
     parts = [f"{c.name}: {c.metric.short}" for c in columns if c.metric.short and not c.ratio]
     if len(columns) <= len(FEW_COLUMNS):
         parts += ["×: over jacobson's"] if any(c.ratio for c in columns) else []
@@ -251,7 +253,7 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Whether flows that are all too short to be judged alone are many enough together."""
+    """Return whether all flows are too short to be judged alone but have enough samples together."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 
@@ -265,8 +267,8 @@ def document(
     rank: str = "timer",
     reported: bool = False,
 ) -> RenderableType:
-    """The verdict, the table that it is from, and what to do next. `everything`: all columns, each flow;
-    `reported`: a report is written too."""
+    """Return the verdict, its table, and the next step. `everything`: all columns and each flow; `reported`:
+    a report is written too; `quiet`: only tables; `total`: with totals; `rank`: the order of rows."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]

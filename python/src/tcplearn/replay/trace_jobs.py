@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Work on trace files as jobs: what their keys are made of, what goes wrong with a file, and what is kept."""
+"""Work on trace files as jobs: their keys, the problems of files, and stored results."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Where:
-    """Where the work is done, and whether what is kept of it counts."""
+    """The place of the work, and whether stored results are used."""
 
     place: Place = field(default_factory=lambda: Place(workers=1))
     fresh: bool = False
-    say: Callable[[str], None] = print  # a line for each job that failed
+    say: Callable[[str], None] = print  # prints a line for each job that failed
 
 
 @cache
 def identity(room: str) -> str:
-    """A hash of all code that a file's figures depend on: the core, the readers, and how `room` measures."""
+    """Return a hash of all code that a file's figures depend on: the core, the readers, and the package
+    `room`."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -46,24 +47,24 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Of the user's own estimators among those compared; None where one cannot be read."""
+    """Return the code of the user's own estimators among the specs `texts`, or None if one cannot be read."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A file when its key was made."""
+    """The state of a file when its key was made."""
 
     path: str
-    shown: str  # as its user named it
+    shown: str  # the name that the user gave
     sha256: str
     bytes: int
     modified_ns: int
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Raises TraceError, OSError."""
+        """Return the state of the file at `path`; raise TraceError or OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")
@@ -87,10 +88,10 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raises TraceError where it is not the file of the key, before it is read or after."""
+    """Raise TraceError if the file is not that of the key, before it is read or after."""
     path = Path(file.path)
     before = _state(path)
-    # a copy on another machine has a time of its own
+    # a copy on another machine has another time
     changed = before != (file.bytes, file.modified_ns) and _digest(path) != file.sha256
     if not changed:
         yield
@@ -100,7 +101,7 @@ def _unchanged(file: Seen) -> Iterator[None]:
 
 
 def problem(shown: object, error: Exception) -> str:
-    """The line of a file that cannot be read."""
+    """Return the line on a file that cannot be read."""
     if isinstance(error, OSError):
         return printable(f"{shown}: {error.strerror or error}")
     return printable(error)
@@ -114,8 +115,8 @@ def job(
     cost: float = 1.0,
     check: Callable[[Json], object] | None = None,
 ) -> Job:
-    """`options`: all that determines the result, but for the file's content and the estimators. `check`:
-    raises ValueError for what is no result."""
+    """Return the job that calls `function` on `file`. `options` has everything else that determines the
+    result, except the estimators `specs`; `check` raises ValueError for a wrong result."""
     room = function.__module__.split(".")[1]
     document = {
         "options": options,
@@ -130,8 +131,8 @@ def job(
 
 
 def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
-    """Within a job: what the work says of the file; {"problem": line} where it cannot be read, {"refused":
-    line} where an estimator is at fault. Raises FailedError."""
+    """Return, within a job, the result of `work`; {"problem": line} if the file cannot be read, {"refused":
+    line} if an estimator is at fault. Raise FailedError."""
     ours = identity(document["room"]), users_code(document["estimators"])
     if ours != (document["identity"], document["users_code"]):
         raise FailedError(
@@ -153,18 +154,19 @@ def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
 
 
 class Results(Store):
-    """Results by their jobs' keys. Not kept: that a file cannot be read, since tomorrow it may be; what came
-    of a user's code that cannot be hashed; and what there is no room for."""
+    """Stored results by their jobs' keys. It does not store that a file cannot be read, because that may
+    change; results of a user's code that cannot be hashed; and results for which there is no room."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False
         self._unfit = set()
-        with contextlib.suppress(UserError):  # no home that can be written to: the work is done all the same
+        with contextlib.suppress(UserError):  # without a writable home the work is still done
             super().__init__(folder)
             self._is_open = True
 
     def put(self, job: Job, result: Json) -> Json:
-        """Raises UserError for an estimator that failed, FailedError for a worker that has not the files."""
+        """Store `result`; raise UserError for an estimator that failed, FailedError for a worker without the
+        files."""
         (document,) = job.arguments
         if "refused" in result:
             raise UserError(result["refused"])
@@ -193,7 +195,8 @@ def run(
     *,
     in_processes: bool = False,
 ) -> Json:
-    """Results by key; those of earlier runs are in the user's cache. Raises UserError where a job failed."""
+    """Return the results of `work` by key, from the user's cache or by running the jobs; raise UserError if a
+    job failed."""
     kept = Results(cache_folder(room))
     pool = where.place.pool(kept.folder / "slurm", in_processes=in_processes)
     done = jobs.run(work, kept, pool, fresh=where.fresh, progress=progress, say=where.say, unit=unit)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Who dropped the packets of a capture, from a table beside it: what answers are held against."""
+"""The true causes of a capture's losses, from a table, with which decisions are compared."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
-#: A fast retransmit is that of the table's row which is nearest in time, at most so far away.
+#: A fast retransmit belongs to the table's row nearest in time, at most this far away.
 NEAR_US = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Truths:
-    """By flow, in order of time; "" where the table names none."""
+    """The table's rows by flow, in order of time; the flow is "" if the table names none."""
 
     times_us: dict[str, list[int]]
     causes: dict[str, list[str]]
@@ -36,7 +36,8 @@ class Truths:
 
 
 def read(path: Path) -> Truths:
-    """CSV or Parquet with columns time_us, truth and, where there are several, flow. Raises UserError."""
+    """Return the truths in a CSV or Parquet file with columns time_us, truth and, for several flows, flow;
+    raise UserError."""
     import polars as pl
 
     where = printable(path)
@@ -59,7 +60,7 @@ def read(path: Path) -> Truths:
 
 
 def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
-    """Of (truth, called): the share of each true cause, congestion first, that was called so."""
+    """Return, from pairs (truth, decision), the recall of congestion and that of random."""
     found = []
     for cause in (losses.CONGESTION, losses.RANDOM):
         of_cause = [called == truth for truth, called in pairs if truth == cause]

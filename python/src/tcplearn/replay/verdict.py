@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which timer would have served the traffic best: `docs/metrics.md`, "Which timer", has the rule."""
+"""The verdict: which timer would have served the traffic best. Its rule: `docs/metrics.md`, "Which timer"."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from dataclasses import dataclass, replace
 
 from tcplearn.replay.row import Row
 
-#: What people run, and what the standard says.
+#: The timer that most hosts run, and the standard's.
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
-#: The key of a mean RTO over that of Linux's timer, and the beginning of its interval's.
+#: The key of a mean RTO over that of Linux's timer; the keys of its interval begin with it.
 LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
-#: One needless timeout in each so many samples begun is no fault.
+#: One spurious timeout for each thousand samples begun is allowed.
 SAMPLES_PER_TIMEOUT = 1000
-#: Fewer samples do not show whether a timer fires needlessly: none in 300 still allows one in 100, at 95 %.
+#: Fewer samples do not show a rate of spurious timeouts: none in 300 still allows one in 100, at 95 %.
 FEW = 300
-#: Waits that differ by less are called equal.
+#: Waits with a smaller relative difference are called equal.
 SAME = 0.05
 
-#: Of the ratio of two mean RTOs, at 95 %.
+#: The 95 % interval of the ratio of two mean RTOs.
 Interval = tuple[float, float]
-#: By base and estimator: of the estimator's mean RTO over the base's.
+#: Intervals by base and estimator: of the estimator's mean RTO over the base's.
 Waits = Mapping[str, Mapping[str, Interval]]
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The best timer's wait over that of a timer which people know."""
+    """A well-known timer, and the ratio of the best timer's mean RTO to its."""
 
     row: Row
     ratio: float
-    interval: Interval | None  # None: not known
+    interval: Interval | None  # None if it is not known
 
     @property
     def chance(self) -> bool:
@@ -41,20 +41,20 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """What one flow says by itself, where it has samples enough to."""
+    """The verdict of one flow by itself, if the flow has enough samples."""
 
     flow: str
     samples: int
-    allowed: int  # needless timeouts that a timer might have
+    allowed: int  # spurious timeouts that a timer may have
     best: tuple[str, ...]  # as `Verdict.equal`, by name
-    needless: Mapping[str, int]  # timeouts, by estimator
+    spurious: Mapping[str, int]  # timeouts, by estimator
 
     def refuses(self, estimator: str) -> bool:
-        """Whether that timer fires needlessly too often here."""
-        return self.needless[estimator] > self.allowed
+        """Return whether the timer `estimator` has too many spurious timeouts in this flow."""
+        return self.spurious[estimator] > self.allowed
 
     def agreeing(self, estimator: str) -> Alone:
-        """The same with that timer among the best."""
+        """Return a copy with the timer `estimator` among the best."""
         return replace(self, best=tuple(dict.fromkeys((*self.best, estimator))))
 
 
@@ -62,12 +62,12 @@ class Alone:
 class Verdict:
     rows: tuple[Row, ...]  # all compared, over all flows, the best first
     flows: int
-    equal: tuple[Row, ...]  # the best, and those whose wait does not differ from its by more than chance
-    beside: tuple[Beside, ...]  # the best (`lead`) beside Linux's timer and RFC 6298's
-    refused: Row | None  # would have waited less, but fired needlessly too often
-    allowed: int  # needless timeouts that a timer might have
+    equal: tuple[Row, ...]  # the best timer, and timers whose wait differs from its by no more than chance
+    beside: tuple[Beside, ...]  # Linux's timer and RFC 6298's, compared with the best (`lead`)
+    refused: Row | None  # a timer that waits less, but has too many spurious timeouts
+    allowed: int  # spurious timeouts that a timer may have
     alone: tuple[Alone, ...] = ()  # flows that can be judged by themselves
-    part: bool = False  # not all of what was given could be read
+    part: bool = False  # some of the input could not be read
     requested: tuple[str, ...] = ()  # timers whose miss rate was given
 
     @property
@@ -76,40 +76,42 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """Flows in which the best of all (`lead`) is not among the best; where it fires too often first."""
+        """Flows in which `lead` is not among the best; first those with too many of its spurious timeouts."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
 
     @property
     def known(self) -> bool:
-        """Whether so many samples tell which timer is best."""
+        """Whether there are enough samples to tell which timer is best."""
         return self.samples >= FEW and self.rows[0].judged
 
     @property
     def lead(self) -> Row | None:
-        """Of the best, the one that figures are given of: Linux's, or what fired least."""
+        """The best timer whose figures are given: Linux's, or the one with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
-        return linux or min(self.equal, key=lambda r: (needless(r), r["mean_rto_ms"]), default=None)
+        return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
 
-def needless(row: Row) -> int:
+def spurious(row: Row) -> int:
+    """Return the row's number of spurious timeouts."""
     return int(row["spurious_timeouts"] or 0)
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """As many needless timeouts as Linux's timer had, or one for each thousand samples begun."""
-    linux = next((needless(r) for r in rows if r.estimator == LINUX), 0)
+    """Return the allowed spurious timeouts: those of Linux's timer, or one for each thousand samples
+    begun."""
+    linux = next((spurious(r) for r in rows if r.estimator == LINUX), 0)
     return max(linux, -(-max((r.samples for r in rows), default=0) // SAMPLES_PER_TIMEOUT))
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
-    """Those that fired needlessly no more often than allowed by their wait; then the others, by how often."""
+    """Return `rows` in the verdict's order: timers that fit by wait, then the others by spurious timeouts."""
     most = allowed(rows)
 
     def key(row: Row) -> tuple[bool, int, float]:
-        fires, wait = needless(row), row["mean_rto_ms"]
-        return wait is None or fires > most, fires if fires > most else 0, wait or 0.0
+        timeouts, wait = spurious(row), row["mean_rto_ms"]
+        return wait is None or timeouts > most, timeouts if timeouts > most else 0, wait or 0.0
 
     return sorted(rows, key=key)
 
@@ -119,7 +121,8 @@ def _equal(ratio: float, interval: Interval | None) -> bool:
 
 
 def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
-    """`rows`: one for each estimator, over all flows. None where no timer was measured."""
+    """Return the verdict on `rows`, one for each estimator over all `flows`; None if no timer was measured.
+    `waits` has the intervals of the ratios of mean RTOs."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
@@ -129,19 +132,20 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
         over = (row["mean_rto_ms"] or 0.0) / (base["mean_rto_ms"] or 1.0)
         return over, waits.get(base.estimator, {}).get(row.estimator)
 
-    fit = [row for row in order if needless(row) <= most]
+    fit = [row for row in order if spurious(row) <= most]
     equal = tuple(row for row in fit if row is fit[0] or _equal(*ratio(row, fit[0])))
     found = Verdict(tuple(order), flows, equal, (), None, most)
     if (lead := found.lead) is None:
         return found
     known = [row for name in (LINUX, STANDARD) for row in order if row.estimator == name and row is not lead]
     beside = tuple(Beside(row, *ratio(lead, row)) for row in known)
-    shorter = (r for r in order if needless(r) > most and ratio(r, lead)[0] < 1 - SAME)
+    shorter = (r for r in order if spurious(r) > most and ratio(r, lead)[0] < 1 - SAME)
     return Verdict(tuple(order), flows, equal, beside, next(shorter, None), most)
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
-    """`rows`: one for each estimator, of one flow; `waits` are those over a base."""
+    """Return the verdict of one flow from `rows`, one for each estimator; None if it has too few samples.
+    `waits` returns the intervals of the ratios to a base."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None
@@ -150,4 +154,4 @@ def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, In
     if found is None or not found.equal:
         return None
     best = tuple(row.estimator for row in found.equal)
-    return Alone(flow, found.samples, found.allowed, best, {r.estimator: needless(r) for r in order})
+    return Alone(flow, found.samples, found.allowed, best, {r.estimator: spurious(r) for r in order})

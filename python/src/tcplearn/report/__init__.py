@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a replay gave, for people: one HTML file that works offline, and its pictures as files."""
+"""The report of a replay: one HTML file that works offline, and its pictures as files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ __all__ = ["write_html", "write_pictures"]
 
 
 def write_html(replay: Replay, path: str | os.PathLike[str]) -> None:
-    """One self-contained page. Raises UserError where the file cannot be written."""
+    """Write the report as one self-contained page to `path`; raise UserError if it cannot be written."""
     from tcplearn.report.replay import page
 
     page(replay).write(Path(path), None)
 
 
 def write_pictures(replay: Replay, directory: str | os.PathLike[str]) -> list[Path]:
-    """Each picture as PNG and SVG. Raises UserError where they cannot be written."""
+    """Write each picture as PNG and SVG to `directory` and return the paths; raise UserError if they cannot
+    be written."""
     from tcplearn.report.page import write_stills
     from tcplearn.report.pictures import still_pictures
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The pictures, as Vega-Lite specifications over named data that the caller fills in."""
+"""The pictures as Vega-Lite specifications, over named data that the caller fills in."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ Spec = dict[str, Any]
 WIDTH, RTT_HEIGHT, RTO_HEIGHT, OVERVIEW_HEIGHT = 900, 270, 230, 44
 SQUARE_WIDTH, SQUARE_HEIGHT = 420, 340
 LABEL_LIMIT = 260
-#: Of a plot on a phone: names are placed beside points for this width too.
+#: The width of a plot on a phone, for which names are also placed beside points.
 NARROW_WIDTH = 290
 
-#: Above this ratio of the largest RTT to the smallest a linear axis shows the outliers only.
+#: Above this ratio of the largest RTT to the smallest a linear axis shows only the outliers.
 LOG_FROM = 20
 
-#: How many times the samples a line may be before it goes along the edge: so that one wild estimator does not
-#: flatten the others. A prediction's axis may be linear, that of the RTO is logarithmic.
+#: A line beyond these multiples of the samples is drawn at the edge, so that one bad estimator does not
+#: flatten the others: NEAR for predictions, whose axis may be linear, FAR for RTOs, whose axis is
+#: logarithmic.
 NEAR, FAR = 2.0, 300.0
-#: A timer that waits so many times the middle one's wait is drawn at that, with an arrow.
+#: A timer that waits longer than this multiple of the median wait is drawn there, with an arrow.
 WAIT_SHOWN = 30
 
-#: Names of so many characters stand alone in a line of the legend.
+#: Names of this many characters have their own line in the legend.
 LONG_NAME = 36
 
 _HINT = "click a name to show or hide it"
@@ -62,13 +63,14 @@ _CONFIG: Spec = {
 
 
 def finished(chart: Any) -> Spec:
-    spec: Spec = chart.to_dict(validate=False)  # which the tests do: it takes as long as all else
+    spec: Spec = chart.to_dict(validate=False)  # the tests validate; it takes as long as everything else
     spec["config"] = _CONFIG
     return spec
 
 
 def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
-    """Colour and dash by estimator, the same in every picture; no columns, no legend."""
+    """Return the encodings of colour and dash by estimator, the same in every picture; without `columns`
+    there is no legend."""
     names = list(looks)
     shown = (
         alt.Legend(
@@ -94,7 +96,7 @@ def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = Non
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Every click on a name in the legend shows or hides its lines."""
+    """Return the selection with which a click on a name in the legend shows or hides its lines."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -113,7 +115,8 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """RTT samples and predictions, the RTO beside them, and an overview to choose the time in.
+    """Return the chart of RTT samples, predictions and RTOs over time, with an overview to select the time
+    in.
 
     Data: `band` (t, low, high) and `lines` (t, e, p, r). A still picture has the chosen lines only.
     """
@@ -207,7 +210,7 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Which share of predictions was off by no more than so much. Data: `cdf` (e, x, y)."""
+    """Return the cumulative distribution of prediction errors. Data: `cdf` (e, x, y)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
@@ -248,7 +251,8 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Needless timeouts against mean RTO: both small is good, and each is bought with the other."""
+    """Return the chart of spurious timeouts against mean RTO: both should be small, and each costs the
+    other."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]
@@ -259,7 +263,7 @@ def timer(
     x = alt.X("x:Q", title="mean RTO: time until the timer notices a loss, ms")
     x = x.scale(type="log", domain=x_domain, nice=False).axis(format=".6~g", values=ticks(x_domain))
     y = (
-        alt.Y("y:Q", title="needless timeouts")
+        alt.Y("y:Q", title="spurious timeouts")
         .scale(type="log", domain=y_domain, nice=False)
         .axis(
             values=[data.NEVER, *counts],
@@ -277,7 +281,7 @@ def timer(
         .encode(x=x, y=y),
         *_named_marks(x, y, looks, (x_domain, y_domain)),
     ]
-    hint = "lower left is better; in the orange band a timer fires needlessly too often"
+    hint = "lower left is better; in the orange band a timer has too many spurious timeouts"
     chart = alt.layer(*layers).properties(
         width=width, height=SQUARE_HEIGHT, title=heading("Retransmission timer", hint, title)
     )
@@ -294,7 +298,7 @@ def timer(
 
 
 def _name(points: list[dict[str, Any]], x: LogAxis, y: LogAxis, size: tuple[int, int]) -> None:
-    """Each point gets the place of its name."""
+    """Add to each point the place of its name."""
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p["name"] for p in points], *size), strict=True):
         point["lx"], point["ly"] = x.value(label.x), y.value(label.y)
@@ -311,7 +315,7 @@ def _named_marks(
     )
     tooltip = [
         alt.Tooltip("e:N", title="estimator"),
-        alt.Tooltip("fires:Q", title="needless timeouts"),
+        alt.Tooltip("fires:Q", title="spurious timeouts"),
         alt.Tooltip("wait:Q", title="mean RTO, ms"),
     ]
     words: dict[str, Any] = {
@@ -335,7 +339,7 @@ def _named_marks(
 
 
 def ticks(domain: Sequence[float]) -> list[float]:
-    """Powers of ten, with steps of 2 and 5 between them where the axis is short."""
+    """Return powers of ten within `domain`, with steps between them if the axis is short."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = (
@@ -347,7 +351,7 @@ def ticks(domain: Sequence[float]) -> list[float]:
 
 
 class LogAxis:
-    """A logarithmic axis over so many pixels, downwards where they are negative."""
+    """A logarithmic axis over a number of pixels, downwards if it is negative."""
 
     def __init__(self, domain: Sequence[float], pixels: float) -> None:
         self.low, self.high = (math.log(v) for v in domain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Series and distributions as compact columns: what the page carries and the pictures are drawn from."""
+"""Series and distributions as compact columns, the data of the page's pictures."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from tcplearn.output.numbers import milliseconds
 from tcplearn.replay.results import Distribution, Floats, Replay, Series
 from tcplearn.replay.row import Row
 
-#: Bytes that all the series of a page may take, and what one value takes.
+#: Bytes that all series of a page may take, and bytes of one value.
 PAGE_BYTES = 1_500_000
 VALUE_BYTES = 6
 POINTS_LEAST, POINTS_MOST = 200, 2000
 CDF_POINTS = 120
 
-#: Errors below the clock's microsecond are drawn there: a logarithmic axis has no zero.
+#: Errors below the clock's microsecond are drawn here, because a logarithmic axis has no zero.
 ERROR_FLOOR_MS = 1e-3
 
 Columns = dict[str, list[Any]]
-#: What a picture's axis reaches from and to.
+#: The range of a picture's axis.
 Reach = tuple[float, float]
 Key = tuple[str, str]  # source and flow
 
 
 def rounded(value: float, digits: int = 4) -> float | None:
-    """Four digits are finer than a picture shows; None for what is not a number."""
+    """Return `value` with `digits` digits; None if it is not finite. A picture shows fewer than four."""
     if not math.isfinite(value):
         return None
     if value == 0:
@@ -44,13 +44,14 @@ def _numbers(values: Floats, *, positive: bool = False) -> list[float | None]:
 
 
 def points_for(replay: Replay) -> int:
-    """How many points a flow may have, so that the page stays small."""
+    """Return the number of points that a flow may have, so that the page stays small."""
     columns = sum(3 + len(s.prediction_ms) + len(s.rto_ms) for s in replay.series)
     return max(POINTS_LEAST, min(POINTS_MOST, PAGE_BYTES // max(1, columns * VALUE_BYTES)))
 
 
 def thinned(series: Series, most: int) -> Series:
-    """At most so many points: the band takes the extremes, lines keep the last."""
+    """Return `series` with at most `most` points: the band has their extremes, lines have their last
+    values."""
     n = len(series.time_s)
     by = -(-n // most) if n else 1
     if by <= 1:
@@ -70,7 +71,7 @@ def thinned(series: Series, most: int) -> Series:
 
 
 def series_columns(series: Series, most: int) -> dict[str, Any]:
-    """Time in steps of 0.1 ms at least; an answer of zero is no answer."""
+    """Return `series` as columns, with times in steps of 0.1 ms; an answer of 0 is left out."""
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
@@ -106,7 +107,7 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Estimators whose curves are the same share one: the first's name, by that of all of them."""
+    """Return, by the joint name of estimators with the same curve, the name of the first."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -124,17 +125,17 @@ def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
 
 
 def miss_floor(rows: Sequence[Row]) -> float:
-    """Where "never missed" is drawn: below the least rate that so many samples can show, in %."""
+    """Return where "never missed" is drawn, in %: below the least rate that the samples can show."""
     samples = max((row.samples for row in rows), default=1)
     return 100 / max(samples, 1) / 3
 
 
-#: Where "never" is drawn on a logarithmic axis of counts: below once.
+#: Where "never" is drawn on a logarithmic axis of counts, below 1.
 NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Mean RTO and needless timeouts of each estimator; none at all is drawn at `NEVER` and says so."""
+    """Return the mean RTO and spurious timeouts of each estimator; a count of 0 is drawn at `NEVER`."""
     out = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row["spurious_timeouts"]
@@ -153,12 +154,12 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
-    """So many times the samples; all there is where there are none."""
+    """Return the range from `lows` / `times` to `highs` * `times`, or an unbounded one without samples."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """The same with their names; a wait beyond so many times the middle one is drawn there, with an arrow."""
+    """Return `points` with names; a wait beyond `times` the median is drawn there, with an arrow."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -170,7 +171,7 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Points that no other beats in both directions, from the shortest wait on."""
+    """Return the points that no other point beats in both directions, from the shortest wait on."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the words of a report mean: its own, each metric's, each estimator's."""
+"""The glossary of a report: its own words, the metrics, and the estimators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_FLOWS: Terms = (
 
 
 def _metrics() -> Terms:
-    """Those with a column, as their columns are headed."""
+    """Return the metrics with a column, by the headings of their columns."""
     named = ((m.heading.strip().replace("\n", " "), m) for m in metrics.METRICS if m.heading)
     return tuple(
         (f"{head[:1].upper()}{head[1:]} (`{m.key}`)", f"{m.meaning[:1].upper()}{m.meaning[1:]}.")
@@ -40,14 +40,14 @@ def _metrics() -> Terms:
 
 
 def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
-    """Those that a page shows, and the others."""
+    """Return the terms of the estimators that a page shows, and those of the others."""
     named = {label.partition(":")[0] for label in shown}
     known = [(info.name, info.about or info.summary) for info in estimators.available()]
     return tuple(t for t in known if t[0] in named), tuple(t for t in known if t[0] not in named)
 
 
 def of_suite(words: Terms = ()) -> Terms:
-    """With the words of a page of its own before them."""
+    """Return the terms of a suite's page, after the page's own `words`."""
     return (*words, *_WORDS, *_metrics())
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Names beside the points of a scatter, moved apart: Vega places labels, but not Vega-Lite."""
+"""Places names beside the points of a scatter plot without overlaps, which Vega does but Vega-Lite does
+not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-NARROW, USUAL, WIDE = 3.4, 6.3, 9.4  # of a sans serif at 11 px
+NARROW, USUAL, WIDE = 3.4, 6.3, 9.4  # widths of characters of a sans serif at 11 px
 LINE_HEIGHT = 13.0
 GAP = 9.0
 ROUNDS = 6
@@ -29,18 +30,19 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """Pixels from the top left. `far` labels need a line from their point to (end, y)."""
+    """The place of a name in pixels from the top left. A `far` label needs a line from its point to (end,
+    y)."""
 
-    x: float  # where the text begins
-    y: float  # its middle
-    end: float  # the side of the text that looks at the point
+    x: float  # the beginning of the text
+    y: float  # the middle of the text
+    end: float  # the side of the text towards the point
     far: bool
     cost: float
     box: Box
 
 
 def place(points: Sequence[Point], texts: Sequence[str], width: float, height: float) -> list[Label]:
-    """A place for each text near its point: each in turn takes its best, until none gains."""
+    """Return a place for each text near its point: each in turn takes its best one, until none improves."""
     dots = [Box(x - 8, y - 7, x + 8, y + 7) for x, y in points]
     choices = []
     for point, text in zip(points, texts, strict=True):
@@ -63,7 +65,7 @@ def _width(text: str) -> float:
 
 
 def _candidates(point: Point, text: str) -> list[Label]:
-    """Beside the point, above and below it, and further off with a line."""
+    """Return the places beside, above and below `point`, and places further off with a line."""
     x, y = point
     wide = _width(text)
     out = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Words and tables as HTML. Whatever a trace names is escaped here."""
+"""Text and tables as HTML. All text that comes from a trace is escaped here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def text(value: object) -> str:
 
 
 def prose(words: str) -> str:
-    """What is between backticks is code."""
+    """Return `words` as HTML, with text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
 
 
@@ -29,12 +29,13 @@ def listed(lines: Iterable[str]) -> str:
 
 
 def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
-    """Terms and what they are, escaped already."""
+    """Return a definition list of terms and meanings, which are escaped already."""
     return f'<dl class="{kind}">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in pairs) + "</dl>"
 
 
 def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:
-    """Sortable, the best of a column in bold; an estimator's line and colour before its name."""
+    """Return `table` as a sortable HTML table: the best of a column in bold, an estimator's line and colour
+    before its name."""
     out = ['<div class="scroll"><table>', f"<caption>{text(caption)}</caption>" if caption else ""]
     out.append("<thead><tr>")
     for i, (column, label) in enumerate(zip(table.columns, table.labels(), strict=True)):

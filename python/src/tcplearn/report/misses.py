@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Misses and timeouts, flow by flow: of one segment in flight a miss is a timeout, of many hardly ever."""
+"""Misses and timeouts by flow: with one segment in flight a miss is a timeout, with many it hardly ever
+is."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from tcplearn.errors import printable
-from tcplearn.output.numbers import hundredths
+from tcplearn.output.numbers import counted, hundredths
 from tcplearn.output.table import Cell, Table, count, headed, rate, text
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Replay
 from tcplearn.replay.row import Row
@@ -18,17 +19,17 @@ from tcplearn.report import charts, data
 from tcplearn.report.summary import BASELINE
 
 ABOUT = (
-    "A timer with a chosen miss rate counts samples above the RTO in force just before them. That is not "
+    "A timer with a chosen miss rate counts samples above the RTO in force just before them. This is not "
     "how often it fires: each ACK restarts it, so in a bulk flow the segments of a flight wait behind one "
     "another and few misses become timeouts. With one segment in flight every miss is a timeout, unless the "
-    "sender has tail loss probes: then a probe goes first. At the sending of a segment the RTO was a flight "
-    "older, and more samples outlast that one."
+    "sender has tail loss probes: then a probe is sent first. When a segment is sent the RTO in force is a "
+    "flight older, and more samples outlast that one."
 )
 
-#: What is counted, as a share of the samples; a mark's place beside the others of its flow.
-BEFORE, SEND = "above the RTO just before them", "above the RTO at their sending"
-TIMEOUTS, PROBED = "needless timeouts", "with tail loss probes"
-_MARKS = {  # colour, shape, place
+#: The counted events, as shares of the samples.
+BEFORE, SEND = "above the RTO just before them", "above the RTO at the time of sending"
+TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
+_MARKS = {  # colour, shape, place beside the other marks of the flow
     BEFORE: ("#0072b2", "circle", 0.93),
     SEND: ("#8a9099", "triangle-up", 0.977),
     TIMEOUTS: ("#d55e00", "cross", 1.024),
@@ -37,18 +38,18 @@ _MARKS = {  # colour, shape, place
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Flows that are judged, the most samples first."""
+    """Return the flows that are judged, those with the most samples first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
 
 def timers(rows: Iterable[Row]) -> list[str]:
-    """The estimators whose miss rate was requested."""
+    """Return the estimators with a requested miss rate."""
     return list(dict.fromkeys(r.estimator for r in rows if r["rto_miss_rate_requested"]))
 
 
 def file(number: int) -> str:
-    """The stem of a picture's file."""
+    """Return the stem of a picture's file name."""
     return "total-misses" + (f"-{number + 1}" if number else "")
 
 
@@ -63,7 +64,7 @@ def shares(row: Row) -> dict[str, float | None]:
 
 
 def sentence(row: Row) -> str:
-    """What the requested rate came to in a flow, and whether so many samples can show it."""
+    """Return a sentence on `row`: the achieved miss rate beside the requested one, and whether it is kept."""
     requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = requested * row.samples
@@ -74,19 +75,18 @@ def sentence(row: Row) -> str:
     else:
         verdict = "too often" if before > requested else "more seldom than requested"
     times = int(row["spurious_timeouts"] or 0)
-    fired = "It would never have fired needlessly."
-    if times:
-        fired = f"It would have fired needlessly {'once' if times == 1 else f'{times:,} times'}."
+    fired = f"It would have had {counted(times, 'spurious timeout') if times else 'no spurious timeout'}."
     return (
         f"A miss rate of {hundredths(requested)} % was requested of {row.estimator}. In {row.flow}, with "
         f"{row['mean_flight_segments'] or 1:.3g} segments in flight, {before * row.samples:,.0f} of "
         f"{row.samples:,} samples ({hundredths(before)} %; {expected:,.0f} expected) outlasted the RTO in "
-        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at their sending. {fired}"
+        f"force just before them: {verdict}. {hundredths(send)} % outlasted the RTO at the time of sending. "
+        f"{fired}"
     )
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """A line for each flow and timer, the baseline beside them."""
+    """Return a table with a line for each flow and timer, with the baseline beside them."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -106,7 +106,7 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Four marks for each flow, beside each other; none at all is drawn at the floor and says so."""
+    """Return four marks for each flow, side by side; a share of 0 is drawn at the floor and labelled."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -124,7 +124,8 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Segments in flight against the shares, both logarithmic; a dashed line at the rate requested."""
+    """Return the chart of the shares against segments in flight, both logarithmic, with the requested rate as
+    a dashed line; None without marks."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A report as one HTML file that works offline. Whatever a trace names is escaped by what is called here."""
+"""A report as one HTML file that works offline. The functions called here escape all text from a trace."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tcplearn.replay.tables import NOTES_SHOWN
 from tcplearn.report.markup import defined, listed, prose, tabulated, text
 from tcplearn.report.palette import Look
 
-#: Must be one that vl-convert carries, and Altair's.
+#: It must be a version that vl-convert contains, and Altair's.
 VEGALITE = "6.4"
 
-#: Pixels of a PNG for each unit of the picture: sharp on paper and on dense screens.
+#: Pixels of a PNG for each unit of the picture, for paper and dense screens.
 PNG_SCALE = 2
 
 
-#: No loads from anywhere: the browser itself holds the page to it. Vega compiles expressions.
+#: The browser lets the page load nothing. Vega compiles expressions, so 'unsafe-eval' is needed.
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -38,7 +38,7 @@ _POLICY = "; ".join(
     )
 )
 
-#: vl-convert's own default; its type says str.
+#: vl-convert's own default, although its type is str.
 _NO_SNIPPET: Any = None
 
 Spec = dict[str, Any]
@@ -46,23 +46,23 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`kind`: "whole", or the data that the page fills into it from those of its flow: "time", "errors"."""
+    """A picture; `kind` is "whole", or the data of its flow that the page fills in: "time", "errors"."""
 
     file: str
     spec: Spec
     caption: str = ""
     kind: str = "whole"
     flow: int = 0
-    narrow: Spec | None = None  # the same for a phone
+    narrow: Spec | None = None  # the picture for a phone
 
 
 @dataclass
 class Page:
-    """A page as it grows; a picture is drawn by the page itself."""
+    """A page under construction; the page itself draws its pictures."""
 
     title: str
     version: str
-    flows: list[dict[str, Any]] = field(default_factory=list)  # data that several pictures share
+    flows: list[dict[str, Any]] = field(default_factory=list)  # data shared by several pictures
     body: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     _links: list[tuple[str, str]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{text(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """`spoken`: those of them that are sentences; the others are folded."""
+        """Add facts: `spoken` ones are sentences and shown, `facts` are folded."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -87,7 +87,7 @@ class Page:
             self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
 
     def notes(self, lines: Sequence[str], about: str) -> None:
-        """Folded where they are many."""
+        """Add notes, folded if there are many."""
         items = listed(lines)
         if len(lines) > NOTES_SHOWN:
             summary = f"{counted(len(lines), 'note')} {text(about)}"
@@ -96,7 +96,7 @@ class Page:
             self.body.append(items)
 
     def links(self) -> None:
-        """The links to the sections that have one are put here."""
+        """Put the links to sections at this place."""
         self._links_at = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -119,7 +119,7 @@ class Page:
         self.pictures.append(picture)
 
     def pair(self, pictures: Iterable[Picture]) -> None:
-        """Beside each other."""
+        """Add two pictures side by side."""
         self.body.append('<div class="pair">')
         for p in pictures:
             self.body.append("<div>")
@@ -138,7 +138,7 @@ class Page:
             self.paragraph(table.legend, soft=True)
 
     def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
-        """`others`: what is not on this page, folded."""
+        """Add the glossary: `terms` of this page, and `others`, folded."""
         self.section("Glossary", place="glossary", link="glossary")
         shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
         self.body.append(shown)
@@ -147,7 +147,7 @@ class Page:
             self.body.append(f"<details><summary>{summary}</summary>{folded}</details>")
 
     def html(self) -> str:
-        """A whole page: what draws its pictures goes with it."""
+        """Return the whole page, including the code that draws its pictures."""
         pictures = [
             {
                 "id": f"picture-{i}",
@@ -185,7 +185,8 @@ class Page:
         )
 
     def write(self, report: Path | None, pictures: Path | None) -> None:
-        """The page, and each of its pictures as files. Raises UserError where they cannot be written."""
+        """Write the page to `report` and each picture to the folder `pictures`; raise UserError if that
+        fails."""
         if report:
             write_atomically(report, self.html())
         if pictures:
@@ -193,7 +194,7 @@ class Page:
 
 
 def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Path]:
-    """Each (stem, complete specification) as PNG and SVG. Raises UserError where they cannot be written."""
+    """Write each (stem, complete specification) as PNG and SVG; raise UserError if that fails."""
     make_directory(folder)
     written = []
     for stem, spec in pictures:
@@ -210,7 +211,8 @@ def _drawn(spec: Spec) -> Spec:
 
 
 def _bundle() -> str:
-    """What draws the pictures in a browser. Made once: that takes longer than all else of a small report."""
+    """Return the code that draws the pictures in a browser. It is cached, because making it takes longer than
+    the rest of a small report."""
     kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}-{VEGALITE}.js"
     with contextlib.suppress(OSError):
         return kept.read_text(encoding="utf-8")
@@ -226,6 +228,6 @@ def _asset(name: str) -> str:
 
 
 def _script_json(value: Any) -> str:
-    """JSON that cannot end the script element that it is in."""
+    """Return `value` as JSON that cannot end the script element around it."""
     out = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return out.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One look for an estimator in every picture: the hue shows the family, dash and shape the preset.
+"""The look of an estimator in every picture: the hue shows the family, dash and shape show the preset.
 
-Hues of Okabe and Ito, and of Tol's muted set beyond them: colour-blind eyes tell them apart too.
+The hues are those of Okabe and Ito, then Tol's muted set, which colour-blind people can distinguish too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Look:
 
 
 def family(estimator: str) -> str:
-    """`experts/fitted:n=50` -> `experts`."""
+    """Return the family of an estimator: `experts` for `experts/fitted:n=50`."""
     return estimator.partition(":")[0].partition("/")[0]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which pictures a replay deserves, for the page and for files alike."""
+"""The pictures of a replay, for the page and for files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Spec = dict[str, Any]
 
 @dataclass
 class FlowPictures:
-    """A flow, or all of them together, and the data its pictures share."""
+    """A flow, or all flows together, and the data that its pictures share."""
 
     name: str
     source: str
@@ -35,7 +35,8 @@ class FlowPictures:
     chosen: list[str]
 
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
-        """Kind and specification; a still one is complete, the page fills in `series` and `cdf` itself."""
+        """Yield kind and specification of each picture; a `still` one is complete, for others the page fills
+        in `series` and `cdf`."""
         title = printable(self.name) if still else ""  # a control character ends the renderer
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
@@ -51,7 +52,8 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Nobody can hide a curve in it: those that are the same are one."""
+        """Return the still picture of errors. A reader cannot hide a curve in it, so equal curves are drawn
+        once."""
         names = data.same_curves(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}
@@ -61,17 +63,17 @@ class FlowPictures:
         return spec
 
     def narrow(self, kind: str) -> Spec | None:
-        """Of the picture whose names stand beside its points: the same for a phone."""
+        """Return the version of the picture for a phone, if its names are beside its points."""
         return charts.timer(self.rows, self.looks, width=charts.NARROW_WIDTH) if kind == "timer" else None
 
 
 def safe(text: str) -> str:
-    """Letters, digits, dots and hyphens; never hidden, never long."""
+    """Return `text` as part of a file name: only letters, digits, dots and hyphens, not hidden, not long."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
 
 
 def gather(replay: Replay) -> list[FlowPictures]:
-    """All flows together first where there are several, then those with series."""
+    """Return the pictures of all flows together, if there are several, then those of flows with series."""
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     by_flow = flows(replay.rows)
     points = data.points_for(replay)
@@ -101,7 +103,7 @@ def gather(replay: Replay) -> list[FlowPictures]:
 
 
 def still_pictures(replay: Replay) -> Iterator[tuple[str, Spec]]:
-    """Each picture's file stem and its complete specification."""
+    """Yield each picture's file stem and its complete specification."""
     for part in gather(replay):
         for kind, spec in part.specs(still=True):
             yield f"{part.file}-{kind}", spec

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A replay's page: what its rows say in sentences, each flow's pictures, its tables."""
+"""The page of a replay: sentences, pictures of each flow, tables."""
 
 from __future__ import annotations
 
@@ -16,33 +16,34 @@ from tcplearn.report.page import Page, Picture
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.pictures import FlowPictures, gather
 
-#: Tables of more flows than this are left to --format csv.
+#: Flows with tables on the page; --format csv has all of them.
 TABLES_MOST = 40
 
 _CAPTIONS = {
-    "time": "Click names to show or hide estimators; those with the same predictions hide each other.",
+    "time": "Click names to show or hide estimators; estimators with the same predictions hide each other.",
     "errors": "Read at 95 %: nineteen of twenty predictions were off by no more than this.",
-    "timer": "Timers in the grey band never fired needlessly in this capture; an arrow leads to what is "
+    "timer": "Timers in the grey band had no spurious timeout in this capture; an arrow points to one "
     "further right.",
 }
 
 _READING = (
     "A retransmission timer decides how long to wait for an ACK before sending again. If it is too short, it "
-    "fires although nothing was lost: a needless timeout, after which the sender slows down. If it is too "
-    "long, a loss that nothing else notices costs that much time. So two figures count together: how often "
-    "a timer fires needlessly, and how long it waits (its RTO).",
-    "The first lines of this page name the timer that waits least among those that fire needlessly no more "
-    "often than Linux's, or than once in each thousand samples. Differences have a 95 % interval: what they "
-    "would be in traffic like this. Where it allows for no difference, the lines say so, and timers whose "
-    "waits differ by no more than chance are named together.",
+    "fires although nothing was lost: a spurious timeout, after which the sender slows down. If it is too "
+    "long, a loss that nothing else notices costs that much time. So two figures count together: a timer's "
+    "number of spurious timeouts, and how long it waits (its RTO).",
+    "The first lines of this page name the timer that waits least among the timers with no more spurious "
+    "timeouts than Linux's, or than one in each thousand samples. Differences have a 95 % interval: their "
+    "range in traffic like this. If it includes no difference, the lines say so, and timers whose waits "
+    "differ by no more than chance are named together.",
     "In the picture Retransmission timer each mark is a timer: the further left, the sooner it notices a "
-    "loss; the lower, the more seldom it fires needlessly. The orange band begins where the rule above ends.",
+    "loss; the lower, the fewer spurious timeouts it has. The orange band begins where the rule above ends.",
     "In the table × linux is a timer's mean RTO over that of Linux's: 0.50 is half the wait. Click on the "
-    "head of a column to sort by it, and on All columns for all that was measured.",
+    "head of a column to sort by it, and on All columns for every metric.",
     "The picture Prediction error and the section on prediction are about the RTT itself: they explain a "
-    "timer's wait, and decide nothing.",
-    "All this is a replay: another timer would have changed the traffic that it is judged on. It says which "
-    "timer fits the delays that were there.",
+    "timer's wait, but do not decide which timer is best.",
+    "This page is a replay: another timer would have changed the traffic on which it is judged. It shows "
+    "which "
+    "timer fits the delays of this traffic.",
 )
 
 
@@ -66,7 +67,7 @@ def page(replay: Replay) -> Page:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """All columns."""
+    """Return the table of `rows` with all columns."""
     return block(rows, measured(rows))
 
 
@@ -121,7 +122,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
-    """Nothing where no timer with a requested miss rate was compared."""
+    """Add the section on misses, if a timer with a requested miss rate was compared."""
     judged = misses.judged(replay)
     labels = misses.timers(row for rows in judged for row in rows)
     if not labels:
@@ -147,7 +148,7 @@ def _reading(out: Page) -> None:
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
-    """Judged flows without pictures, and how many were not judged."""
+    """Add tables of judged flows without pictures, and the number of flows that were not judged."""
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}

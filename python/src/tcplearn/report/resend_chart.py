@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Needless resends against p99: what an administrator can set as a curve, the other policies as points."""
+"""Chart of spurious retransmissions against p99: `rto_min` settings as a curve, other policies as points."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Point labels are moved by so many pixels: the curve's up, every other one further; the lowest other's down.
+#: Pixels by which labels are moved: the curve's up by two distances in turn, the lowest other policy's down.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 
-#: What is drawn of a replay, and of the lab: keys of a summary's figures, and their titles.
+#: The figures drawn for a replay and for the lab: keys of a summary's figures, and their titles.
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
 MEASURED = {
     "p99_response_stock_ratio": "p99, × stock",
@@ -21,7 +21,7 @@ MEASURED = {
 }
 
 
-#: Of each policy, figures' 95 % intervals, by their keys.
+#: The 95 % intervals of each policy's figures, by their keys.
 Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
@@ -32,7 +32,7 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """NAME.svg in the folder."""
+    """Write the chart of `summaries` to `name`.svg in `folder` and return its path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
@@ -47,7 +47,7 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Vega-Lite's specification; intervals as vertical lines."""
+    """Return the chart of `summaries` as a Vega-Lite specification, with `intervals` as vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
@@ -69,7 +69,7 @@ def chart(
             for s in summaries
         ]
         base = alt.Chart(alt.InlineData(values=rows)).encode(
-            x=alt.X("x:Q", title="needless resends in 1,000 (curve: rto_min)").scale(zero=True),
+            x=alt.X("x:Q", title="spurious retransmissions in 1,000 (curve: rto_min)").scale(zero=True),
             y=alt.Y("y:Q", title=title).scale(zero=False, padding=24),
         )
         curve = base.transform_filter("datum.floor != null").mark_line(color="#6b6b6b")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A study of the experts' parameters as heat maps."""
+"""The report of a study of the experts' parameters, with heat maps."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from tcplearn.study import tables as study_tables
 from tcplearn.study.experts import REFERENCES, Study
 
 CELL_WIDTH, CELL_HEIGHT = 46, 24
-#: Ratios beyond have the colour of this one.
+#: Larger ratios have the colour of this one.
 REACH = 20.0
-#: Facets beside each other.
+#: Panels side by side.
 COLUMNS = 2
 
 _ABOUT = {
     "mean_abs_error_ratio": ("error", "Mean error of prediction, times jacobson's", "times jacobson's error"),
-    "rto_miss_rate": ("misses", "Samples above the RTO in force at their sending, %", "%"),
+    "rto_miss_rate": ("misses", "Samples above the RTO in force when sent, %", "%"),
 }
 
 
 def write(study: Study, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """The page, and each heat map as PNG and SVG. Raises UserError where they cannot be written."""
+    """Write the page to `report` and each heat map to the folder `pictures`; raise UserError if that
+    fails."""
     page(study, rows).write(report, pictures)
 
 
@@ -51,7 +52,7 @@ def page(study: Study, rows: Sequence[Record]) -> Page:
             "logarithmic. With fewer experts the grid keeps its spacing and its upper end and loses the "
             "lower one: a path below it cannot be predicted.",
         ),
-        ("rto_miss_rate", "Read with the error's map: a timer that waits for long never misses."),
+        ("rto_miss_rate", "Compare with the map of errors: a timer that waits for long never misses."),
     ):
         out.picture(_ABOUT[field][0], heat(study, rows, field), caption)
     out.section("Figures")
@@ -91,13 +92,14 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Colours, and where a cell is so dark that its figure is written in white."""
+    """Return the scale of colours, and the condition for a cell so dark that its figure is written in
+    white."""
     low, high = min(values), max(values)
     if rate:
         return alt.Scale(
             type="linear", scheme="purples", domain=[0, max(high, 0.1)]
         ), f"datum.v > {high * 0.6}"
-    if low > REACH / 2:  # all far worse: what is left to show is which is least so
+    if low > REACH / 2:  # all values are far worse, so the scale shows which is the least bad
         middle = (low * max(high, low * 1.1)) ** 0.5
         return alt.Scale(type="log", scheme="reds", domain=[low, max(high, low * 1.1)]), f"datum.v > {middle}"
     reach = min(max(high, 1 / low, 1.1), REACH)
@@ -107,7 +109,7 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """η × α, a panel for each N."""
+    """Return the heat map of η × α, with a panel for each N."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]

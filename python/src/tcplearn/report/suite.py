@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A suite for people: what its rows say in sentences, its pictures, its tables."""
+"""The page of a suite: sentences, pictures, tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
 from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
 
-#: Series that a picture shows over time.
+#: The number of series that a picture shows over time.
 WORST = 3
 
 _TERMS = (
@@ -41,30 +41,30 @@ _TERMS = (
     ),
     (
         "[low, high]",
-        "95 % bootstrap interval of the geometric mean: the series drawn again 2,000 times with a fixed "
-        "seed. It speaks of series like these, as if they were independent of each other.",
+        "95 % bootstrap interval of the geometric mean, from 2,000 resamples of the series with a fixed "
+        "seed. It is about series like these, as if they were independent of each other.",
     ),
     ("Wins", "Series on which the ratio is below 1."),
     (
-        "At the sending, just before the ACK",
-        "Two ways to hold a sample against a timer: by the RTO in force when its segment was sent, and by "
-        "the one in force when its ACK came. Between the two lies a flight of other ACKs.",
+        "At the time of sending, just before the ACK",
+        "Two ways to compare a sample with a timer: by the RTO in force when its segment was sent, and by "
+        "the one in force when its ACK arrived. A flight of other ACKs lies between the two.",
     ),
     (
         "Equal miss rates",
-        "A timer that waits less usually misses more. Here the timer with a rate to choose was given, on "
-        "each series, the rate that the reference had there; then their waits can be compared.",
+        "A timer that waits less usually misses more. Here the timer whose rate can be chosen was given, on "
+        "each series, the rate of the reference on that series, so that their waits can be compared.",
     ),
 )
 
 
 def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """The page, and each of its pictures as PNG and SVG. Raises UserError where they cannot be written."""
+    """Write the page to `report` and each picture to the folder `pictures`; raise UserError if that fails."""
     page(suite, rows).write(report, pictures)
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """The best that learns, or else the best: whose worst series are shown."""
+    """Return the estimator whose worst series are shown: the best one that learns, or else the best."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -104,7 +104,7 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
             out.section("Young connections")
             _restarts(suite, long, look, out)
         elif table.title.startswith("Shorter"):
-            out.section("Shorter series", "Apart: here every estimator is still learning its path.")
+            out.section("Shorter series", "On these series every estimator is still learning its path.")
         out.table(table, look)
     shown, others = glossary.of_estimators(look)
     out.glossary((*glossary.of_suite(_TERMS), *shown), others)
@@ -113,13 +113,13 @@ def page(suite: Suite, rows: Sequence[Record]) -> Page:
 
 _CLAMPED = (
     "Each tick is one series; diamond and bar: geometric mean and its 95 % interval. Left of the line at 1 "
-    "is better than both jacobson and last. Triangles at the edge lie beyond it; where an estimator's mean "
-    "does too, the table has it."
+    "is better than both jacobson and last. Triangles at the edge lie beyond it; if an estimator's mean lies "
+    "beyond it too, the table has its value."
 )
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Estimators with the same figures share a row: each one's label, by the first of its kind."""
+    """Return labels by the first of estimators with the same figures, which share a row."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -184,7 +184,7 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """The way of each curve's parameter, a point a value."""
+    """Return the points of each curve, one for each value of its parameter."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A suite's pictures: one mark a series, one row or point an estimator."""
+"""The pictures of a suite: one mark for each series, one row or point for each estimator."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tcplearn.report.charts import Spec
 from tcplearn.report.palette import SAMPLE, Look
 
 STRIP_WIDTH, ROW_HEIGHT = 390, 30
-#: The mean is drawn so far below its row's middle, and hides no series.
+#: Pixels by which the mean is drawn below its row's middle, so that it hides no series.
 LOWER = 8
 WORST_HEIGHT, WORST_POINTS = 150, 700
 
-#: Ratios beyond are drawn at the edge: what matters lies around 1.
+#: Ratios beyond these are drawn at the edge.
 RATIO_LOW, RATIO_HIGH = 0.4, 5.0
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5, 10, 20, 50)
 
-#: Timers that wait longer than this times jacobson are named under the picture, not drawn.
+#: Timers that wait longer than this multiple of jacobson's wait are named under the picture, not drawn.
 WAIT_MOST = 60.0
 
 Rows = list[dict[str, Any]]
@@ -35,7 +35,7 @@ def _colour(looks: Mapping[str, Look], field: str = "e:N") -> alt.Color:
 
 
 def strip_rows(label: str, look: str, names: Sequence[str], values: Sequence[float]) -> Rows:
-    """One mark a series; `label` names the row, `look` the estimator whose colour it takes."""
+    """Return one mark for each series; `label` names the row, `look` the estimator whose colour it has."""
     return [
         {"row": label, "e": look, "s": name, "v": data.rounded(v), "x": min(max(v, RATIO_LOW), RATIO_HIGH)}
         for name, v in zip(names, values, strict=True)
@@ -60,7 +60,8 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """A panel for each of (name, marks, means): every series a tick, over it the mean and its interval."""
+    """Return a panel for each of (name, marks, means): a tick for every series, over it the mean and its
+    interval."""
     seen = [r["x"] for _, marks, _ in panels for r in marks] + [r["a"] for _, _, ms in panels for r in ms]
     low = max(RATIO_LOW, min([*seen, 0.9 if band is None else band[0]]) / 1.06)
     high = min(
@@ -141,7 +142,7 @@ def _strip(
 def pareto(
     panels: Sequence[tuple[str, Rows, Rows]], looks: Mapping[str, Look], floor: float, subtitle: str
 ) -> Spec:
-    """Miss rate against excess wait: for each of (name, points, curves) a panel.
+    """Return the chart of miss rate against excess wait, with a panel for each of (name, points, curves).
 
     Points: e, x (wait to jacobson's), y (%). Curves: the same with `at`, the parameter's value.
     """
@@ -225,7 +226,7 @@ def _pareto(
 
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
-    """Points: e, n, x (ratio), a and b (its interval)."""
+    """Return the chart of restarts. Points: e, n, x (ratio), a and b (its interval)."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))
@@ -261,7 +262,7 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Each of (name, series): its samples and the predictions in force just before them."""
+    """Return a panel for each of (name, series): samples and the predictions in force just before them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)
@@ -299,7 +300,7 @@ def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title
 
 
 def floor_of(samples: int) -> float:
-    """Where "never missed" is drawn, in %."""
+    """Return where "never missed" is drawn, in %."""
     return 100 / max(samples, 1) / 3
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the rows say of prediction, in sentences: over all flows, with its interval where there is one."""
+"""Sentences on prediction over all flows, with intervals if they are known."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from tcplearn.replay.verdict import LINUX
 
 BASELINE = "jacobson"
 
-#: Differences below this share are called none.
+#: Smaller relative differences are called no difference.
 SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """The rows that the summary is made from, of all flows together, and every judged flow's."""
+    """Return the rows of all flows together, from which the summary is made, and those of every judged
+    flow."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -27,7 +28,7 @@ def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """What a picture shows at first: what people run, RFC 6298, and the best that learns."""
+    """Return the estimators that a picture shows at first: Linux, RFC 6298, and the best one that learns."""
     names = [row.estimator for row in rows]
     first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
@@ -105,14 +106,14 @@ def _learner(row: Row, base: Row) -> str:
 
 
 def _timer_of(best: Row, base: Row) -> list[str]:
-    """What its timer does beside the baseline's."""
+    """Return a sentence that compares the timer of `best` with that of `base`."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
         return []
     miss, base_miss, wait, base_wait = known
     text = (
-        f"Its RTO at the sending was too short for {percent(miss)} of the samples (jacobson: "
+        f"Its RTO at the time of sending was too short for {percent(miss)} of the samples (jacobson: "
         f"{percent(base_miss)}) "
         f"at a mean RTO of {milliseconds(wait)} ms (jacobson: {milliseconds(base_wait)} ms)"
     )
@@ -129,7 +130,7 @@ def _timer_of(best: Row, base: Row) -> list[str]:
 
 
 def _at_send(rows: Sequence[Row]) -> list[str]:
-    """The judge that does not flatter: the prediction a sender has when it arms the timer."""
+    """Return a sentence on the error of the prediction in force when a sender arms the timer."""
     known = [(v, row) for row in rows if (v := row["at_send_error_ms"]) is not None]
     if not known:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Mahimahi link traces: lines of times in ms, at each of which 1,500 bytes may leave; then from the start."""
+"""Mahimahi link traces: times in ms, at each of which 1,500 bytes may leave; at its end the trace repeats."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from pathlib import Path
 from tcplearn import documents
 
 PACKET_BYTES = 1500
-#: Eleven days, and far below what a 32-bit count of milliseconds holds.
+#: Eleven days, far below the range of a 32-bit count of milliseconds.
 MOST_MS = 1_000_000_000
-#: An hour at 28 Mbit/s.
+#: The size of an hour at 28 Mbit/s.
 MOST_BYTES = 64 << 20
 
-#: Of a token bucket that follows a trace: a packet with its Ethernet header. A change of rate fills it.
+#: The burst of a token bucket that follows a trace: a packet with its Ethernet header. A change of rate fills
+#: it.
 BURST_BYTES = 1540
-#: The least that a token bucket is given, in bits per second: an outage lets a packet a second through.
+#: The least rate of a token bucket in bits per second: during an outage one packet a second passes.
 LOWEST_RATE = 8_000
 
 
 def unpacked(path: Path) -> bytes:
-    """The trace as text, gunzipped where its name says so. Raises ValueError."""
+    """Return the trace as text, decompressed if its name ends in .gz; raise ValueError."""
     try:
         data = documents.bounded(path, MOST_BYTES)
         if path.suffix == ".gz":
@@ -37,7 +38,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def times_ms(data: bytes) -> list[int]:
-    """Rising times. Raises ValueError."""
+    """Return the trace's increasing times; raise ValueError."""
     words = data.split()
     if not words or not all(word.isdigit() and len(word) < 12 for word in words):
         raise ValueError("not a Mahimahi link trace: one time in ms on each line")
@@ -49,7 +50,7 @@ def times_ms(data: bytes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From `at_ms` on."""
+    """A rate that holds from `at_ms` on."""
 
     at_ms: int
     rate: int  # bits per second
@@ -57,14 +58,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A trace as rates that a token bucket can follow; starts again after its period."""
+    """A trace as rates that a token bucket can follow, repeated after its period."""
 
     period_ms: int
     steps: tuple[Step, ...]
 
 
 def in_steps(path: Path, step_ms: int) -> Steps:
-    """Rates that hold for a step each. Raises ValueError, which names the file."""
+    """Return rates that each hold for `step_ms`; raise ValueError, which names the file."""
     try:
         times = times_ms(unpacked(path))
     except ValueError as error:
@@ -73,10 +74,10 @@ def in_steps(path: Path, step_ms: int) -> Steps:
 
 
 def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
-    """The rate of each step, where it differs from the one before."""
+    """Return the steps whose rates differ from the one before."""
     packets = [0] * (times[-1] // step_ms + 1)
     for at in times:
-        packets[(at % times[-1]) // step_ms] += 1  # the last chance is the first of the next round
+        packets[(at % times[-1]) // step_ms] += 1  # the last time is the first of the next period
     steps: list[Step] = []
     before = -1
     for k, count in enumerate(packets):
@@ -84,7 +85,7 @@ def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
         if length_ms <= 0 or count == before:
             continue
         before = count
-        # the bucket that the change fills is a packet of the step's already
+        # the bucket filled by the change already is one packet of the step
         bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8
         steps.append(Step(k * step_ms, max(LOWEST_RATE, bits * 1000 // length_ms)))
     return tuple(steps)

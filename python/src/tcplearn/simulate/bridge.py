@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A user's Python estimator inside a simulation, over a pipe: ns3/src/pipe_estimator.h has the lines."""
+"""A user's Python estimator inside a simulation, over a pipe; ns3/src/pipe_estimator.h describes the
+lines."""
 
 from __future__ import annotations
 

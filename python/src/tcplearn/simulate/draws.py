@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenarios drawn at random, each by its seed alone: `[grid.draw]` says from what each key is drawn.
+"""Random scenarios, each from its seed alone: `[grid.draw]` has the distribution of each key.
 
 "topology.rate_mbps" = { log = [1.0, 50.0] }      evenly on a logarithmic scale
 "load.udp_share" = { even = [0.05, 0.6] }
@@ -17,12 +17,13 @@ from typing import Any
 
 from tcplearn.errors import UserError
 
-#: Of keys that are no key of a scenario: what they are drawn from are tables of keys.
+#: The prefix of draws that are not a key of a scenario but choose among tables of keys.
 TOGETHER = "together"
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Dotted keys of a scenario with their values. In any order of keys. Raises UserError."""
+    """Return the drawn values of a scenario by dotted keys, independent of the order of keys in `grid`; raise
+    UserError."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

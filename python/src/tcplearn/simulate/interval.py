@@ -11,7 +11,7 @@ from functools import cache
 
 @cache
 def t_quantile(p: float, freedom: int) -> float:
-    """The value that Student's t stays below with probability p > 1/2: bisection on its distribution."""
+    """Return the quantile of Student's t for a probability p > 1/2, by bisection on its distribution."""
     low, high = 0.0, 1.0
     while _t_below(high, freedom) < p:
         high *= 2
@@ -22,7 +22,8 @@ def t_quantile(p: float, freedom: int) -> float:
 
 
 def _t_below(t: float, freedom: int) -> float:
-    """Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums for whole degrees of freedom."""
+    """Return P(|T| < t) by Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums for whole degrees of
+    freedom."""
     theta = math.atan(t / math.sqrt(freedom))
     cos2 = math.cos(theta) ** 2
     term = total = 1.0
@@ -41,7 +42,7 @@ def _t_below(t: float, freedom: int) -> float:
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None]:
-    """Mean and half width; no width from a single value."""
+    """Return mean and half width of the interval; None as width of a single value."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
@@ -54,9 +55,10 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float
 ) -> tuple[float, float, float] | None:
-    """Geometric mean of paired ratios with its interval: the seeds give both algorithms the same network.
+    """Return the geometric mean of paired ratios with its interval; the seeds give both algorithms the same
+    network.
 
-    None where a value is zero: leaving such pairs out would favour one side.
+    It is None if a value is zero, because leaving such pairs out would favour one side.
     """
     if not above or min(*above, *below) <= 0:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Each fast retransmit of a sweep as a row: scenario, features, decision, and who dropped the packet."""
+"""Each fast retransmit of a sweep as a row: scenario, features, decision, and true cause."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Json = dict[str, Any]
 
 
 def of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """`truth` is congestion where a queue dropped a packet of the window. Rows of one `scenario`, a network
-    with its seed, are to be held out together. A recovery without any drop was spurious."""
+    """Return the rows. `truth` is congestion if a queue dropped a packet of the window. Rows of one
+    `scenario`, a network with its seed, must be held out together. A recovery without any drop was
+    spurious."""
     import polars as pl
 
     parts = []
@@ -46,7 +47,7 @@ def of_sweep(sweep: Sweep) -> pl.DataFrame:
 
 
 def _varied(run: Run) -> list[Any]:
-    """What differs between runs of one seed; what is drawn by it does not."""
+    """Return the values that differ between runs of one seed, which drawn values do not."""
     return [value for key, value in run.labels.items() if key not in run.drawn]
 
 

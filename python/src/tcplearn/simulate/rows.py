@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Result rows of a sweep: tidy, one metric a row; and the table that people read."""
+"""The rows of a sweep: tidy rows of one metric each, and the table for people."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLUMNS = (
     Shown("mean_cwnd_bytes", "mean cwnd", 0, keep=30),
     Shown("goodput_pps", "goodput", 2, keep=75),
 )
-#: Of web connections.
+#: The columns for web connections.
 WEB_COLUMNS = (
     Shown("connections", "begun", 0, keep=60),
     Shown("connections_syn_ack_lost", "SYN-ACK lost", 0, keep=90),
@@ -47,14 +47,14 @@ WEB_COLUMNS = (
     Shown("connections_unfinished", "unfinished", 0, keep=40),
 )
 
-#: Of requests.
+#: The columns for requests.
 REQUEST_COLUMNS = (
     Shown("requests", "requests", 0, keep=90),
     Shown("median_response_ms", "median", 1, keep=60),
     Shown("p99_response_ms", "p99", 1, keep=95),
     Shown("p999_response_ms", "p99.9", 0, keep=80),
     Shown("slowest_response_ms", "slowest 2 %", 1, keep=94),
-    Shown("needless_resends_permille", "needless", 1, keep=85),
+    Shown("needless_resends_permille", "spurious", 1, keep=85),
     Shown("mean_overrun_ms", "overrun", 0, keep=70),
     Shown("timeouts", "timeouts", 1, keep=50),
     Shown("queue_dropped_packets", "dropped", 0, keep=40),
@@ -66,7 +66,8 @@ def parameters(run: Run) -> Json:
 
 
 def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
-    """Rows of each run; with `flows` of each of its flows too. The cost differs from run to run."""
+    """Return the rows of each run, with `flows` also those of each of its flows, with `cost` also its cost,
+    which differs from run to run."""
     out: list[Json] = []
     for run, result in sweep.finished():
         parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]
@@ -91,7 +92,7 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 
 
 def document(sweep: Sweep, console: Console) -> RenderableType:
-    """A block for each load, variant and timing; mean and half interval over the seeds."""
+    """Return a table for each load, variant and timing: mean and half interval over the seeds."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 
@@ -128,7 +129,7 @@ WEB_LEGEND = (
 )
 REQUEST_LEGEND = (
     "Means over the runs, ± half their {confidence:.0%} interval; times in ms. median to slowest: responses "
-    "at the application; needless: segments in 1,000 that arrived again; overrun: from a fade's end to the "
+    "at the application; spurious: segments in 1,000 that arrived again; overrun: from a fade's end to the "
     "timer's next resend; dropped: packets, by the queue."
 )
 
@@ -143,7 +144,7 @@ def _shown(run: Run) -> tuple[Sequence[Shown], str]:
             return COLUMNS, LEGEND
 
 
-#: The key of a scenario that a row is named by where it has one.
+#: The key of a scenario by which a row is named, if the scenario has it.
 RESEND = "tcp.resend"
 
 

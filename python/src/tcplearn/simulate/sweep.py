@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A sweep: the runs of scenario files, those already on disk read, the others simulated."""
+"""A sweep: the runs of scenario files, of which stored ones are read and the others simulated."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Json = dict[str, Any]
 
 @dataclass
 class Sweep:
-    runs: list[tuple[Run, str]]  # with its key
-    jobs: list[Job]  # each once, first seeds first
+    runs: list[tuple[Run, str]]  # each run with its key
+    jobs: list[Job]  # each job once, first seeds first
     done: Done = field(default_factory=Done)
 
     def finished(self) -> list[tuple[Run, Json]]:
         return [(run, self.done.results[key]) for run, key in self.runs if key in self.done.results]
 
 
-#: Runs between two words of progress.
+#: Runs between two reports of progress.
 _STEP = 100
 
 
 def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) -> Sweep:
-    """All runs, and each that is to be simulated."""
+    """Return the sweep of all runs in `files`, with a job for each different run."""
     runs: list[tuple[Run, str]] = []
     by_key: dict[str, tuple[int, Job]] = {}
     shared: run_job.Shared | None = None
@@ -49,14 +49,15 @@ def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) 
 
 
 def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
-    """What is on disk of a profile, nothing simulated."""
+    """Return the sweep with the results on disk; nothing is simulated."""
     sweep = plan(files, profile, progress)
     sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep
 
 
 def cost_s(run: Run) -> float:
-    """CPU seconds, roughly: measured rates for each simulated second on a machine of 2024."""
+    """Return the approximate CPU seconds of a run, from rates for each simulated second measured on a machine
+    of 2024."""
     s = run.scenario
     if isinstance(s.topology, Manet):
         steady, flows = (1.0, s.load.flows) if isinstance(s.load, Ftp) else (0.5, s.topology.nodes)
@@ -73,7 +74,8 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep) -> tuple[float, int]:
-    """CPU hours of what is not on disk, scaled by what the finished runs took; and how many runs."""
+    """Return CPU hours and number of the runs that are not on disk; the hours are scaled by the finished
+    runs."""
     finished = {key: result["run"]["cost"]["cpu_s"] for key, result in sweep.done.results.items()}
     estimated = sum(job.cost for job in sweep.jobs if job.key in finished)
     factor = sum(finished.values()) / estimated if estimated else 1.0

@@ -23,17 +23,17 @@ from tcplearn.study import measure
 PAPER = (100, 2.0, 0.08)
 
 N = (10, 25, 50, 100, 200)
-#: The paper's choice with its interval, 1.7 to 2.5, and far to either side.
+#: The paper's choice, the bounds of its good range (1.7 to 2.5), and values far from it on both sides.
 ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
 #: No sharing, the paper's choice, and nearly full sharing.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
-#: Of flows that are copies of others.
+#: Copies of flows that are named.
 COPIES_NAMED = 20
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
-#: What a row says of its cell; the rest are metrics.
+#: The columns of a row that are not metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
 
 
@@ -52,7 +52,7 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """Sums over all flows, the error's also by the halves of each flow."""
+    """Sums over all flows; those of the error also by the halves of each flow."""
 
     scored: list[int] = field(default_factory=lambda: [0, 0])  # first half, second half
     error_us: list[float] = field(default_factory=lambda: [0.0, 0.0])
@@ -94,7 +94,7 @@ class Study:
     options: Options
     files: list[str]
     cells: list[Cell]
-    scores: list[Score]  # one for each cell
+    scores: list[Score]  # by cell
     references: dict[str, Score]
     flows: int = 0
     samples: int = 0
@@ -112,12 +112,12 @@ class Study:
 
     @property
     def best(self) -> int:
-        """The cell with the least error, known only when all is over."""
+        """The cell with the least error, which is known only in hindsight."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
 
     @property
     def best_of_first_half(self) -> int:
-        """What one could have chosen at half-time."""
+        """The cell with the least error on the first halves of the flows."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
 
     @property
@@ -126,14 +126,14 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """Parameters whose best value is the last of the grid, where a further one was allowed."""
+        """The parameters whose best value is at the edge of the grid, if a value beyond it is possible."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """The paper's triple, where loss and sharing are the paper's too."""
+        """The cell of the paper's triple, if loss and sharing are the paper's too; else None."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -141,7 +141,7 @@ class Study:
 
 
 def cells_of(options: Options) -> list[Cell]:
-    """Raises UserError with one line."""
+    """Return the cells of the grid; raise UserError with one line."""
     base = estimators.parse(options.preset)
     for key in ("n", "eta", "alpha"):
         if not estimators.parameter(base, key):
@@ -159,7 +159,7 @@ def cells_of(options: Options) -> list[Cell]:
 
 
 def _add(score: Score, halves: Sequence[float]) -> None:
-    """Of one flow (measure.Halves), sums of its first half and of all."""
+    """Add the sums of one flow (measure.Halves: of its first half and of all) to `score`."""
     first_scored, first_error_us, scored, error_us, timed, misses, rto_us, excess_us = halves
     for which, (count, us) in enumerate(
         ((first_scored, first_error_us), (scored - first_scored, error_us - first_error_us))
@@ -178,7 +178,7 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Measures every triple on the traces' columns. Raises UserError or TraceError."""
+    """Measure every triple on the traces in `paths` and return the study; raise UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
@@ -243,7 +243,7 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """What is said of a cell."""
+    """Return the remarks on cells, such as "best in hindsight"."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:
@@ -268,7 +268,7 @@ def _measured(study: Study, score: Score) -> Record:
 
 
 def rows(study: Study) -> list[Record]:
-    """One for each triple, then the references, which have none."""
+    """Return a row for each triple, then the references, which have no triple."""
     said = marks(study)
     out: list[Record] = []
     for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
@@ -281,9 +281,9 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Of each of `rows`, a row for each metric; its triple is among the parameters."""
+    """Yield, for each row of `wide`, a row for each metric; its triple is among the parameters."""
     source = ", ".join(study.files)
-    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # not the whole grid
+    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # without the whole grid
     for row in wide:
         cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
         head = head_of(

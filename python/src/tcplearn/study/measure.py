@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a study measures of one file: a part of the grid over each flow. A job, so its result is plain."""
+"""The measurement of one file in a study: a part of the grid over each flow. It is a job with a plain
+result."""
 
 from __future__ import annotations
 
@@ -21,17 +22,18 @@ from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import TraceError, TraceOptions, piped
 
-#: Triples that an engine measures at once: few enough to stay in the cache, enough for workers to share out.
+#: Triples that an engine measures at once: few enough for the cache and for sharing among workers.
 PART = 15
 
-#: Of an estimator over one flow: scored, their error in us, of the first half and then of all; samples timed,
-#: misses, RTO and excess wait in us.
+#: The sums of an estimator over one flow: scored samples and their error in us, of the first half and then of
+#: all; timed samples, misses, RTO and excess wait in us.
 Halves = tuple[int, float, int, float, int, int, float, float]
 _HALVES = (int, float, int, float, int, int, float, float)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
-    """A pipe ("-" is standard input) is copied: each part of the grid reads it anew. Raises TraceError."""
+    """Return the state of the file at `path`. A pipe ("-": standard input) is copied until `stack` ends,
+    because each part of the grid reads it again. Raise TraceError."""
     try:
         if str(path) != "-" and (path.is_file() or not path.exists()):
             return Seen.of(path)
@@ -46,7 +48,7 @@ def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
 
 
 def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
-    """`specs`: of the whole grid."""
+    """Return the jobs on `file` for all `specs` of the grid, PART specs each."""
     known = {**settings, "title": Path(file.shown).name}
     parts = [specs[i : i + PART] for i in range(0, len(specs), PART)]
     return [
@@ -56,7 +58,7 @@ def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
 
 
 def _check(plain: Json, count: int) -> None:
-    """Of so many estimators. Raises ValueError."""
+    """Raise ValueError if `plain` is not the result for `count` estimators."""
     flows = {"samples": [int], "names": [str], "copies_keys": [str]}
     shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_HALVES]]})
     of_each = [*(plain[key] for key in flows), *plain["scores"]]
@@ -65,7 +67,7 @@ def _check(plain: Json, count: int) -> None:
 
 
 def run(work: Mapping[str, Job], progress: Progress | None, where: Where) -> Json:
-    """Results by key. Raises TraceError for a file that cannot be read."""
+    """Return the results of `work` by key; raise TraceError for a file that cannot be read."""
     try:
         done = trace_jobs.run(list(work.values()), "study", where, progress, "parts of the grid")
     finally:
@@ -115,7 +117,7 @@ def _plain(first: Figures, whole: Figures) -> Halves:
 @dataclass(frozen=True)
 class _Flows:
     judged: list[Flow]
-    skipped: int  # with too few samples
+    skipped: int  # flows with too few samples
     warnings: list[str]
 
 
@@ -124,7 +126,8 @@ _reading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
-    """Held until another file is read: the parts of a grid follow each other."""
+    """Return the flows of `file`, cached until another file is read, because the parts of a grid follow each
+    other."""
     reader = Reader(Path(file.path), read, flow, printable(file.shown))
     flows = list(reader)
     judged = [flow for flow in flows if flow.samples >= min_samples]

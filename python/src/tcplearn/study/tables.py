@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a study says, in sentences and as a table."""
+"""The results of a study in sentences and as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tcplearn.output.rows import Record
 from tcplearn.output.table import Table, headed
 from tcplearn.study.experts import PAPER, Study
 
-#: Triples shown, the best first; --format csv has them all.
+#: Triples that are shown, the best first; --format csv has all of them.
 SHOWN = 12
 
 

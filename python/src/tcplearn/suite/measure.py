@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a suite measures of one file: its series under every estimator. A job, so its result is plain too."""
+"""The measurement of one file in a suite: its series under every estimator. It is a job with a plain
+result."""
 
 from __future__ import annotations
 
@@ -21,16 +22,16 @@ from tcplearn.replay.results import MISSES_LEAST, TOO_SHORT
 from tcplearn.replay.trace_jobs import Json, Seen
 from tcplearn.traces import TraceOptions
 
-#: A series shorter than this is reported apart.
+#: Shorter series are reported separately.
 MIN_SAMPLES = 500
 WINDOWS_MOST = 120
 
-#: Every series is measured under these too: the ratios' denominators.
+#: The denominators of ratios; every series is also measured under these.
 BASELINES = ("last", "jacobson")
-#: Timers that a chosen miss rate is compared with, each at its own rate.
+#: Timers that are compared with at their own miss rates.
 REFERENCES = ("jacobson", "linux")
-#: Which RTO a sample is held against: the one in force when its segment was sent, as `replay` has it, or the
-#: one in force just before the sample, which is what a timer that counts its misses can steer.
+#: The RTO that a sample is compared with: the one in force when its segment was sent, as in `replay`, or the
+#: one in force just before the sample, which a timer that counts its misses can control.
 WHEN = ("send", "before")
 
 #: The timer curves of the report: jacobson by its factor on RTTVAR, the others by their miss rate.
@@ -40,29 +41,29 @@ RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    estimators: tuple[str, ...] = ()  # empty: those that a replay compares
+    estimators: tuple[str, ...] = ()  # empty: those of a replay
     arithmetic: str = "double"
     sender: str = "auto"
     every_ack: bool = False
-    unit: str = ""  # of numbers that come without one
+    unit: str = ""  # unit of numbers without one
     min_samples: int = MIN_SAMPLES
     min_rto_us: int = 0
     flow: str = ""
     restarts: tuple[int, ...] = ()
-    match: bool | None = None  # None: where an estimator has a miss rate to set
-    miss: float | None = None  # of every timer that takes a miss rate
+    match: bool | None = None  # None: if an estimator has a miss rate
+    miss: float | None = None  # miss rate for every timer with such a parameter
     curves: bool = False  # for the pictures
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One series: figures by estimator."""
+    """The figures of one series by estimator."""
 
     name: str
     samples: int
     judged: bool  # long enough
     figures: dict[str, Figures]
-    needless: dict[str, int]  # timeouts
+    spurious: dict[str, int]  # timeouts
     copies_key: str  # the same for the same samples in another file
     matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
     curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
@@ -72,11 +73,11 @@ class Measured:
 @dataclass(slots=True)
 class FileResult:
     path: str
-    problem: str = ""  # why it cannot be read
-    warnings: list[str] = field(default_factory=list)  # without its path
+    problem: str = ""  # the reason why it cannot be read
+    warnings: list[str] = field(default_factory=list)  # warnings, without the file's path
     series: list[Measured] = field(default_factory=list)
-    tiny: int = 0  # flows too short to say anything of
-    copies: list[Copied] = field(default_factory=list)  # series of files before it, left out
+    tiny: int = 0  # flows that are too short to be reported
+    copies: list[Copied] = field(default_factory=list)  # series that earlier files have, left out
 
 
 def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
@@ -84,7 +85,7 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """With a name for each: the file's where it has none of its own, numbered where it comes again."""
+    """Yield each flow with a name: the file's if it has none, and numbered if the name occurred before."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:
@@ -121,7 +122,8 @@ class Worker:
         return out
 
     def file(self, file: Seen, inside: str) -> FileResult:
-        """`inside`: its name in the directory. Raises TraceError, OSError."""
+        """Return the measurement of `file`, whose name in the directory is `inside`; raise TraceError or
+        OSError."""
         out = FileResult(file.shown)
         reader = Reader(Path(file.path), self.trace_options, self.options.flow, printable(file.shown))
         for name, flow in named_flows(inside, reader):
@@ -156,7 +158,7 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Each timer with a chosen miss rate, at the rate that the reference had here."""
+        """Measure each timer with a chosen miss rate at each reference's rate on this series."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")
@@ -180,13 +182,13 @@ def job(file: Seen, inside: str, options: Options, matching: bool) -> Job:
 
 
 def _check(plain: Json, labels: Sequence[str]) -> None:
-    """Raises ValueError where `from_plain` or who reads its figures would find something else."""
+    """Raise ValueError if `plain` does not have the form that `from_plain` and its users need."""
     series = {
         "name": str,
         "samples": int,
         "judged": bool,
         "figures": dict.fromkeys(labels, Figures),
-        "needless": dict.fromkeys(labels, int),
+        "spurious": dict.fromkeys(labels, int),
         "matched": [(str, str, str, Timer)],
         "curves": [(str, float, Figures)],
         "restarts": [(int, dict.fromkeys(labels, float))],
@@ -202,7 +204,7 @@ def measured_file(document: Json) -> Json:
 
 
 def to_plain(file: FileResult) -> Json:
-    """All but its path; JSON keeps every float to the last bit."""
+    """Return `file` without its path as JSON, which keeps every bit of a float."""
     return {
         "warnings": file.warnings,
         "series": [_series_to_plain(s) for s in file.series],
@@ -211,7 +213,7 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """What `to_plain` made, or the problem of a file."""
+    """Return the FileResult of `path` from the result of `to_plain`, or with the file's problem."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])
@@ -223,7 +225,7 @@ def _series_to_plain(s: Measured) -> Json:
         "samples": s.samples,
         "judged": s.judged,
         "figures": {label: asdict(f) for label, f in s.figures.items()},
-        "needless": s.needless,
+        "spurious": s.spurious,
         "copies_key": s.copies_key,
         "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
         "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
@@ -237,7 +239,7 @@ def _series_of(plain: Json) -> Measured:
         plain["samples"],
         plain["judged"],
         {label: _figures_of(f) for label, f in plain["figures"].items()},
-        plain["needless"],
+        plain["spurious"],
         plain["copies_key"],
         {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
         {(label, value): _figures_of(f) for label, value, f in plain["curves"]},

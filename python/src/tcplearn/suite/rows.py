@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a suite says of each estimator: ratios over series, with bootstrap intervals, as rows."""
+"""The rows of a suite: each estimator's ratios over series, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import REFERENCES, WHEN, Measured
 from tcplearn.suite.suite import Suite
 
-#: Resamples of a bootstrap, and its seed: the same input gives the same interval.
+#: Resamples of a bootstrap, and its fixed seed, so that the same input gives the same interval.
 RESAMPLES, SEED = suite_timers.RESAMPLES, suite_timers.SEED
 _BLOCK = 2_000_000  # indices at a time
 
-#: A ratio up to this is called as good.
+#: Ratios up to this are called as good.
 AS_GOOD = 1.03
 
-#: What a row says of its estimator; the rest are metrics.
+#: The columns of a row that are not metrics.
 KEYS = ("group", "estimator", "arithmetic")
 
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """A ratio for each series, below 1 the better."""
+    """A ratio for each series; below 1 is better."""
 
     names: tuple[str, ...]
     values: Floats
@@ -57,7 +57,8 @@ def geometric_mean(values: Floats) -> float | None:
 
 
 def interval(values: Floats) -> tuple[float | None, float | None]:
-    """95 % percentile bootstrap of the geometric mean over series; None for fewer than two."""
+    """Return the 95 % percentile bootstrap interval of the geometric mean of `values`; None for fewer than
+    two."""
     n = len(values)
     if n < 2:
         return None, None
@@ -72,9 +73,9 @@ def interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
-    """Out of (name, value, reference); left out where the reference is 0 or not known."""
+    """Return value over reference for `pairs` (name, value, reference), without references of 0 or None."""
     kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
-    values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # a logarithm has no zero
+    values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # 0 has no logarithm
     return Ratios(tuple(name for name, _ in kept), values)
 
 
@@ -84,7 +85,8 @@ def _better(a: float | None, b: float | None) -> float | None:
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Error to that of the better of `jacobson` and `last`, chosen for each series in hindsight."""
+    """Return the error of `label` over that of the better of `jacobson` and `last`, chosen for each series in
+    hindsight."""
 
     def error(f: Figures) -> float | None:
         return f.at_send if at_send else f.error
@@ -114,14 +116,15 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """A timer to the reference whose miss rate it was given, series by series."""
+    """Return a figure of the timer `label` over that of the `reference` whose miss rate it was given, by
+    series."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
 
 
 def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
-    """Achieved to chosen miss rate, where enough misses were expected."""
+    """Return the achieved miss rate over `target`, for series on which enough misses were expected."""
     known = [(s.name, s.figures[label].timer(when)) for s in series]
     known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
     names = tuple(name for name, _ in known)
@@ -154,7 +157,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
         "rto_miss_rate_mean": statistics.fmean(t.miss_rate for t in timers),
         "rto_miss_rate_before": sum(t.misses for t in before) / timed,
         "rto_miss_rate_before_mean": statistics.fmean(t.miss_rate for t in before),
-        "spurious_timeouts": suite_timers.needless(series, label),
+        "spurious_timeouts": suite_timers.spurious(series, label),
         "mean_rto_ms": suite_timers.mean_rto_ms(series, label),
         "excess_wait_ms": sum(t.excess_us for t in timers) / timed / 1000,
     }
@@ -163,7 +166,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Its mean RTO over that of Linux's timer."""
+    """Return the mean RTO of `label` over that of Linux's timer, with the interval `ends`."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -171,7 +174,7 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """How well a chosen miss rate was kept."""
+    """Return how well a chosen miss rate was kept."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -209,7 +212,7 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Misses of the matched timer to the reference's: 1 where the rates were equal indeed."""
+    """Return the misses of the matched timer over the reference's: 1 if the rates were equal."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
@@ -226,7 +229,7 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """One for each estimator over the series, then one for each over the shorter ones."""
+    """Return a row for each estimator over the series, then one for each over the shorter series."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:
@@ -255,7 +258,7 @@ def rows(suite: Suite) -> list[Record]:
 
 
 def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
-    """Of each of `rows`, a row for each metric; `flow` is the group."""
+    """Yield, for each row of `wide`, a row for each metric; `flow` is the group."""
     for row in wide:
         head = head_of(
             metrics.REPLAY,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replay a directory of traces: a job a file, and all of them together."""
+"""Replays a directory of traces: a job for each file, and the results of all together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Suite:
     directory: str
     options: Options
     labels: list[str]
-    timers: list[str]  # those whose miss rate can be set
+    timers: list[str]  # timers whose miss rate can be set
     matching: bool
     files: list[FileResult] = field(default_factory=list)
     worst: list[tuple[Measured, Series]] = field(default_factory=list)  # for pictures
@@ -55,7 +55,7 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Every file below, hidden ones left out, by name; and what could not be looked into."""
+    """Return every file below `directory` except hidden ones, by name, and the problems of folders."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -69,7 +69,8 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """A job each, the long ones first; those whose key cannot be made are problems already."""
+    """Return the results of a job for each of `paths`, long files first; a file without a key is a problem at
+    once."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:
@@ -91,7 +92,8 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Suite:
-    """Every trace below a directory. Raises UserError with one line that says what to do."""
+    """Return the suite of every trace below `directory`; raise UserError with one line that says what to
+    do."""
     options, where = options or Options(), where or Where()
     shown = printable(directory)
     if not directory.is_dir():
@@ -125,7 +127,7 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Each series counts once: in the first file, by path, that has it."""
+    """Leave out copies, so that each series counts once, in the first file by path that has it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):
@@ -149,7 +151,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read again, for their pictures: times, samples, predictions."""
+    """Read the `wanted` series again for pictures and return times, samples and the predictions of
+    `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a suite gave, as tables for a terminal and for the report."""
+"""The tables of a suite, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tcplearn.suite.suite import Suite
 
 WHEN_SHOWN = {"send": "at the sending", "before": "just before the ACK"}
 
-#: Fewer series than this make an interval a rough one.
+#: The interval of fewer series is rough.
 FEW = 10
 
 
@@ -206,11 +206,12 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
-    """One line an estimator, in the order of the verdict: what a timer does first, its prediction after."""
+    """Return a table with a line for each estimator in the order of the verdict `answer`: timers first, then
+    predictions."""
     out = Table(
         [
             Column("estimator", words=True),
-            Column("needless\ntimeouts"),
+            Column("spurious\ntimeouts"),
             Column("RTO\nmean"),
             Column("\n× linux", keep=3, ratio=True, detailed=True),
             Column("error\n×", keep=2, detailed=True),
@@ -238,7 +239,7 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
 
 
 def _with_ends(row: Record, key: str) -> tables.Cell:
-    """A ratio, and its interval where there is room."""
+    """Return a ratio of `row`, with its interval as the detail."""
     value, low, high = (row[f"{key}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return tables.Cell()
@@ -273,7 +274,7 @@ def _over(suite: Suite) -> str:
 
 
 def inventory(suite: Suite) -> list[str]:
-    """What was read and what was not, in sentences."""
+    """Return sentences on what was read and what was left out."""
     good = [f for f in suite.files if not f.problem]
     tiny = sum(f.tiny for f in good)
     samples = sum(s.samples for s in suite.series)
@@ -300,7 +301,8 @@ def document(
     everything: bool = False,
     reported: bool = False,
 ) -> RenderableType:
-    """The verdict, and the table that it is from; `everything`: all tables."""
+    """Return the verdict and its table. `everything`: all tables; `quiet`: only tables; `reported`: a report
+    is written too."""
     parts: list[RenderableType] = []
     answer = suite_timers.of(suite)
     if not quiet:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which timer, over the series of a suite: the rule of a replay, its intervals from whole series."""
+"""The verdict over the series of a suite: the rule of a replay, with intervals from a bootstrap over
+series."""
 
 from __future__ import annotations
 
@@ -15,23 +16,24 @@ from tcplearn.replay.row import Row
 from tcplearn.suite.measure import Measured
 from tcplearn.suite.suite import Suite
 
-#: Resamples of the series, and their seed: the same input gives the same interval.
+#: Resamples of the series, and their fixed seed, so that the same input gives the same interval.
 RESAMPLES, SEED = 2000, 20140047
 
 
 def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
-    """Over all samples."""
+    """Return the mean RTO of `label` over all samples of `series`, or None."""
     timers = [s.figures[label].send for s in series]
     timed = sum(t.timed for t in timers)
     return sum(t.rto_us for t in timers) / timed / 1000 if timed else None
 
 
-def needless(series: Sequence[Measured], label: str) -> int:
-    return sum(s.needless[label] for s in series)
+def spurious(series: Sequence[Measured], label: str) -> int:
+    return sum(s.spurious[label] for s in series)
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
-    """By estimator: the 95 % interval of its mean RTO over the base's, series drawn with replacement."""
+    """Return, by estimator, the 95 % interval of its mean RTO over that of `base`, from a bootstrap over
+    series."""
     if len(series) < 2:
         return {}
     rto_us: Floats = np.array([[s.figures[label].send.rto_us for label in (base, *labels)] for s in series])
@@ -47,14 +49,14 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
     samples = sum(s.samples for s in series)
     out = []
     for label in suite.labels:
-        values = {"spurious_timeouts": needless(series, label), "mean_rto_ms": mean_rto_ms(series, label)}
+        values = {"spurious_timeouts": spurious(series, label), "mean_rto_ms": mean_rto_ms(series, label)}
         arithmetic = suite.options.arithmetic
         out.append(Row(suite.directory, flow, label, arithmetic, samples, True, "", values))
     return out
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """None where there is no series. Of one series alone only needless timeouts are judged."""
+    """Return the verdict, or None without a series. With one series only spurious timeouts are judged."""
     series = suite.series
     if not series:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces of round-trip times: captures, CSV and flent files, kernel logs, all as the same columns."""
+"""Traces of round-trip times: captures, CSV and flent files, kernel logs, all read into the same columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
-#: What a format is found by.
+#: Bytes at the beginning of a file that identify its format.
 _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 
@@ -55,7 +55,8 @@ _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 def open_trace(
     path: str | os.PathLike[str] | Interface, *, options: TraceOptions | None = None, name: str = ""
 ) -> Trace:
-    """Open a trace, its format found by its content; raise TraceError. `name`: what its user calls it."""
+    """Open the trace at `path` in the format that its content shows; raise TraceError. `name` is for
+    messages."""
     options = options or TraceOptions()
     if options.unit not in ("", "s", "ms", "us", "ns"):
         raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
@@ -70,7 +71,8 @@ def open_trace(
 
 
 def _of_pipe(path: Path, options: TraceOptions) -> Trace:
-    """A capture is read as it comes; all else is copied, because readers look at its beginning twice."""
+    """Open a pipe: a capture is read as it comes, anything else is copied, because its reader starts
+    twice."""
     import tempfile
 
     from . import piped
@@ -87,7 +89,7 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
             return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
         if head.startswith(b"\0"):  # /dev/zero has no end
             raise TraceError(f"{name}: {NO_TRACE}")
-        # nameless from the beginning, so that nothing stays behind however this ends
+        # the file never has a name, so nothing remains after any kind of end
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
         piped.copy(source, copy, name, head)
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
@@ -110,7 +112,7 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
         if stream.zstd:
             raise TraceError(f"{file}: a capture packed with zstd; unpack it first: zstd -d FILE")
         return CaptureTrace.of_file(file, options)
-    from . import formats  # what reading a capture can do without
+    from . import formats  # a capture does not need it
 
     if any(magic.startswith(head) for magic in _PCAP_MAGIC):
         raise TraceError(f"{file}: {NO_TRACE}")

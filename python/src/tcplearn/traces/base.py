@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What every trace is: batches of columns, and the flows they belong to."""
+"""The interface of every trace: batches of columns, and the flows that they belong to."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ __all__ = [
 ]
 
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-#: How a warning begins that says where reading ended (the captures' is `Reader::finish` in reader.cpp).
+#: Beginnings of warnings that say where reading ended (for captures: `Reader::finish` in reader.cpp).
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
-#: How one ends that says what was left out at the end.
+#: The end of such a warning that says what was left out at the end.
 _LAST_IN_PART = "the last one, is cut: left out"
-#: How zstd begins: a frame, or one to be skipped, as pzstd writes first.
+#: The beginning of zstd data: a frame, or a frame to be skipped, which pzstd writes first.
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 
 def read_in_part(warning: str) -> bool:
-    """Whether a trace's warning says that its end could not be read."""
+    """Return whether a trace's `warning` says that the trace's end could not be read."""
     return warning.startswith(READ_IN_PART) or warning.endswith(_LAST_IN_PART)
 
 
 class Reason:
-    """Why a row gives no RTT sample (column `no_sample`)."""
+    """The reasons why a row has no RTT sample (column `no_sample`)."""
 
     NONE = 0
     RETRANSMITTED = 1
@@ -79,35 +79,36 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """How to read a trace. Sides, `every_ack` and `idle_s` are of captures; other formats ignore them."""
+    """Options of reading a trace. Only captures use `sender`, `every_ack`, `idle_s` and `events`."""
 
-    #: auto, near, far, client, server, both, or an address with or without a port: sets `chosen` in a flow.
+    #: auto, near, far, client, server, both, or an address with or without a port: decides `chosen` of a
+    #: flow.
     sender: str = "auto"
-    #: Time ACKs that end inside a captured record too.
+    #: Whether ACKs that end inside a captured record are timed too.
     every_ack: bool = False
-    #: A connection without a packet for so long is over.
+    #: A connection without a packet for this time has ended.
     idle_s: float = 300.0
-    #: What a classifier of losses sees, as `events` in a batch; of captures too.
+    #: Whether batches have `events`, the input of loss classifiers.
     events: bool = False
-    #: s, ms, us or ns: of numbers that come without a unit. Empty: milliseconds, where a format allows it.
+    #: The unit of numbers without one: s, ms, us or ns. Empty: milliseconds, if the format allows it.
     unit: str = ""
 
 
 @dataclass(frozen=True)
 class TraceFile:
-    """Where a trace lies, and what its user calls it: a pipe was copied, a name may not be text."""
+    """The path of a trace, and its name in messages: the path may be that of a copy, or no text."""
 
     path: Path
     name: str
 
     @staticmethod
     def of(given: TraceFile | Path) -> TraceFile:
-        """A file under its own name."""
+        """Return `given` as a TraceFile; a path is its own name."""
         return given if isinstance(given, TraceFile) else TraceFile(given, printable(given))
 
     @property
     def title(self) -> str:
-        """What a flow without a name of its own is called."""
+        """The name of a flow that has none of its own."""
         return self.name.rpartition("/")[2]
 
     def __str__(self) -> str:
@@ -116,7 +117,7 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Interface:
-    """A network interface: what passes it from now on, until the trace is stopped."""
+    """A network interface, whose traffic is read from now on until the trace is stopped."""
 
     name: str
 
@@ -125,13 +126,14 @@ class Interface:
 
 
 def shown(value: object, most: int = 40) -> str:
-    """Return foreign text as it may stand in a message: short, one line, printable."""
+    """Return `value`, which comes from a file, for a message: at most `most` characters, one printable
+    line."""
     text = value if isinstance(value, str) else repr(value)
     return printable(text[:most])
 
 
 def number(text: str) -> float:
-    """Return a number as tables write it; raise ValueError. Python's own `1_0` and other digits are none."""
+    """Return the number in `text`; raise ValueError. Unlike Python it refuses `1_0` and non-ASCII digits."""
     if "_" in text or not text.isascii():
         raise ValueError("not a number")
     return float(text)
@@ -142,11 +144,11 @@ class Trace(Protocol):
 
     @property
     def kind(self) -> str:
-        """capture, csv, flent or kernel log."""
+        """The kind of the trace: capture, csv, flent or kernel log."""
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out or made up; complete after the last batch."""
+        """A line for each omission or assumption; complete after the last batch."""
 
     @property
     def progress(self) -> float:
@@ -156,17 +158,17 @@ class Trace(Protocol):
         """Yield batches of about `max_rows` rows or fewer; raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a flow; final once a batch has listed it in `ended`."""
+        """Return the information on a flow; it is final once a batch has listed the flow in `ended`."""
 
     def release(self, flow_id: int) -> None:
-        """Forget an ended flow."""
+        """Free the state of a flow that has ended."""
 
 
 class ByteStream:
-    """The bytes of a file, unpacked on the way (gzip, zstd), as far as they can be."""
+    """The bytes of a file, decompressed while they are read (gzip, zstd), up to the first damage."""
 
     CHUNK_BYTES = 1 << 18
-    #: About so many unpacked bytes a read: gzip can hold a thousand times its size, zstd more.
+    #: Decompressed bytes of a read, about: gzip can expand a thousandfold, zstd more.
     MOST_BYTES = 1 << 20
 
     def __init__(self, file: TraceFile) -> None:
@@ -175,7 +177,7 @@ class ByteStream:
             self._size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
             raise TraceError(f"{file}: cannot be opened: {error.strerror}") from None
-        #: What cut the data short, or "".
+        #: The reason why the data end early, or "".
         self.damage = ""
         self._pending = self._read_file()
         self._gzip = self._pending.startswith(b"\x1f\x8b")
@@ -208,7 +210,7 @@ class ByteStream:
         return raw
 
     def read(self) -> bytes:
-        """Return the next bytes, b"" at the end or where `damage` says that they end."""
+        """Return the next bytes, or b"" at the end and after `damage`."""
         if self.zstd:
             return self._read_zstd()
         if not self._gzip:
@@ -226,7 +228,7 @@ class ByteStream:
                 if not raw.startswith(b"\x1f"):
                     self.damage = "there are other bytes after the end of the gzip data"
                     return b""
-                self._inflater = zlib.decompressobj(wbits=31)  # a further member
+                self._inflater = zlib.decompressobj(wbits=31)  # another member
             data = self._inflate(raw)
             self._pending = (
                 self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
@@ -260,7 +262,7 @@ class ByteStream:
             return self._inflater.decompress(raw, self.MOST_BYTES)
         except zlib.error:
             pass
-        # zlib gives nothing of a chunk that holds an error: go up to it byte by byte.
+        # zlib returns nothing of a chunk with an error, so the bytes before it are fed one by one
         self.damage = "the gzip data is damaged"
         good = bytearray()
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Packet captures (pcap and pcapng, plain or gzipped) and captures in the making, read by native code."""
+"""Packet captures (pcap and pcapng, plain or gzipped), finished or in progress, read by native code."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ class CaptureTrace:
 
     @staticmethod
     def of_file(file: TraceFile, options: TraceOptions) -> CaptureTrace:
-        """Read it from its beginning to its end."""
+        """Return the trace of `file`, read from its beginning to its end."""
         return CaptureTrace(CaptureReader(os.fsencode(file.path), file.name, **_options(options)))
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
-        """Read as it is written; `head` was read already. The descriptor is the trace's."""
+        """Return the trace of a pipe, read as it is written. The trace owns `descriptor`; `head` was read
+        already."""
         return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod
     def of_interface(interface: Interface, options: TraceOptions) -> CaptureTrace:
-        """Capture from now on."""
+        """Return the trace of an interface's traffic from now on."""
         return CaptureTrace(CaptureReader.of_interface(interface.name, **_options(options)))
 
     @property
@@ -43,16 +44,16 @@ class CaptureTrace:
 
     @property
     def packets(self) -> int:
-        """So many were read."""
+        """The number of packets read."""
         return self._reader.packets
 
     def stop(self) -> None:
-        """Read no further: the batches end with what there is."""
+        """Stop reading: the batches end with the packets read so far."""
         self._reader.stop()
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out."""
+        """A line for each omission."""
         return list(self._reader.warnings())
 
     @property
@@ -66,11 +67,11 @@ class CaptureTrace:
             yield batch
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a flow."""
+        """Return the information on a flow."""
         return cast("FlowInfo", self._reader.flow(flow_id))
 
     def release(self, flow_id: int) -> None:
-        """Forget an ended flow."""
+        """Free the state of a flow that has ended."""
         self._reader.release(flow_id)
 
 

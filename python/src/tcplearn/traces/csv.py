@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""RTT samples in CSV, the units in the names of the columns."""
+"""RTT samples in CSV, with units in the names of the columns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .samples import Int64s, SampleTrace, slices
 from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
-#: The rows of a chunk are held as text for a moment.
+#: The rows of a chunk are held as text while they are parsed.
 _CHUNK_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22
-#: All flows end with the file, so many in a batch: their consumer holds what it makes of them.
+#: Flows that end with one batch at the file's end: the consumer holds the results of a batch's flows.
 _ENDED = 1 << 16
 
 
@@ -38,7 +38,7 @@ class CsvTrace(SampleTrace):
         self._chunks = self._read_chunks()
         self._head: tuple[int, list[str], bool] = (0, [], False)  # what follows the header in its chunk
         self._header = self._read_header()
-        self._plausible = None  # of the difference of two times no unit is known
+        self._plausible = None  # the difference of two times has no unit that could be wrong
         if (rtt := self._header.rtt) is not None:
             unit = next(u for u, scale in TO_US.items() if scale == self._header.to_us[rtt])
             self._plausible = Plausible(unit)
@@ -47,7 +47,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield the number of lines before, whole lines, and whether the last of them may be cut."""
+        """Yield the number of earlier lines, a list of lines, and whether the last of them may be cut."""
         rest = b""
         line = 0
         while True:
@@ -101,7 +101,7 @@ class CsvTrace(SampleTrace):
             self._line, lines, cut = chunk
             following = next(self._chunks, None)
             final = following is None
-            # Where the data breaks off its last line may lack digits that nobody misses.
+            # If the data break off, the last line may lack digits and still be a number.
             if final and self._stream.damage and lines and lines[-1]:
                 lines = lines[:-1]
             for batch in self._take(lines, cut and final, final):
@@ -116,11 +116,11 @@ class CsvTrace(SampleTrace):
             self._warnings.append(f"read up to line {self._line} only: {self._stream.damage}")
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a flow."""
+        """Return the information on a flow."""
         return self._flows.info(flow_id, self._file.title)
 
     def release(self, flow_id: int) -> None:
-        """Forget an ended flow."""
+        """Free the state of a flow that has ended."""
         self._flows.forget(flow_id)
 
     def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Iterator[Columns]:
@@ -141,7 +141,7 @@ class CsvTrace(SampleTrace):
     def _parse(
         self, numbers: Int64s, texts: list[str], may_be_cut: bool
     ) -> tuple[npt.NDArray[np.float64], list[str] | None]:
-        """Return the used columns as numbers, and the flow of each row where the file has a column for it."""
+        """Return the used columns as numbers, and the flow of each row if the file has such a column."""
         header = self._header
         separators = header.width - 1
         plain = texts and not any('"' in text for text in texts)
@@ -151,7 +151,7 @@ class CsvTrace(SampleTrace):
                     texts, delimiter=header.delimiter, usecols=header.used, comments=None, ndmin=2
                 )
             except ValueError:
-                pass  # some line is wrong: the slow way finds it
+                pass  # a line is wrong; the slow way finds it
             else:
                 names = None
                 if header.flow is not None:
@@ -221,11 +221,11 @@ class CsvTrace(SampleTrace):
             sent_us = self._microseconds(table, header.sent)
         if header.rtt is not None:
             rtt_us = self._microseconds(table, header.rtt)
-            # Less than half a microsecond is still a round trip.
+            # A round trip may be shorter than half a microsecond.
             positive = table[:, header.rtt] > 0
             rtt_us = np.where(positive, np.maximum(rtt_us, 1), rtt_us)
         else:
-            assert time_us is not None and sent_us is not None  # parse_header saw to it
+            assert time_us is not None and sent_us is not None  # parse_header guarantees it
             rtt_us = time_us - sent_us
             positive = rtt_us > 0
         wrong = np.flatnonzero(~positive & ~resent)
@@ -268,7 +268,7 @@ class CsvTrace(SampleTrace):
         return self._header.time is None and self._header.sent is not None
 
     def _last(self, batch: Columns) -> Iterator[Columns]:
-        """Yield the last rows, and what was held back; all flows end."""
+        """Yield the last rows and the rows that were held back; all flows end with them."""
         flows = len(self._flows)
         for start in range(0, max(flows, 1), _ENDED):
             ended = np.arange(start, min(start + _ENDED, flows))
@@ -287,7 +287,7 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of several batches by their time."""
+    """Return the rows of all `pieces` in the order of their times."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

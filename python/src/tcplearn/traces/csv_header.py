@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The header of a CSV trace: which column holds what, in which unit."""
+"""The header of a CSV trace: the meaning and the unit of each column."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLAIN = {
     "flight_segments": "flight_segments",
     "acked_bytes": "acked_bytes",
 }
-#: Columns not used that are named one by one.
+#: Unused columns that are named one by one.
 _NAMED = 10
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
 _ALLOWED = {
@@ -46,7 +46,8 @@ _ALLOWED = {
 
 @dataclass
 class Header:
-    """Where the columns are. `used` and `names` list the numeric ones; time, rtt ... index into these."""
+    """The places of the columns. `used` and `names` list the numeric ones; time, rtt ... are indices into
+    them."""
 
     delimiter: str
     width: int
@@ -57,13 +58,13 @@ class Header:
     sent: int | None = None
     rtt: int | None = None
     resent: int | None = None
-    flow: int | None = None  # in the line, for it need not be a number
+    flow: int | None = None  # index into the line, because it need not be a number
     extras: dict[str, tuple[int, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:
-    """Split one line, quotes obeyed; raise ValueError."""
+    """Return the fields of `line`, respecting quotes; raise ValueError."""
     try:
         return [text.strip() for text in next(csv.reader([line], delimiter=delimiter, strict=True))]
     except (csv.Error, StopIteration) as error:
@@ -79,9 +80,9 @@ def _is_number(text: str) -> bool:
 
 
 def parse_header(where: str, line: str, unit: str = "") -> Header:
-    """Understand the first line; raise TraceError that says which names are known.
+    """Return the header in `line`; raise TraceError, which lists the known names. `where` is for messages.
 
-    `unit` is that of columns whose names carry none.
+    `unit` is the unit of columns whose names have none.
     """
     delimiter = max(",", "\t", ";", key=line.count)
     try:

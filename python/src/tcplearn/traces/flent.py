@@ -14,7 +14,7 @@ from .json_text import loads
 from .samples import SampleFlow, SampleTrace
 from .schema import Columns
 
-#: Flent reads its files whole, and so do we: they hold minutes of a few hundred values.
+#: A file is read as a whole, as flent does: it has a few hundred values for each minute.
 _MOST_BYTES = 1 << 26
 _TCP_RTT = "::tcp_rtt"
 
@@ -56,7 +56,7 @@ class FlentTrace(SampleTrace):
         raw = self._data.get("raw_values")
         if isinstance(raw, dict) and raw:
             return raw
-        # Version 1 kept them with the series' metadata.
+        # Version 1 stored them with the series' metadata.
         metadata = self._data.get("metadata")
         series = metadata.get("SERIES_META") if isinstance(metadata, dict) else None
         if not isinstance(series, dict):
@@ -73,7 +73,7 @@ class FlentTrace(SampleTrace):
         x_values = self._data.get("x_values")
         for name, values in self._data["results"].items():
             is_tcp = name.endswith(_TCP_RTT) or "TCP RTT" in name
-            # "Ping (ms) avg" is the mean of the other series, no measurement of its own.
+            # "Ping (ms) avg" is the mean of the other series, not a measurement.
             if not is_tcp and ("Ping (ms)" not in name or name.endswith(" avg")):
                 continue
             base, key = (name[: -len(_TCP_RTT)], "tcp_rtt") if name.endswith(_TCP_RTT) else (name, "val")
@@ -118,7 +118,7 @@ class FlentTrace(SampleTrace):
             self._warnings.append(
                 "TCP RTT series are what the kernel had smoothed already, not single samples"
             )
-        # Raw values carry the time of day, computed ones the time since the test began: the first of each
+        # Raw values have the time of day, computed ones the time since the test began: the first of each
         # is 0.
         origin = {
             kind: min((min(times) for _, times, _, absolute in series if absolute == kind), default=0.0)
@@ -147,5 +147,5 @@ def _is_value(value: object) -> bool:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # JSON knows integers of any length
+    except OverflowError:  # JSON has integers of any length
         return False

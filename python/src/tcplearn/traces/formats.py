@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which reader a trace is for that is no capture, by how it begins."""
+"""The reader of a trace that is not a capture, chosen by the trace's beginning."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .ss import SsTrace, looks_like_ss
 from .tlog import TlogTrace
 from .tlog_records import MAGIC as _TLOG_MAGIC
 
-#: "[1700000000.5] 64 bytes from ..." is no JSON.
+#: "[1700000000.5] 64 bytes from ..." is not JSON.
 _STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 
 
 def open_other(file: TraceFile, head: bytes, options: TraceOptions) -> Trace:
-    """`head`: the beginning of what is in the file. Raises TraceError."""
+    """Open `file`, whose decompressed content begins with `head`; raise TraceError."""
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(file)
     text = head.removeprefix(b"\xef\xbb\xbf")

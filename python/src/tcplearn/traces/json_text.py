@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""JSON that anybody may have written: parsed within bounds, or a ValueError."""
+"""JSON from untrusted files: parsed within limits, or a ValueError."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from tcplearn.documents import json_value
 
-#: What the values of one text may take in memory.
+#: The most memory that the values of one text may take.
 MOST_BYTES = 1 << 31
-#: Rough sizes of what stands behind a token: an object, an array, a value among others.
+#: Rough sizes in memory of an object, an array, and a value in one of these.
 _OBJECT, _ARRAY, _VALUE = 250, 80, 60
 
 
 class TooLargeError(ValueError):
-    """What is in the text would take too much memory."""
+    """The values of the text would take too much memory."""
 
 
 def loads(text: bytes) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lines of text as programs print them, and the times that stand before them."""
+"""Lines of text printed by programs, and the times at their beginnings."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _STAMP = re.compile(
 
 
 def encoding_of(head: bytes) -> str:
-    """Return UTF-16 where a byte order mark says so (PowerShell's `>`), else UTF-8."""
+    """Return UTF-16 if `head` begins with its byte order mark (PowerShell's `>`), else UTF-8."""
     return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
 
 def text_lines(stream: ByteStream, file: TraceFile) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, each with its number; raise TraceError where one has no end."""
+    """Yield each line that is not empty with its number; raise TraceError if one is too long."""
     data = stream.read()
     decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
     rest, number = "", 0
@@ -62,14 +62,14 @@ def _too_long(file: TraceFile, number: int) -> TraceError:
 
 
 class Clock:
-    """Times before lines, of whatever program: `date`, `ts`, `ping -D`."""
+    """Reads the times that programs such as `date`, `ts` and `ping -D` write before lines."""
 
     def __init__(self) -> None:
         self._day_us = 0
         self._last_of_day_us: int | None = None
 
     def split(self, line: str) -> tuple[int | None, str]:
-        """Return the time at the line's beginning in us (None: there is none), and the rest of the line."""
+        """Return the time at the line's beginning in us, or None, and the rest of the line."""
         found = _STAMP.match(line)
         if not found:
             return None, line

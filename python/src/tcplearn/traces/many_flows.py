@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Many flows of plain samples at once: the columns of `SampleFlow`, in a few hundred bytes a flow."""
+"""Many flows of plain samples at once: the columns of `SampleFlow`, in a few hundred bytes for each flow."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROW = np.dtype([("time_us", np.int64), ("rtt_us", np.int64), ("resent", np.bool
 
 @dataclass(frozen=True)
 class _Runs:
-    """Rows sorted by flow: where each flow's begin and end."""
+    """Rows sorted by flow: the beginning and the end of each flow's rows."""
 
     flows: Int64s
     starts: npt.NDArray[np.intp]
     ends: npt.NDArray[np.intp]
-    run: npt.NDArray[np.intp]  # of each row
+    run: npt.NDArray[np.intp]  # the flow of each row, by its place in `flows`
 
     @staticmethod
     def of(ids: Int64s) -> _Runs:
@@ -37,28 +37,29 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Numbers in the order of run and value; the values in order, where the numbers are made of ranks."""
+        """Return numbers in the order of run and value, and the sorted values if the numbers are made of
+        ranks."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
         return run * len(ranked) + rank, ranked
 
     def running_most(self, values: Int64s) -> Int64s:
-        """The largest value of a flow so far."""
+        """Return, for each row, the largest value of its flow so far."""
         keys, ranked = self.keys(self.run, values)
         most: Int64s = np.maximum.accumulate(keys)
         return most if ranked is None else ranked[most - self.run * len(ranked)]
 
 
 class ManyFlows:
-    """The running states of flows by number, in the order in which their names came first."""
+    """The running states of flows by number, in the order in which their names first appeared."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._names: list[str | None] = []  # None: forgotten
+        self._names: list[str | None] = []  # None: released
         self._state = np.zeros(16, _STATE)
         # bytes take less than an array each
-        self._arrivals: list[bytes] = []  # the last ones, in us
+        self._arrivals: list[bytes] = []  # the last arrivals, in us
         self._waiting: list[bytes] = []  # rows that others may overtake, `_ROW`
 
     def __len__(self) -> int:
@@ -80,7 +81,7 @@ class ManyFlows:
         return out
 
     def info(self, number: int, title: str) -> FlowInfo:
-        """Return the flow as a capture would name it; `title`: of one without a name. Raises KeyError."""
+        """Return the flow as a capture would; `title` names a flow without a name. Raise KeyError."""
         name = self._names[number] if number < len(self._names) else None
         if name is None:
             raise KeyError(number)
@@ -88,12 +89,12 @@ class ManyFlows:
         return info_of(number, name or title, **{key: int(state[key]) for key in _COUNTS})
 
     def forget(self, number: int) -> None:
-        """Drop what an ended flow takes beyond its number."""
+        """Free the memory of an ended flow except its number."""
         self._names[number] = None
         self._arrivals[number] = self._waiting[number] = b""
 
     def steps(self, ids: Int64s, given_us: Int64s) -> Int64s:
-        """Take the times of rows sorted by flow; return how far each is from its flow's last."""
+        """Return the difference of each time to the time before it in its flow; rows are sorted by flow."""
         runs = _Runs.of(ids)
         state = self._state[runs.flows]
         before = np.roll(given_us, 1)
@@ -104,8 +105,8 @@ class ManyFlows:
         return steps
 
     def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Derive what `SampleFlow.columns` does for each flow alone; the rows are sorted by flow, those of a
-        flow in order of arrival."""
+        """Return the columns that `SampleFlow.columns` gives for each flow alone. Rows are sorted by flow,
+        and within a flow by arrival."""
         runs = _Runs.of(ids)
         starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
         known = state["acks"] > 0
@@ -130,7 +131,7 @@ class ManyFlows:
         return columns_of(ids, time_us, rtt_us, resent, sent_us, before, head_us, flight)
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Count the samples of a flow that arrived after this one's sending, itself included."""
+        """Return, for each row, the samples of its flow that arrived after its sending, including itself."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
@@ -155,14 +156,14 @@ class ManyFlows:
         bounds: npt.NDArray[np.intp],
         most: int,
     ) -> None:
-        """Store the last values of each flow."""
+        """Store the last `most` values of each flow in `where`."""
         size, data, edges = values.itemsize, values.tobytes(), bounds.tolist()
         for flow, start, end in zip(flows.tolist(), edges[:-1], edges[1:], strict=True):
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """From the order of sending to that of arrival; rows that others may overtake are held back. The rows
-        are sorted by flow."""
+        """Reorder rows from sending to arrival and return them, or None; rows that others may overtake are
+        held back. Rows are sorted by flow."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)
@@ -170,14 +171,14 @@ class ManyFlows:
         ids, rows = np.concatenate((held_ids, ids)), np.concatenate((held, new))
         by_time = np.lexsort((rows["time_us"], ids))
         ids, rows = ids[by_time], rows[by_time]
-        # Whatever is sent later arrives after the last sending so far.
+        # Every later row arrives after the last sending so far.
         ready = rows["time_us"] <= sent_us[runs.ends - 1][_Runs.of(ids).run]
         bounds = np.searchsorted(ids[~ready], np.append(runs.flows, runs.flows[-1] + 1))
         self._keep(self._waiting, runs.flows, rows[~ready], bounds, len(rows))
         return self._in_time(ids[ready], rows[ready])
 
     def rest(self, flows: Int64s) -> Columns | None:
-        """The rows of these flows that were held back."""
+        """Return the rows of `flows` that were held back."""
         return self._in_time(*self._held(flows))
 
     def _held(self, flows: Int64s) -> tuple[Int64s, npt.NDArray[np.void]]:

@@ -18,7 +18,8 @@ from .readings import Reading, ReadingsTrace
 from .schema import Columns
 
 _MARKS = re.compile(rb'"(TCPInfo|RawIDM|Snapshots|ServerMeasurements|ConnectionInfo)"\s*:')
-#: Of a line, or of a file in one piece: an ndt7 test is some 100 KB, an hour's snapshots some 30 MB.
+#: The most bytes of a line, or of a file that is one value: an ndt7 test has some 100 KB, an hour's snapshots
+#: some 30 MB.
 _MOST_BYTES = 1 << 26
 _INFO = 2  # INET_DIAG_INFO among the attributes (linux/inet_diag.h)
 #: Offsets into struct tcp_info (linux/tcp.h).
@@ -29,7 +30,7 @@ _DIRECTIONS = ("Download", "Upload")
 
 
 def looks_like_mlab(head: bytes) -> bool:
-    """Whether the first bytes of a file, a JSON, are of these archives."""
+    """Return whether `head`, the beginning of a JSON file, is that of such an archive."""
     return _MARKS.search(head) is not None
 
 
@@ -44,7 +45,7 @@ class MlabTrace(ReadingsTrace):
         self._title = PurePath(file.title).name.split(".")[0]
         self._last_time_us = 0
         self._any = False
-        self._base_us = 0  # when the test began whose times are counted from its beginning
+        self._base_us = 0  # the beginning of a test whose times count from it
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield batches of at most `max_rows` rows."""
@@ -60,7 +61,7 @@ class MlabTrace(ReadingsTrace):
         yield from self._rows(max_rows)
 
     def _records(self) -> Iterator[tuple[int, Any]]:
-        """Yield JSON values, one a line; a file that is one value in many lines gives that."""
+        """Yield the JSON value of each line with its number, or that of a file that is one value."""
         rest, number = b"", 0
         while True:
             data = self._stream.read()
@@ -112,7 +113,7 @@ class MlabTrace(ReadingsTrace):
                 self._snapshot(_object(snapshot), of)
         elif any(isinstance(record.get(name), dict) for name in _DIRECTIONS):
             self._test(number, record)
-        elif "ElapsedTime" in _object(record.get("TCPInfo")):  # what ndt7's clients print
+        elif "ElapsedTime" in _object(record.get("TCPInfo")):  # printed by ndt7's clients
             origin = shown(record.get("Test") or record.get("Origin") or "", 20)
             self._elapsed(("", origin), f"{self._title} {origin}".strip(), _object(record["TCPInfo"]))
         else:
@@ -166,7 +167,8 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _count(value: object) -> int | None:
-    """Return an integer of 0 to 2^60; BigQuery writes them as strings."""
+    """Return `value` if it is an integer from 0 to 2^60, also as a string, which BigQuery writes; else
+    None."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -182,7 +184,7 @@ def _bytes(value: object) -> bytes:
 
 
 def _unpacked(value: object) -> dict[str, Any]:
-    """Return what is used of a struct tcp_info; an older kernel's ends earlier."""
+    """Return the used fields of a struct tcp_info; that of an older kernel ends earlier."""
     raw = _bytes(value)
     fields = {}
     for name, offset in _OFFSETS.items():

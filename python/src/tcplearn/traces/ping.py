@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What ping prints: iputils, BusyBox, macOS and BSD, Windows, fping -l and -C, hping3."""
+"""The output of ping: iputils, BusyBox, macOS and BSD, Windows, fping -l and -C, hping3."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .samples import SampleFlow, SampleTrace, slices
 from .schema import Columns
 
 _UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "\N{MICRO SIGN}s": 1.0, "usec": 1.0}
-#: In any language: the only number of a line with a unit of time, "time=12.3 ms", "Zeit<1ms", "12,3 мс".
+#: The RTT in any language is a line's only number with a unit of time: "time=12.3 ms", "Zeit<1ms", "12,3 мс".
 _RTT = re.compile(
     r"([=<])\s?(\d{1,12}(?:[.,]\d{1,9})?)\s?(ms|usec|us|\N{MICRO SIGN}s|s|мсек|мс|毫秒)(?![\w/])",
     re.IGNORECASE,
 )
 _FPING = re.compile(r"^(\S+)\s+: \[(\d{1,9})\], (?:.*?(\d{1,12}(?:\.\d{1,9})?) ms|timed out)")
-#: fping -C: the round trips of a host in a line, "-" where none came.
+#: fping -C: all round trips of a host in one line, "-" for a lost one.
 _FPING_ALL = re.compile(r"(\S+(?: \(\S+\))?) +:((?: +(?:\d{1,12}(?:\.\d{1,9})?|-))+)\s*")
 _SEQUENCE = re.compile(r"\b(?:icmp_|tcp_|udp_)?(?:seq|req)[= ](\d{1,9})\b")
 _ADDRESS = re.compile(
@@ -38,14 +38,14 @@ _NO_ANSWER = re.compile(
     r"|zeit.berschreitung|nicht erreichbar|d.lai d.attente|agotado|scaduta|esgotado|превышен",
     re.IGNORECASE,
 )
-#: Replies that are held until the time between them is known.
+#: The most replies that are held until the time between them is known.
 _MOST_HELD = 500_000
-_STEP_US = 1_000_000  # of every ping that is not given another
+_STEP_US = 1_000_000  # the default interval of every ping
 _TURN = 1 << 16  # sequence numbers have 16 bits
 
 
 def looks_like_ping(text: str) -> bool:
-    """Whether the beginning of a file is what ping prints."""
+    """Return whether `text`, the beginning of a file, is output of ping."""
     lines = [Clock().split(line)[1] for line in text.split("\n")[:12]]
     return any(_BEGIN.match(line) or _is_fping(line.strip()) or _is_reply(line) for line in lines)
 
@@ -60,7 +60,7 @@ def _is_reply(line: str) -> bool:
 
 
 class _Target:
-    """The replies of one host, in the order that they came."""
+    """The replies of one host, in their order."""
 
     def __init__(self, flow: SampleFlow) -> None:
         self.flow = flow
@@ -70,11 +70,12 @@ class _Target:
         self.first: int | None = None
         self.last: int | None = None
         self.replies = 0
-        self.unanswered = 0  # of those that have no number
-        self.itemized = False  # a line of its own for each reply
+        self.unanswered = 0  # requests without a number
+        self.itemized = False  # whether each reply has its own line
 
     def numbered(self, sequence: int | None) -> int:
-        """Return the number of a request without the turns of its 16 bits; count where there is none."""
+        """Return a request's number with the turns of its 16 bits undone; requests without one are
+        counted."""
         if sequence is None:
             full = 0 if self.last is None else self.last + 1
         else:
@@ -100,7 +101,7 @@ class PingTrace(SampleTrace):
         super().__init__(file)
         self._clock = Clock()
         self._targets: dict[str, _Target] = {}
-        self._host = file.title  # where a line names none
+        self._host = file.title  # for lines that name none
         self._made = self._held = self._samples = 0
         self._duplicates = self._unanswered = self._below = self._moved = self._without = 0
         self._timed: bool | None = None
@@ -110,7 +111,7 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out or made up; complete after the last batch."""
+        """A line for each omission or assumption; complete after the last batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])
@@ -183,7 +184,7 @@ class PingTrace(SampleTrace):
             self._without += 1
 
     def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
-        """Without -q this repeats what each reply's own line said."""
+        """Take fping's line of all round trips, which without -q repeats the lines of the replies."""
         if not target.itemized:
             for rtt_ms in rtts_ms:
                 self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)
@@ -205,7 +206,7 @@ class PingTrace(SampleTrace):
         self, target: _Target, time_us: int | None, sequence: int | None, rtt_us: float | None, ttl: int
     ) -> None:
         full = target.numbered(sequence)
-        if rtt_us is None:  # an answer may yet come
+        if rtt_us is None:  # an answer may still come
             return
         target.replies += 1
         self._timed = self._timed is not False and time_us is not None
@@ -216,7 +217,7 @@ class PingTrace(SampleTrace):
         self._held += 1
 
     def _flush(self, max_rows: int, *, end: bool) -> Iterator[Columns]:
-        """Yield what is held; with `end` the targets are over."""
+        """Yield the held rows; with `end` the targets have ended."""
         for target in self._targets.values():
             yield from self._rows(target, max_rows, end=end)
         self._held = 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The copy of a pipe that cannot be read as it comes: it has a largest size, and leaves room on the disk."""
+"""The copy of a pipe that cannot be read as it comes, with limits on its size and on the disk's free
+space."""
 
 from __future__ import annotations
 
@@ -10,22 +11,22 @@ from typing import BinaryIO
 
 from .base import TraceError
 
-#: Some 30 million samples as text. The temporary folder is memory on many machines.
+#: Enough for some 30 million samples as text. On many machines the temporary folder is in memory.
 MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 20
 _SAVE = "save it to a file, and name that"
 
 
 def copy(source: BinaryIO, out: BinaryIO, name: str, head: bytes = b"") -> None:
-    """Write `head` and what follows it in the pipe to `out`, a file in the temporary folder. Raise TraceError
-    where that is too much; the caller removes the file."""
+    """Copy `head` and the rest of the pipe `source` to `out`, a file in the temporary folder, which the
+    caller removes. Raise TraceError if the pipe `name` is too long."""
     folder = tempfile.gettempdir()
     copied, data = 0, head or source.read(_CHUNK_BYTES)
     while data:
         copied += len(data)
         if copied > MOST_BYTES:
             raise TraceError(f"{name}: no more than {MOST_BYTES >> 30} GiB is taken from a pipe; {_SAVE}")
-        if copied > shutil.disk_usage(folder).free - len(data):  # half of what was free goes to others
+        if copied > shutil.disk_usage(folder).free - len(data):  # half of the free space is left to others
             raise _no_room(name, folder)
         try:
             out.write(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bare round-trip times: one number a line, or as many as there are."""
+"""Bare round-trip times: numbers, one or several on a line."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .samples import SampleFlow, SampleTrace, slices
 from .schema import Columns, empty_batch
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-#: What programs write where a round trip was not measured.
+#: Words that programs write for a round trip that was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
-#: Numbers that would fall somewhere if they were round trips.
+#: Of this many round trips at least one is shorter than the one before.
 _MANY = 50
-#: So many that never fall and grow tenfold are times for certain, as a link trace has them.
+#: Numbers that never fall, at least this many and growing tenfold, are times, such as those of a link trace.
 _CERTAIN, _GROWN = 1000, 10
 _MOST_US = 1 << 61
 
 
 def looks_like_numbers(text: str) -> bool:
-    """Whether the beginning of a file holds nothing but numbers with white space between."""
+    """Return whether `text`, the beginning of a file, has only numbers separated by white space."""
     lines = text.split("\n")
     whole = [line for line in (lines[:-1] or lines) if not line.lstrip().startswith("#")]
     words = " ".join(whole).split()
@@ -57,7 +57,7 @@ class NumbersTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out or made up; complete after the last batch."""
+        """A line for each omission or assumption; complete after the last batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Whether round trips look like round trips, or like another unit."""
+"""A check whether numbers look like round trips, or are in another unit."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-#: Below it lies no network that people replay, above it no network that answers.
+#: Half of a network's round trips are within these bounds.
 _LEAST_US, _MOST_US = 50, 60_000_000
-#: Samples that the median is of: the first ones.
+#: The median is that of the first samples, at most this many.
 _LOOKED_AT = 10_000
 _LARGER = {"ms": "s", "s": "s"}
 _SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
 
 
 class Plausible:
-    """Watches the beginning of a trace whose unit was given or guessed."""
+    """Checks the beginning of a trace whose unit was given or assumed."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -29,7 +29,7 @@ class Plausible:
             self._count += len(part)
 
     def warnings(self) -> list[str]:
-        """Return one line where half of the round trips are implausible."""
+        """Return a line if half of the round trips are implausible."""
         if not self._count:
             return []
         median_us = float(np.median(np.concatenate(self._parts)))
@@ -37,7 +37,7 @@ class Plausible:
             return []
         long = median_us > _MOST_US
         if not long and self._unit in ("us", "ns"):
-            return []  # a rack
+            return []  # such round trips occur within a rack
         unit = (_SMALLER if long else _LARGER)[self._unit]
         value = f"{median_us / 1e6:g} s" if long else f"{median_us:g} us"
         advice = f"are these {unit}? give --unit {unit}" if unit != self._unit else "is the unit right?"

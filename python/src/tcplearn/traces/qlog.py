@@ -25,11 +25,11 @@ from .qlog_values import (
 from .quic import LEFT_OUT, Connection, Row
 from .schema import Columns
 
-_MOST_BYTES = 1 << 28  # of a contained file: it is held in memory
+_MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
 _MOST_RECORD_BYTES = 1 << 24
 _MOST_CUT_BYTES = 1 << 20  # more than an event
 _MOST_US = 1 << 61
-#: Loggers of several threads swap events by so much; more is another clock.
+#: Loggers with several threads reorder events within this time; more means another clock.
 _MOST_BACK_US = 1000
 
 _SEPARATOR = b"\x1e"  # RFC 7464
@@ -42,7 +42,7 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
     ("", "0rtt", "1rtt", "zerortt", "onertt", "short", "application_data"), 2
 )
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
-# RFC 9002, section 2; the last two as picoquic and mvfst call a CONNECTION_CLOSE of the application.
+# RFC 9002, section 2; the last two are picoquic's and mvfst's names of the application's CONNECTION_CLOSE.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
 _NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
@@ -54,7 +54,7 @@ _LEFT_OUT = {
 
 
 def looks_like_qlog(head: bytes) -> bool:
-    """Whether the first bytes of a file are a qlog's."""
+    """Return whether `head`, the beginning of a file, is that of a qlog."""
     return head.startswith(_SEPARATOR) or (
         head.lstrip().startswith((b"{", b"[")) and _MARKS.search(head) is not None
     )
@@ -79,7 +79,7 @@ class _Log:
         fields = meta.get("event_fields")
         self._fields = [str(f).casefold() for f in fields] if isinstance(fields, list) else None
         settings = as_object(meta.get("configuration")) | self._common
-        self._to_us = 1 if settings.get("time_units") == "us" else 1000  # draft-00 to -02 had both
+        self._to_us = 1 if settings.get("time_units") == "us" else 1000  # draft-00 to -02 have both units
         self._format = settings.get("time_format")
         self._delta_us = 0
         self._first_us: int | None = None
@@ -159,7 +159,7 @@ class _Log:
         if not ranges:
             self._owner.left_out["ranges"] += 1
             return
-        # Loggers leave out a delay of zero.
+        # Loggers omit a delay of zero.
         delay = finite(frame.get("ack_delay")) or 0.0
         delay_us = round(min(max(delay, 0.0) * self._to_us, _MOST_US))
         connection.acknowledged(now_us, space, ranges, delay_us)
@@ -182,7 +182,7 @@ class QlogTrace:
     def __init__(self, file: TraceFile | Path, options: TraceOptions | None = None) -> None:
         self.file = TraceFile.of(file)
         self.left_out: Counter[str] = Counter()
-        self.rows: list[Row] = []  # of all connections, not yet in a batch
+        self.rows: list[Row] = []  # rows of all connections that are not yet in a batch
         self.sender = (options or TraceOptions()).sender
         self._stream = ByteStream(self.file)
         self._warnings: list[str] = []
@@ -192,7 +192,7 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out or made up; complete after the last batch."""
+        """A line for each omission or assumption; complete after the last batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
@@ -202,11 +202,11 @@ class QlogTrace:
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a connection."""
+        """Return the information on a connection."""
         return self._flows[flow_id].info
 
     def release(self, flow_id: int) -> None:
-        """Forget an ended connection."""
+        """Free the state of a connection that has ended."""
         self._flows.pop(flow_id, None)
 
     def fail(self, where: str, what: str) -> TraceError:
@@ -234,7 +234,7 @@ class QlogTrace:
         return flow
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows; connections end with the trace they stand in."""
+        """Yield batches of at most `max_rows` rows; connections end with their trace in the file."""
         log: _Log | None = None
         for where, record in self._records():
             if isinstance(record, _Log):
@@ -256,7 +256,8 @@ class QlogTrace:
             raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
-        """Yield the rows that are whole batches, all of them where `ended` tells what ends with the last."""
+        """Yield whole batches of the rows, or all rows if `ended` lists the connections that end with
+        them."""
         count = len(self.rows) if ended is not None else len(self.rows) // max_rows * max_rows
         rows = self.rows[:count]
         del self.rows[:count]
@@ -278,7 +279,7 @@ class QlogTrace:
         yield from self._taken(max_rows, ended)
 
     def _records(self) -> Iterator[tuple[str, Any]]:
-        """Yield events, each with its place, and before those of a trace its _Log."""
+        """Yield each event with its place in the file, and each trace's _Log before its events."""
         head = self._stream.read().removeprefix(b"\xef\xbb\xbf").lstrip()
         separator = _SEPARATOR if head.startswith(_SEPARATOR) else b"\n"
         if separator == b"\n":
@@ -287,7 +288,7 @@ class QlogTrace:
             try:
                 first = loads(head.partition(b"\n")[0])
             except ValueError:
-                first = None  # one that goes on in the lines below
+                first = None  # it continues in the following lines
             if not isinstance(first, dict) or "traces" in first or "events" in first:
                 yield from self._contained(head)
                 return
@@ -308,7 +309,7 @@ class QlogTrace:
             self.warn(f"read as far as it goes: {self._stream.damage}")
 
     def _texts(self, rest: bytes, separator: bytes) -> Iterator[tuple[int, bytes, bool]]:
-        """Yield the JSON texts, counted from 1, and whether each is the last."""
+        """Yield each JSON text with its number, from 1, and whether it is the last."""
         number = 0
         waiting = b""
         while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Values of qlog's JSON, as its loggers write them: checked, or None."""
+"""Checked values of qlog's JSON in the forms that loggers write; None if a value is wrong."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_object(value: object) -> dict[str, Any]:
 
 
 def finite(value: object) -> float | None:
-    """Return a finite number; mvfst writes times as strings."""
+    """Return `value` if it is a finite number, also as a string, which mvfst writes; else None."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -44,7 +44,7 @@ def finite(value: object) -> float | None:
 
 
 def whole(value: object, most: int) -> int | None:
-    """Return an integer of 0 to `most`; draft-01 wrote those of 64 bits as strings."""
+    """Return `value` if it is an integer from 0 to `most`, also as a string (draft-01); else None."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
@@ -55,7 +55,7 @@ def whole(value: object, most: int) -> int | None:
 
 
 def acked_ranges(given: object) -> list[tuple[int, int]]:
-    """Return the (low, high) of `acked_ranges`, nothing if one of them is none."""
+    """Return the pairs (low, high) of `acked_ranges`, or nothing if one of them is wrong."""
     ranges = []
     for pair in given if isinstance(given, list) else ():
         if not isinstance(pair, list) or len(pair) not in (1, 2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A QUIC connection as one endpoint saw it: packets sent, ACK frames, losses; rows come of it."""
+"""A QUIC connection as one endpoint saw it: packets sent, ACK frames and losses become rows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import TypeAlias
 
 from .base import FlowInfo, Reason
 
-#: Packets a number space remembers above and below the largest acknowledged one.
+#: Packets that a number space remembers above and below the largest acknowledged one.
 _MOST_AHEAD = 1 << 17
 _MOST_BEHIND = 1 << 10
 _MOST_WAITING = 1 << 16
 _MOST_COUNT = (1 << 32) - 1
 _REORDERING = 3  # kPacketThreshold (RFC 9002, 6.1.1)
 
-#: What a connection counts under `left_out`.
+#: The counters of `Connection.left_out` and their texts.
 LEFT_OUT = {
     "twice": "packets whose number was sent before: left out",
     "many": "packets forgotten, as too many were never acknowledged",
 }
 
 
-#: By column; what is not known of QUIC is left out.
+#: A row by column; columns that QUIC does not have are left out.
 Row: TypeAlias = dict[str, int]
 
 
 class _Packet:
-    """A packet that was sent; `out` as long as it elicits an ACK and is neither acknowledged nor lost."""
+    """A packet that was sent; `out` while it elicits an ACK and is neither acknowledged nor lost."""
 
     __slots__ = ("eliciting", "lost", "order", "out", "sent_us", "size")
 
@@ -42,21 +42,21 @@ class _Space:
 
     def __init__(self) -> None:
         self.packets: dict[int, _Packet] = {}
-        self.numbers: list[int] = []  # of `packets`, ascending
+        self.numbers: list[int] = []  # the numbers of `packets`, ascending
         self.largest_sent = self.largest_acked = -1
         self.closed = False
 
     def take(self, start: int, end: int) -> list[tuple[int, _Packet]]:
-        """Remove numbers[start:end]."""
+        """Remove and return the packets of numbers[start:end]."""
         taken = [(number, self.packets.pop(number)) for number in self.numbers[start:end]]
         del self.numbers[start:end]
         return taken
 
 
 class Connection:
-    """One connection as one endpoint saw it, and the rows that came of it.
+    """One connection as one endpoint saw it, and its rows.
 
-    What is left out is counted in `left_out`; finished rows, in the order of trace columns, go to `rows`.
+    `left_out` counts omitted ACKs and packets; finished rows go to `rows`.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Connection:
         self.ack_frames = 0
         self._side, self._left_out, self._rows = side, left_out, rows
         self._spaces = (_Space(), _Space(), _Space())
-        self._order: deque[_Packet] = deque()  # ack-eliciting ones, as sent; those not out leave at its head
+        self._order: deque[_Packet] = deque()  # ack-eliciting packets as sent; the head is out
         self._sent = 0
         self._out = self._out_bytes = 0
         self._armed_us: int | None = None
-        self._lost_head: _Packet | None = None  # oldest of those declared lost since the last row
+        self._lost_head: _Packet | None = None  # the oldest packet declared lost since the last row
         self._acked_order = -1
         self._latest_rtt_us: int | None = None
         self._waiting: deque[tuple[Row, _Packet]] = deque()
@@ -140,7 +140,7 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Take an ACK frame: a row if it newly acknowledges something ack-eliciting."""
+        """Take an ACK frame; it gives a row if it newly acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -151,7 +151,7 @@ class Connection:
         of.largest_acked = max(of.largest_acked, min(largest, of.largest_sent))
         eliciting = [packet for _, packet in newly if packet.eliciting]
         if eliciting:
-            # RFC 9002, 5.1: the largest acknowledged is new, and something new elicits ACKs.
+            # RFC 9002, 5.1: the largest acknowledged packet is new, and a new packet elicits ACKs.
             timed = next((packet for number, packet in newly if number == largest), None)
             self._row(now_us, timed, reason, eliciting, delay_us)
         behind = bisect_right(of.numbers, of.largest_acked)
@@ -195,7 +195,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Take for lost what no event declares so: older than 2 RTT and than three acknowledged packets."""
+        """Treat a packet as lost without an event if it is older than 2 RTT and than three acknowledged
+        packets."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -213,7 +214,7 @@ class Connection:
             self._settle()
 
     def _lose(self, packet: _Packet) -> None:
-        # It stays in its space: its ACK may still come, and times it.
+        # It stays in its space, because its ACK may still come and time it.
         self._remove(packet)
         packet.lost = True
         self.info["retransmitted_packets"] += 1
@@ -241,7 +242,7 @@ class Connection:
         of = self._spaces[space]
         for _, packet in of.take(0, len(of.numbers)):
             self._remove(packet)  # RFC 9002, 6.4
-            packet.lost = True  # nobody will know
+            packet.lost = True  # its fate cannot be known
         self._settle()
 
     def _close(self, space: int) -> None:
@@ -250,7 +251,7 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Pass on the rows of whose oldest packet it is known whether it was lost."""
+        """Release the rows whose oldest packet is known to be lost or not; all rows if `final`."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

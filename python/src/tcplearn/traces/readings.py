@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections whose state was read now and then: the kernel's smoothed round trip, and its counters."""
+"""Connections whose state was read repeatedly: the kernel's smoothed round trip, and its counters."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MOST_RTT_US = 1 << 40
 
 @dataclass(frozen=True)
 class Reading:
-    """What a look at a connection showed."""
+    """A connection's state at one time."""
 
     srtt_us: int
-    #: Whatever changes when something is acknowledged.
+    #: Values that change when data is acknowledged.
     state: tuple[float, ...]
     #: Segments sent again since the connection began.
     retransmits: int = 0
@@ -41,23 +41,24 @@ class _Connection:
 
 
 class ReadingsTrace(SampleTrace):
-    """What traces of readings share: each connection is a flow, each reading that is news a sample."""
+    """Base of traces of readings: each connection is a flow, each reading that differs from the last a
+    sample."""
 
     def __init__(self, file: TraceFile) -> None:
         super().__init__(file)
         self._connections: dict[Hashable, _Connection] = {}
         self._closing: list[_Connection] = []
         self._made = self._repeated = self._unmeasured = self._moved = 0
-        self._pending = 0  # rows since the last batch, at most
+        self._pending = 0  # an upper bound of the rows since the last batch
         self._first_us: int | None = None
         self._last_us = 0
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out or made up; complete after the last batch."""
+        """A line for each omission or assumption; complete after the last batch."""
         lines = [
             "round trips are what the kernel had smoothed (SRTT), read now and then, not single samples: "
-            "spikes are missing, so timeouts that were needless are undercounted",
+            "spikes are missing, so spurious timeouts are undercounted",
             *self._warnings,
         ]
         if self._repeated:
@@ -69,7 +70,7 @@ class ReadingsTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
-        """Take a reading; times may have any origin, and are not to go back."""
+        """Take a reading of the connection `key`; times may have any origin, and must not go back."""
         if not 0 < reading.srtt_us < _MOST_RTT_US:
             self._unmeasured += 1
             return
@@ -79,7 +80,7 @@ class ReadingsTrace(SampleTrace):
         self._moved += time_us < self._last_us
         time_us = self._last_us = max(time_us, self._last_us)
         c = self._connections.get(key)
-        if c is None or (c.last and c.last.retransmits > reading.retransmits):  # the counters began anew
+        if c is None or (c.last and c.last.retransmits > reading.retransmits):  # the counters have restarted
             self._end([key])
             c = self._connections[key] = _Connection(SampleFlow(self._made, name))
             self._by_id[self._made] = c.flow
@@ -99,7 +100,7 @@ class ReadingsTrace(SampleTrace):
                 self._closing.append(c)
 
     def _rows(self, max_rows: int) -> Iterator[Columns]:
-        """Yield the rows since the last time, and the connections that ended."""
+        """Yield the rows since the last call, and the connections that have ended."""
         parts = []
         for c in [*self._closing, *self._connections.values()]:
             if c.time_us:

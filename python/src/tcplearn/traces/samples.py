@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""From plain samples (arrival and RTT) to the columns of a batch: what a trace without packets leaves out."""
+"""The columns of a batch, derived from plain samples (arrival and RTT) of a trace without packets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .schema import Columns, filled
 
 Int64s = npt.NDArray[np.int64]
 
-#: Arrivals a flow remembers to count its flight; more samples than that are never on the way at once.
+#: Arrivals that a flow remembers to count its flight; more samples are never on the way at once.
 MOST_ARRIVALS = 1 << 16
 _MOST_NAME = 200
 
@@ -36,14 +36,14 @@ class SampleFlow:
     arrivals: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
 
     def info(self) -> FlowInfo:
-        """Return the flow as a capture would name it; the peer of such a flow is itself."""
+        """Return the flow's information as a capture would; the peer of such a flow is itself."""
         last_us = self.last_us if self.last_us is not None else 0
         return info_of(
             self.id, self.name, self.acks, self.samples, self.retransmitted, self.first_us, last_us
         )
 
     def columns(self, time_us: Int64s, rtt_us: Int64s, resent: npt.NDArray[np.bool_]) -> Columns:
-        """Derive the columns of rows in order of arrival; `rtt_us` of a row that was resent is not used."""
+        """Return the columns of rows in order of arrival; `rtt_us` of a `resent` row is not used."""
         count = len(time_us)
         if self.last_us is None:
             self.first_us = int(time_us[0])
@@ -54,7 +54,7 @@ class SampleFlow:
         before[0] = sent_us[0] if self.last_us is None else self.last_us
         before[1:] = time_us[:-1]
 
-        # Nothing arrives in order of sending for certain; the oldest segment out never gets younger.
+        # Rows may arrive in another order than they were sent; the oldest segment out never gets younger.
         head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
         if self.head_us is not None:
             head_us[0] = max(int(head_us[0]), self.head_us)
@@ -62,7 +62,7 @@ class SampleFlow:
             head_us[0] = before[0]
         head_us = np.minimum(np.maximum.accumulate(head_us), time_us)
 
-        # Samples that arrived after this one's sending, itself included: what was on the way with it.
+        # Samples that arrived after this one's sending, including itself, were on the way with it.
         arrivals = np.concatenate((self.arrivals, time_us[sample]))
         position = len(self.arrivals) + np.cumsum(sample)
         flight = position - np.searchsorted(arrivals, sent_us, side="right")
@@ -82,7 +82,7 @@ class SampleFlow:
 def info_of(
     number: int, name: str, acks: int, samples: int, retransmitted: int, first_us: int, last_us: int
 ) -> FlowInfo:
-    """Return a flow of samples as a capture would name it."""
+    """Return the information on a flow of samples as a capture would."""
     return FlowInfo(
         id=number,
         peer=number,
@@ -111,10 +111,11 @@ def columns_of(
     head_us: Int64s,
     flight: Int64s,
 ) -> Columns:
-    """Return the columns of rows; `before_us`: the flow's ACK before, or the sending of its first sample."""
+    """Return the columns of rows; `before_us` is the flow's ACK before, or the sending of its first
+    sample."""
     sample = ~resent
-    # RFC 6298, (5.1) and (5.3): the timer starts with the sending where nothing was out, else with the
-    # last ACK. A row without a sample has no known sending: the ACK before it.
+    # RFC 6298, (5.1) and (5.3): the timer starts with the sending if nothing was out, else with the last ACK.
+    # The sending of a row without a sample is not known, so the ACK before it counts.
     armed_us = np.where(sample, np.maximum(before_us, sent_us), before_us)
     return filled(
         {
@@ -132,7 +133,7 @@ def columns_of(
 
 
 def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
-    """Yield a batch in parts of at most `max_rows` rows; what ended, with the last."""
+    """Yield `batch` in parts of at most `max_rows` rows; its ended flows come with the last part."""
     count = len(batch["time_us"])
     ended = batch.pop("ended")
     for start in range(0, max(count, 1), max_rows):
@@ -143,7 +144,7 @@ def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
 
 
 class SampleTrace:
-    """What traces over lists of samples share: the file, its warnings, its flows."""
+    """Base of traces over lists of samples: the file, its warnings, its flows."""
 
     def __init__(self, file: TraceFile) -> None:
         self._file = file
@@ -153,7 +154,7 @@ class SampleTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out or made up."""
+        """A line for each omission or assumption."""
         return list(self._warnings)
 
     def _cut_short(self) -> list[str]:
@@ -165,9 +166,9 @@ class SampleTrace:
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return what is known of a flow."""
+        """Return the information on a flow."""
         return self._by_id[flow_id].info()
 
     def release(self, flow_id: int) -> None:
-        """Forget an ended flow."""
+        """Free the state of a flow that has ended."""
         self._by_id.pop(flow_id, None)

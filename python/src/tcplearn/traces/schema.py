@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The columns of a batch: one row for each ACK that acknowledges new data.
 
-They are listed in native/columns.h, which says what each means. A batch holds all of `COLUMNS`; a trace that
-knows more adds columns of `OPTIONAL`, and `losses` beside them. `ended` are the flows that are over with the
-batch.
-"""
+native/columns.h lists them with their meanings. A batch has all of `COLUMNS`; a trace with more information
+adds columns of `OPTIONAL`, and `losses` beside them. `ended` lists the flows that end with the batch."""
 
 from __future__ import annotations
 
@@ -27,19 +25,20 @@ def _types(*tables: str) -> dict[str, type[np.generic]]:
     return {c["name"]: np.dtype(c["type"]).type for c in _ALL if c["table"] in tables}
 
 
-#: Of every batch, with their types. Times are microseconds since the trace's first packet or row.
+#: The columns of every batch, with their types. Times are microseconds since the trace's first packet or row.
 COLUMNS = _types("required", "filled")
-#: Only where a trace knows them.
+#: Columns that only some traces have.
 OPTIONAL = _types("optional")
-#: What a column holds that a trace does not know; one without a default must be given.
+#: The values of columns that a trace does not know; a column without a default must be given.
 DEFAULTS: dict[str, int] = {c["name"]: c["default"] for c in _ALL if c["table"] in ("filled", "optional")}
-#: Of `losses`: a row for each segment lost, and one for each loss taken back.
+#: The columns of `losses`: a row for each lost segment, and a row for each withdrawn loss.
 LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")
 MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] not in ("loss", "withdrawn")}
 
 
 def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
-    """Return the columns with their types, defaults filled in. Raises ValueError: a reader's own mistake."""
+    """Return the columns in `given` with their types and defaults filled in; raise ValueError on an error of
+    the reader."""
     types = COLUMNS | {name: kind for name, kind in OPTIONAL.items() if name in given}
     if unknown := given.keys() - types.keys():
         raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
@@ -58,7 +57,7 @@ def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
 
 
 def batch(given: Mapping[str, npt.ArrayLike], ended: Sequence[int] = ()) -> Columns:
-    """Return a whole batch: its columns, and the flows that are over with it."""
+    """Return a whole batch: the columns in `given`, and the flows `ended` with it."""
     return filled(given) | {"ended": np.array(ended, np.uint32)}
 
 
@@ -68,10 +67,10 @@ def empty_batch() -> Columns:
 
 
 def taken(rows: Columns, at: npt.NDArray[np.intp]) -> Columns:
-    """Return some rows of a batch."""
+    """Return the rows `at` of a batch."""
     return {name: column[at] for name, column in rows.items() if name in COLUMNS or name in OPTIONAL}
 
 
 def joined(pieces: Sequence[Columns]) -> Columns:
-    """Return the rows of several pieces, one after the other; all know the same columns."""
+    """Return the rows of all `pieces`, one after the other; all have the same columns."""
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

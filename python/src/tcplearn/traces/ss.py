@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`ss -ti` taken again and again: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
+"""Repeated output of `ss -ti`: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TITLE = re.compile(r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q")
 _COUNTED = re.compile(r"(?:^|\s)(bytes_acked|delivered|lastsnd|lastrcv|lastack):(\d{1,18})(?=\s|$)")
 _RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d{1,18})(?=\s|$)")
 _AGES = ("lastsnd", "lastrcv", "lastack")
-#: Between two listings of which nothing tells how far apart they are.
+#: The assumed time between two listings if nothing shows it.
 _STEP_US = 100_000
 
 
 def looks_like_ss(text: str) -> bool:
-    """Whether the beginning of a file is what ss prints."""
+    """Return whether `text`, the beginning of a file, is output of ss."""
     return any(
         _TITLE.match(line) or _SOCKET.match(Clock().split(line)[1].lstrip()) for line in text.split("\n")[:8]
     )
@@ -33,7 +33,7 @@ def looks_like_ss(text: str) -> bool:
 
 @dataclass
 class _Listing:
-    """What ss printed at one time."""
+    """The output of ss at one time."""
 
     time_us: int | None = None
     readings: dict[str, Reading] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class SsTrace(ReadingsTrace):
             if time_us is not None:
                 stamp_us = time_us
             socket = _SOCKET.match(line.lstrip())
-            # a connection that is listed again, a heading or a time alone begins the next listing
+            # the next listing begins with a connection that is listed again, a heading, or a time alone
             again = socket is not None and f"{socket[1]} > {socket[2]}" in listing.readings
             if again or _TITLE.match(line) or (time_us is not None and not line.strip()):
                 if listing.readings:
@@ -118,7 +118,7 @@ class SsTrace(ReadingsTrace):
             self._timed += 1
             self._now_us = listing.time_us
         elif self._listings > 1:
-            # an age grows by the time that passed, unless something came and set it to zero
+            # an age grows by the time that passed, unless a packet set it to zero
             grown = (
                 now - before
                 for name, ages in listing.ages_us.items()

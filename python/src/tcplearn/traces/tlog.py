@@ -33,16 +33,16 @@ from .tlog_records import (
 )
 
 _HEADER_BYTES = np.dtype(HEADER).itemsize
-#: The open record ended with `rto_q8` at first; what a record does not have is 0.
+#: The open record of the first format ended with `rto_q8`; fields that a record lacks are 0.
 _FIRST_OPEN_BYTES = 128
 _LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
-#: Bytes that are cut into records at once.
+#: Bytes that are split into records at once.
 _CHUNK_BYTES = 1 << 22
-#: Of times; far more than any machine is up.
+#: The largest time; no machine is up for as long.
 _MOST_US = 1 << 60
 _MOST_COUNT = (1 << 32) - 1
-#: Connections without their last record that are followed at once.
+#: Open connections that are followed at once.
 _MOST_OPEN = 1 << 16
 #: Connections whose lost records are named one by one.
 _NAMED = 20
@@ -52,7 +52,7 @@ Records = npt.NDArray[np.void]
 
 @dataclass
 class Connection:
-    """One connection of a log; `open`, `close` or `startup` is None where the log does not hold it."""
+    """One connection of a log; `open`, `close` or `startup` is None if the log has no such record."""
 
     id: int
     acks: Records
@@ -62,22 +62,22 @@ class Connection:
     loss_changes: Records = field(default_factory=lambda: np.empty(0, LOSS_CHANGE_RECORD))
     resends: Records = field(default_factory=lambda: np.empty(0, RESEND_RECORD))
     startup: Any = None
-    lost: int = 0  # records that are missing between the first and the last
+    lost: int = 0  # records missing between the first and the last
 
     @property
     def estimator(self) -> str:
-        """Its name, without parameters; "stock": the kernel's own."""
+        """The name of the estimator without parameters; "stock" is the kernel's own."""
         return self.open["estimator"].decode("ascii", "replace") if self.open is not None else "unknown"
 
     @property
     def spec(self) -> str:
-        """The estimator as the sysctl was set: "conformal:miss=0.001". Earlier logs have the name alone."""
+        """The estimator as in the sysctl, such as "conformal:miss=0.001"; older logs have only the name."""
         spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
         return spec or self.estimator
 
     @property
     def name(self) -> str:
-        """As a capture names a flow."""
+        """The connection's name, as a capture names a flow."""
         if self.open is None:
             return f"connection {self.id}"
         six = int(self.open["family"]) == AF_INET6
@@ -90,20 +90,20 @@ class Connection:
 
     @property
     def timed(self) -> Records:
-        """The ACKs that are rows of a trace: with a sample, or of new data."""
+        """The ACKs that are rows of a trace: ACKs with a sample, or of new data."""
         return self.acks[(self.acks["rtt_us"] >= 0) | (self.acks["acked_segments"] > 0)]
 
 
 @dataclass
 class Log:
-    """A whole log, its connections by number."""
+    """A whole log: its connections by number."""
 
     connections: dict[int, Connection] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 class _Cutter:
-    """Cuts bytes that come in pieces into records; what is damaged is skipped and counted."""
+    """Splits bytes that come in pieces into records; damaged bytes are skipped and counted."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -111,7 +111,7 @@ class _Cutter:
         self.records = 0
 
     def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
-        """Return the records that end in `data`, by kind; with `final` nothing follows."""
+        """Return the records that end in `data`, by kind; `final`: no more data follows."""
         data = self._rest + data
         offsets: dict[int, list[int]] = {kind: [] for kind in KINDS}
         at, end = 0, len(data)
@@ -123,7 +123,7 @@ class _Cutter:
                 break
             if not magic or size < _HEADER_BYTES or at + size > end:
                 found = data.find(MAGIC, at + 1)
-                if found < 0:  # one may begin in the last bytes
+                if found < 0:  # a record may begin in the last bytes
                     found = end if final else max(at + 1, end - len(MAGIC) + 1)
                 self.skipped += found - at
                 at = found
@@ -138,7 +138,8 @@ class _Cutter:
 
 
 def parse(data: bytes, where: str = "log") -> Log:
-    """Read a log; what is damaged is skipped and named in `warnings`. Raise TraceError if nothing is one."""
+    """Return the log in `data`; `warnings` names damaged parts, which are skipped. Raise TraceError if there
+    is no record."""
     log = Log()
     cutter = _Cutter()
     starts = range(0, max(len(data), 1), _CHUNK_BYTES)
@@ -169,7 +170,7 @@ def parse(data: bytes, where: str = "log") -> Log:
 
 
 def _sorted(table: Records, connection: int) -> Records:
-    """Its records in the order of their own numbers."""
+    """Return the records of `connection` in the order of their numbers."""
     of = table[table["connection"] == connection]
     ordered: Records = of[np.argsort(of["record"], kind="stable")]
     return ordered
@@ -187,7 +188,7 @@ def _gather(data: bytes, offsets: list[int], kind: np.dtype[Any]) -> Records:
 
 @dataclass
 class _Alive:
-    """A connection whose last record has not come."""
+    """A connection whose last record has not been read."""
 
     flow: SampleFlow
     connection: Connection
@@ -209,12 +210,12 @@ class TlogTrace(SampleTrace):
         self._alive: dict[int, _Alive] = {}
         self._made = 0
         self._origin_us: int | None = None
-        # what is wrong with all of it is said before the first row
+        # errors of the whole file are raised before the first row
         self._first = self._cut()
 
     @property
     def warnings(self) -> list[str]:
-        """One line for each thing left out; complete after the last batch."""
+        """A line for each omission; complete after the last batch."""
         lines = []
         if self._cutter.skipped:
             lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
@@ -228,7 +229,7 @@ class TlogTrace(SampleTrace):
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
     def _cut(self) -> dict[int, Records] | None:
-        """Return the records of the next stretch of the file; None at its end."""
+        """Return the records of the next part of the file, or None at its end."""
         while not self._stream_ended:
             parts: list[bytes] = []
             size = 0
@@ -244,7 +245,7 @@ class TlogTrace(SampleTrace):
         return None
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the connections of each stretch in turn, in batches of at most `max_rows` rows."""
+        """Yield the connections of each part of the file in turn, in batches of at most `max_rows` rows."""
         tables = self._first
         while tables is not None:
             following = self._cut()
@@ -300,9 +301,9 @@ class TlogTrace(SampleTrace):
         for start in range(0, len(acks), max_rows):
             part = acks[start : start + max_rows]
             rtt_us = part["rtt_us"].astype(np.int64)
-            # a clock of microseconds shows a shorter round trip as none
+            # a clock of microseconds shows a shorter round trip as 0
             batch = flow.columns(time_us[start : start + max_rows], np.maximum(rtt_us, 1), rtt_us < 0)
-            # what a list of RTTs has to guess, the kernel knew
+            # the kernel knew the flight, which a list of RTTs has to estimate
             batch["flight_segments"] = np.maximum(part["flight_segments"], 1).astype(np.uint32)
             batch["acked_bytes"] = _bytes(part["acked_segments"], part["mss_bytes"])
             batch["in_flight_bytes"] = _bytes(part["flight_segments"], part["mss_bytes"])
@@ -324,7 +325,7 @@ class TlogTrace(SampleTrace):
 
 
 def _by_connection(acks: Records) -> Iterator[tuple[int, Records]]:
-    """Yield the records of each connection, in order of their own numbers."""
+    """Yield each connection with its records, in the order of their numbers."""
     if not len(acks):
         return
     acks = acks[np.lexsort((acks["record"], acks["connection"]))]

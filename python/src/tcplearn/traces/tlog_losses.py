@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A kernel log's decisions on the causes of losses, made again here from its other records."""
+"""The decisions on the causes of losses in a kernel log, compared with the core's on the log's other
+records."""
 
 from __future__ import annotations
 
@@ -20,15 +21,16 @@ _BEGUN = 0
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Of a connection: decisions, and of them those that the core gives otherwise."""
+    """The number of a connection's decisions, and how many differ from the core's."""
 
     decisions: int
-    features: int  # with a feature that the ACKs of the log do not give
-    answers: int  # whose probability or cause is another
+    features: int  # decisions with a feature that differs from that of the logged ACKs
+    answers: int  # decisions whose probability or cause differs
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """The core's fixed point on the logged ACKs and changes, and on the logged features themselves."""
+    """Compare the decisions of `c` with those of the core's fixed point (classifier `spec`), once from the
+    logged ACKs and changes, and once from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
@@ -57,16 +59,16 @@ def _in_order(c: Connection) -> Iterator[Mapping[str, Any]]:
 
 
 def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
-    """As linux/module/loss.c does."""
+    """Pass a logged ACK to the classifier as linux/module/loss.c does."""
     duplicate = bool(ack["flags"] & DUPLICATE)
     rtt_us = 0 if duplicate else max(ack["rtt_us"], 0)
     core.observe(ack["time_us"], rtt_us, 1 if duplicate else ack["acked_segments"], duplicate)
 
 
 def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
-    """A recovery begins at the moment that was decided on, whose record has what is in flight. One that was
-    not decided on, as with ECN, has no such record: there a classifier that computes features again, as
-    `history` does, may differ."""
+    """Pass a logged change to the classifier. The flight of a recovery is in the record of its decision. A
+    recovery without a decision, as with ECN, has no such record: there a classifier that computes features
+    again, such as `history`, may differ."""
     at = (record["time_us"], record["cwnd"], record["change"], record["cause"])
     if record["change"] == _BEGUN and decided.get("record") == record["record"] - 1:
         core.change(*at, decided["flight_segments"], decided["ssthresh"])
@@ -85,6 +87,6 @@ def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, i
 
 
 def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
-    """By the logged features themselves, and what the classifier keeps of the connection."""
+    """Return the decision from the logged features and the classifier's state of the connection."""
     (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
     return int(congestion * _ONE_Q30)

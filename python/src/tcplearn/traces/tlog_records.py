@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Records of the kernel module's log, as linux/module/log_format.h has them. Fields in _us are microseconds,
-_q8 2^-8 microseconds, _q30 2^-30."""
+"""Records of the kernel module's log, as in linux/module/log_format.h. Fields in _us are microseconds, in _q8
+2^-8 microseconds, in _q30 2^-30."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ OPEN, ACK, CLOSE, STARTUP = 1, 2, 3, 5
 LOSS, LOSS_CHANGE, RESEND = 8, 9, 10
 #: In `flags` of an open record: the timer counts from the oldest segment.
 FROM_HEAD = 1
-#: In an ACK's: a classifier of losses has observed it; as a duplicate.
+#: In `flags` of an ACK: a loss classifier has observed it; it was a duplicate.
 OBSERVED, DUPLICATE = 2, 4
 AF_INET6 = 10
 
@@ -107,7 +107,7 @@ RESEND_RECORD = np.dtype(
         ("reserved", "V5"),
     ]
 )
-#: `event` of these.
+#: The values of `event` in resend records.
 SENT, TIMER, ACKED = range(3)
 KINDS = {
     OPEN: OPEN_RECORD,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A kernel log's waits of a resend policy, computed again here from the logged events."""
+"""The waits of a resend policy in a kernel log, computed again from the logged events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Waits, or whether what ends them is a probe, that the core's fixed point gives otherwise."""
+    """Return how many waits of `c`, or whether a probe ends them, differ from the core's fixed point (policy
+    `spec`)."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

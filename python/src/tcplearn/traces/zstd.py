@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Unpacks zstd (RFC 8878) within bounds, whatever a file claims."""
+"""Decompresses zstd (RFC 8878) within limits, independent of the sizes that a file claims."""
 
 from __future__ import annotations
 
 import zstandard
 
-#: Of a window: what the zstd program itself unpacks without being told to (--long=27).
+#: The largest window, as the zstd program accepts it by default (--long=27).
 MOST_WINDOW_BYTES = 1 << 27
-#: Packed bytes at a time. A block of 128 KB takes 4 bytes at least, so these give 4 MB at most.
+#: Compressed bytes at a time. A block of 128 KB takes at least 4 bytes, so these give 4 MB at most.
 _PIECE_BYTES = 128
 
 
 class Unzstd:
-    """Frame after frame."""
+    """Decompresses frame after frame."""
 
     def __init__(self) -> None:
         self._decoder = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW_BYTES)
         self._frame = self._decoder.decompressobj()
-        #: Whether a frame has begun that has not ended.
+        #: Whether a frame has begun and not ended.
         self.inside = False
-        #: What is wrong with the data, or "".
+        #: The damage of the data, or "".
         self.damage = ""
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
-        """Return the next bytes, `enough_bytes` and a piece at most, and how many of `raw` they took."""
+        """Return decompressed bytes, at most `enough_bytes` and a piece, and how many bytes of `raw` were
+        used."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:
             piece = raw[used : used + _PIECE_BYTES]

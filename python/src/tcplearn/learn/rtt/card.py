@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The card of a model of round-trip times: its data, the paper's figures, and how good it is on destinations
-held out."""
+"""The card of a model of round-trip times: its data, the paper's figures, and its results on held-out
+destinations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """As the paper prints them: b0, hops, min, max, ttl in ms."""
+    """Return the coefficients as the paper prints them: b0, hops, min, max, ttl in ms."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
@@ -72,7 +72,7 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[tuple[str, Table]]:
-    """(what it is of, table), of handshakes; a kind without any is left out."""
+    """Return tables (title, table) for each kind of handshakes that occurs."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     out = [
@@ -165,7 +165,7 @@ def _model(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """The model and its card: both or neither are new."""
+    """Write the model and its card to `folder`, both or neither, and return their paths."""
     make_directory(folder)
     stem = f"rtt_{result.options.name}"
     model = replace(result.model, about={"command": command, **result.model.about})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of `tcplearn collect`: a table for the regression, and handshakes in the order of their time."""
+"""Rows of `tcplearn collect`: a table for the regression, and handshakes in order of time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.learn.dataset import Floats, Ints
 
 REQUIRED = ("address", "hops", "ttl", "rtt_min_us", "rtt_avg_us", "rtt_max_us")
-#: Above 0 and up to an hour: as the samples of a trace.
+#: RTTs are above 0 and up to an hour, as the samples of a trace.
 RTT_MAX_US = 3_600_000_000
 _MOST = {
     "hops": 255,
@@ -26,14 +26,14 @@ _MOST = {
     "rtt_avg_us": RTT_MAX_US,
     "rtt_max_us": RTT_MAX_US,
 }
-#: Bits of an address that its neighbours share: what is routed alike, as a rule.
+#: Bits of an address that it shares with its neighbours, which usually have the same route.
 PREFIX_BITS = {4: 24, 6: 48}
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row a visit to a host that answered. hops, ttl: UNKNOWN where they are."""
+    """A row for each visit to a host that answered; hops and ttl may be UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -54,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Handshakes:
-    """A row a handshake, in the order of time: each is one of a connection to the destination."""
+    """A row for each handshake of a connection to a destination, in order of time."""
 
     time_us: Ints
     destination: Ints
@@ -68,7 +68,7 @@ class Handshakes:
 
 
 def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
-    """Raises UserError, one line, for what is no such data."""
+    """Return table and handshakes of the rows in `paths`; raise UserError with one line for other data."""
     frame = pl.concat([_frame(path) for path in paths])
     kept = frame.filter(pl.col("rtt_avg_us").is_not_null())
     where = " ".join(printable(path) for path in paths)
@@ -96,8 +96,8 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Every ping is one; between its visit's begin and end they are evenly apart. Without single pings: the
-    mean, once a visit."""
+    """Return the handshakes. Every ping is one, spaced evenly between the beginning and the end of its visit;
+    without single pings the mean counts once for each visit."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT
@@ -157,8 +157,9 @@ def _frame(path: Path) -> pl.DataFrame:
 
 
 def _check(frame: pl.DataFrame, name: str, most: int, where: str) -> None:
-    """Empty is allowed: the host did not answer, or its hops are not known."""
-    if frame[name].null_count() == len(frame):  # whatever its type
+    """Raise UserError if the column `name` has a wrong value; it may be empty, if a host did not answer or
+    its hops are not known."""
+    if frame[name].null_count() == len(frame):  # of any type
         return
     if not frame[name].dtype.is_numeric():
         raise UserError(f"{where}: {name} is no number")

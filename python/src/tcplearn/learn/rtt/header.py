@@ -9,7 +9,7 @@ from tcplearn.learn import header as shared
 from tcplearn.learn.model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
 
-#: In the order of enum tl_first_rto_choice.
+#: The models in the order of enum tl_first_rto_choice.
 NAMES = ("rfc6298", "emulated")
 
 _TOP = """\
@@ -21,12 +21,12 @@ _TOP = """\
 #include "first_rto.h"
 """
 _SHIPPED = "tl_first_rto_shipped(uint32_t model, struct tl_first_rto_model *out)"
-#: In the order of tl_first_rto_set().
+#: The terms in the order of tl_first_rto_set().
 _TERMS = ("constant_us", "last", "high", "hop_us")
 
 
 def header(models: Sequence[Model]) -> str:
-    """The C header of these models; the first is the one that an unknown number gives."""
+    """Return the C header of these models; an unknown number gives the first one."""
     names = [m.name for m in models]
     return (
         _TOP

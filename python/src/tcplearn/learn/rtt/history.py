@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a machine knows of a place before a handshake: the RTTs of those before it, as the core keeps them
+"""The history of a place before a handshake: the RTTs of earlier handshakes, as the core stores them
 (core/include/tcplearn/first_rto.h)."""
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import numpy as np
 from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Handshakes
 
-#: The best that is known decides: the destination's history, its prefix's, the hops, nothing.
+#: The kinds of knowledge, the best first: the destination's history, its prefix's, the hops, nothing.
 PLACE, PREFIX, HOPS, NOTHING = range(4)
 KNOWN = ("place", "prefix", "hops", "nothing")
-#: Linux keeps the RTT of a destination so: higher values at once, lower ones by an eighth (tcp_metrics.c).
+#: Linux updates the RTT of a destination to higher values at once, to lower ones by an eighth
+#: (tcp_metrics.c).
 _FALL_SHIFT = 3
 
 
 @dataclass(slots=True)
 class Place:
-    """Integer microseconds."""
+    """The history of a place, in integer microseconds."""
 
     last_us: int = 0
     high_us: int = 0
@@ -36,7 +37,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Of each handshake, just before it; 0: there is none. The prefix's is of its other destinations too."""
+    """The knowledge just before each handshake; 0: none. The prefix's includes that of its other
+    destinations."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -47,13 +49,14 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Which of KNOWN decides; without `hops`: as who opens a connection actively."""
+        """Return which of KNOWN decides; without `hops`, as for an active open."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """In the order of time; what is older than that is not known any more."""
+    """Return the knowledge before each of `rows` in order of time; history older than `max_age_us` is
+    forgotten."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

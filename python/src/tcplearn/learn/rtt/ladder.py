@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The model of a first RTO: the best that is known decides, by a line for each: the destination's history,
-its prefix's, the hops, nothing."""
+"""The model of a first RTO: a linear function for each kind of knowledge, of which the best known one
+decides: the destination's history, its prefix's, the hops, nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tcplearn.learn.rtt.data import Handshakes
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import Model
 
-#: A step that was learned from fewer destinations is left out: what is below it decides.
+#: A step learned from fewer destinations is left out, and the next one decides.
 LEAST_DESTINATIONS = 8
 FIRST_LEVEL = 0.9
 
 
 def inputs(known: Known, step: int) -> Floats:
-    """Of a step's terms, in their order."""
+    """Return the inputs of a step's terms, in their order."""
     ones = np.ones(len(known.hops))
     columns = {
         history.PLACE: [ones, known.place_last_us, known.place_high_us],
@@ -33,7 +33,8 @@ def inputs(known: Known, step: int) -> Floats:
 
 
 def _rows_of(known: Known, rows: Handshakes, step: int) -> Ints:
-    """What a step learns from: what it will be used for, or first handshakes, which know no more."""
+    """Return the handshakes from which a step learns: those to which it applies, or first handshakes with a
+    destination, for which no more is known."""
     best = known.best()
     if step == history.PLACE:
         return np.flatnonzero(best == history.PLACE)
@@ -56,8 +57,8 @@ def fit(
     *,
     margin: bool = True,
 ) -> Model:
-    """Learned from the handshakes of these destinations; `known` is of all that came before. Without
-    `margin`: an RTT's quantile, not a timer."""
+    """Return the model learned from the handshakes of the destinations `train`; `known` is the knowledge
+    before each of `rows`. Without `margin` it predicts the quantile `level` of an RTT and is not a timer."""
     steps: dict[str, Mapping[str, float] | None] = dict.fromkeys(history.KNOWN)
     chosen = np.isin(rows.destination, train)
     for number in (history.NOTHING, history.HOPS, history.PREFIX, history.PLACE):
@@ -74,8 +75,8 @@ def fit(
 
 
 def _least(number: int, level: float) -> int:
-    """Destinations that a step has to be learned from: where there is one handshake of each, the share that
-    may be missed cannot be seen in fewer than its inverse."""
+    """Return the number of destinations that a step needs: with one handshake for each, a miss rate cannot be
+    seen in fewer destinations than its inverse."""
     if number == history.NOTHING:
         return 1
     return LEAST_DESTINATIONS if number == history.PLACE else max(LEAST_DESTINATIONS, round(1 / (1 - level)))
@@ -89,15 +90,15 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Whether a timer by this line is no longer than the constant, in the mean of the destinations."""
+    """Return whether the timer `line` is no longer than the constant, in the mean over destinations."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """One line of the history has many rows a destination; what is below has one, so its line is of a lower
-    quantile first."""
+    """Return the weights of a step. The destination's history has many rows for each destination; lower steps
+    have one, so they are fitted at a lower quantile first."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
@@ -105,8 +106,8 @@ def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed:
 
 
 def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Of each handshake, without floor and cap; the cap where no step applies. Without `hops`: as who opens a
-    connection actively."""
+    """Return the prediction for each handshake, without floor and cap; the cap if no step applies. Without
+    `hops`: as for an active open."""
     out = np.full(len(known.hops), float(model.cap_us))
     applies = {
         "nothing": np.ones(len(out), bool),
@@ -118,13 +119,13 @@ def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
         terms = model.steps[step]
         if terms is not None:
             line = inputs(known, history.KNOWN.index(step)) @ np.array(list(terms.values()))
-            if step == "hops":  # they never say that a place is slower than the slowest
+            if step == "hops":  # hops never give more than the RTO of an unknown place
                 line = np.minimum(line, out)
             out[at] = line[at]
     return out
 
 
 def rto_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Within floor and cap."""
+    """Return the first RTO for each handshake, within floor and cap."""
     out: Floats = np.clip(predicted_us(model, known, hops=hops), model.floor_us, model.cap_us)
     return out

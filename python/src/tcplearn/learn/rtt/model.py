@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The model of a first RTO as JSON: read with every range checked, written so that it reads the same again.
+"""The model of a first RTO as JSON: every range is checked on reading, and a written file reads the same.
 
 Weights have 16 fractional bits and times are whole microseconds, in the file as in the core."""
 
@@ -17,11 +17,11 @@ from tcplearn.learn.model import Reader, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
-#: RFC 6298, 2.1: one second until there is a sample. The model may only shorten it.
+#: RFC 6298, 2.1: one second until there is a sample, which the model may only shorten.
 CAP_US = 1_000_000
 TIME_MAX_US, AGE_MAX_US = 60_000_000, 365 * 86_400_000_000
 _HOP_MAX_US = 1_000_000
-#: Terms of each step, with their largest values: weights of RTTs, or microseconds.
+#: The terms of each step, with their largest values: weights of RTTs, or microseconds.
 STEPS: dict[str, dict[str, float]] = {
     "place": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
     "prefix": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
@@ -41,11 +41,11 @@ class Model:
     floor_us: int = 20_000
     cap_us: int = CAP_US
     max_age_us: int = 7 * 86_400_000_000
-    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained; read by people
+    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained, for people
 
 
 def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
-    """As the core holds it."""
+    """Return the values of a step as the core holds them."""
     return {
         term: float(round(values[term])) if term.endswith("_us") else rounded(values[term], WEIGHT_BITS)
         for term in STEPS[name]
@@ -55,7 +55,7 @@ def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
 class _Reader(Reader):
     def within(self, what: str, value: object, least: float, most: float) -> float:
         given = self.float_of(what, value)
-        if not least <= given <= most:  # NaN is not either
+        if not least <= given <= most:  # also false for NaN
             raise self.error(f"{what} is {given:g}; it has to be {least:g} to {most:g}")
         return given
 
@@ -74,7 +74,7 @@ class _Reader(Reader):
 
 
 def from_document(document: object, where: str) -> Model:
-    """A model from what a JSON file holds; UserError with one line where it is none."""
+    """Return the model in the content of a JSON file; raise UserError with one line."""
     reader = _Reader(where, document, _KEYS)
     name = reader.document["name"]
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
@@ -99,7 +99,7 @@ def read(path: Path) -> Model:
 
 
 def text(model: Model) -> str:
-    """One line a step."""
+    """Return the file of a model, with one line for each step."""
     lines = []
     for key, value in asdict(model).items():
         if key == "steps":

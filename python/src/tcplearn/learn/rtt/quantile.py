@@ -10,12 +10,12 @@ import numpy as np
 from tcplearn.errors import FailedError, UserError
 from tcplearn.learn.dataset import Floats, Ints
 
-#: More rows add seconds and no accuracy.
+#: More rows take seconds without improving accuracy.
 ROWS_MAX = 4000
 
 
 def optimize() -> Any:
-    """scipy's, which scikit-learn brings."""
+    """Return scipy.optimize, which scikit-learn requires; raise UserError if it is missing."""
     try:
         from scipy import optimize
     except ImportError as error:
@@ -24,8 +24,9 @@ def optimize() -> Any:
 
 
 def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
-    """w >= 0 of the least sum of weight * pinball loss of y - x w. By the dual, which has a row a column of
-    x: max y d with x' d <= 0 and -(1 - level) weight <= d <= level weight; w are its prices."""
+    """Return the w >= 0 with the least sum of weight * pinball loss of y - x w. It solves the dual, which has
+    a row for each column of x: max y d with x' d <= 0 and -(1 - level) weight <= d <= level weight; w are its
+    dual values."""
     scale = np.maximum(np.abs(x).max(0), 1e-12)
     size = float(np.abs(y).max())
     bounds = np.stack([(level - 1) * weight, level * weight], axis=1)
@@ -39,20 +40,21 @@ def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
 
 
 def of_weighted(values: Floats, weight: Floats, level: float) -> float:
-    """The least value that so much of the weight does not exceed."""
+    """Return the weighted quantile: the least value that the share `level` of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     share = np.cumsum(weight[order]) / weight.sum()
     return float(values[order][min(int(np.searchsorted(share, level - 1e-12)), len(values) - 1)])
 
 
 def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
-    """Every group counts alike; relative to the first column that is an RTT, so that long paths do not
-    outweigh short ones."""
+    """Return the weights of the linear quantile. Every group counts the same, and errors are relative to the
+    first column that is an RTT, so that long paths do not outweigh short ones."""
     return _fit(*_drawn(x, y, group, seed), level)
 
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
-    """A line of a quantile that the rows can tell, raised until groups held out are at `level`."""
+    """Return the weights of the quantile `fitted`, which the rows can show, raised until held-out groups are
+    at `level`."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
 
@@ -66,14 +68,14 @@ def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
     weight = 1 / np.bincount(group)[group]
     if x.shape[1] == 1:
         return np.array([of_weighted(y / x[:, 0], weight, level)])
-    if x.shape[1] > 2:  # a constant, the last RTT, the high one
+    if x.shape[1] > 2:  # columns: constant, last RTT, high RTT
         return linear(x / x[:, 1:2], y / x[:, 1], weight, level)
     return linear(x, y, weight, level)
 
 
 def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
-    """By how much a line fitted at one level has to be raised so that enough of the groups held out, two
-    halves by turns, stay below it."""
+    """Return the factor by which a line fitted at `fitted` has to be raised so that the share `level` of
+    held-out groups, two halves in turn, stays below it."""
     groups = np.random.default_rng(seed).permutation(np.unique(group))
     halves = np.isin(group, groups[: len(groups) // 2])
     if len(groups) < 4:

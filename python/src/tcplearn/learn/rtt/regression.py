@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""baddam2018: the mean RTT of a burst by ordinary least squares on hops, the burst's own least and largest
-RTT, and TTL."""
+"""The regression of baddam2018: the mean RTT of a burst by ordinary least squares on hops, the burst's least
+and largest RTT, and TTL."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tcplearn.errors import UserError
 from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Table
 
-#: b0, hops, min, max, ttl: in ms, of each kernel, and their MAPE in %.
+#: The published b0, hops, min, max and ttl of each kernel in ms, and the MAPE in %.
 PUBLISHED = {
     "cubic": ((-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301), 3.71825),
     "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
     "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
 }
-#: Of tcplearn's `linreg`: what its coefficients may be.
+#: The largest coefficient that `linreg` takes.
 COEFFICIENT_MAX = 64.0
 
 Fit = Callable[[Table], "Coefficients"]
@@ -27,7 +27,7 @@ Fit = Callable[[Table], "Coefficients"]
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """In milliseconds, as the paper prints them."""
+    """The coefficients in milliseconds, as the paper prints them."""
 
     b0_ms: float
     b1_hops_ms: float
@@ -44,7 +44,7 @@ class Coefficients:
 
 
 def usable(table: Table) -> Table:
-    """Rows that have hops and TTL."""
+    """Return the rows with hops and TTL."""
     return table.rows((table.hops != UNKNOWN) & (table.ttl != UNKNOWN))
 
 
@@ -54,7 +54,8 @@ def _inputs(table: Table) -> Floats:
 
 
 def check(table: Table) -> bool:
-    """Whether TTL says more than hops do. Raises UserError where coefficients can't be told apart."""
+    """Return whether TTL has more information than hops; raise UserError if the coefficients are not
+    identifiable."""
     if len(table) < 6:
         raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
     if np.ptp(table.hops) == 0:
@@ -67,7 +68,8 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Where TTL is hops in other words (every host starts at the same), its coefficient is 0."""
+    """Return the fitted coefficients; that of TTL is 0 if all hosts start at the same TTL, which then only
+    repeats the hops."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]
@@ -81,7 +83,7 @@ def fit(table: Table) -> Coefficients:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """Of rows, by what did not see their destination."""
+    """Predictions for rows by a model that did not see their destinations."""
 
     name: str
     actual_us: Floats
@@ -90,12 +92,12 @@ class Predicted:
 
 
 def mape(actual: Floats, predicted: Floats) -> float:
-    """Mean absolute percentage error."""
+    """Return the mean absolute percentage error."""
     return float(np.mean(np.abs(predicted - actual) / actual) * 100)
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Predicted]:
-    """On destinations held out: ours, the published ones, and what needs no training."""
+    """Return predictions on held-out destinations: ours, the published ones, and those without training."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A model as the kernel's program takes it: `struct settings` of linux/bpf/first_rto.bpf.c."""
+"""A model in the form of the kernel's program: `struct settings` of linux/bpf/first_rto.bpf.c."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train rtt`: from rows of hosts to the regression's coefficients, a model of the first RTO, and
-its card."""
+"""`tcplearn train rtt`: makes the regression's coefficients, a model of the first RTO, and its card from rows
+of hosts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Say = Callable[[float, str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     name: str = "own"
-    miss_rate: float = 0.005  # of SYNs resent for nothing that is aimed at
+    miss_rate: float = 0.005  # the intended share of spurious SYN retransmissions
     folds: int = 10  # 2: trained on half of the destinations, tested on the others
     floor_us: int = 20_000
     max_age_us: int = 7 * 86_400_000_000
@@ -37,11 +37,11 @@ class Options:
 class Result:
     options: Options
     table: Table
-    usable: Table  # of the regression
+    usable: Table  # rows of the regression
     rows: Handshakes
     known: Known
     coefficients: Coefficients
-    mape: float  # of the rows that it was fitted to, as the paper prints it
+    mape: float  # on the rows to which it was fitted, as the paper prints it
     bursts: list[Predicted]
     rtts: list[Guess]
     timers: list[Guess]
@@ -49,12 +49,12 @@ class Result:
     model: Model
 
     def of_first(self) -> Ints:
-        """Handshakes with a destination that there is no history of."""
+        """Return the handshakes with destinations without history."""
         return np.flatnonzero(self.known.place_last_us == 0)
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Raises UserError for data that are none."""
+    """Train on the rows in `paths` and return the result; raise UserError for other data."""
 
     def step(share: float, what: str) -> None:
         if say:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """First RTTs and first RTOs predicted for destinations that the training did not see: ours, a large model
-(the ceiling), and what needs no learning."""
+(the ceiling), and predictors without learning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import CAP_US, Model
 from tcplearn.learn.scores import INTERVAL, RESAMPLES
 
-#: tcp_init_metrics(): what Linux makes of the RTT that it kept of a destination.
+#: The minimum in tcp_init_metrics(), which computes an RTO from the stored RTT of a destination.
 _METRICS_MIN_US = 200_000
 _DAY_US = 86_400_000_000
 
@@ -29,7 +29,7 @@ Learner = Callable[[Ints], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A value for each handshake, by what had not seen its destination."""
+    """A value for each handshake, by a model that has not seen its destination."""
 
     name: str
     actual_us: Floats
@@ -49,7 +49,7 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """Handshakes that took longer than this RTO: a SYN sent again for nothing."""
+        """The share of handshakes that took longer than this RTO, each a spurious SYN retransmission."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
@@ -57,7 +57,7 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Of the mean of a figure of each handshake, by drawing whole destinations again and again."""
+        """Return the interval of the mean of a figure of each handshake, by a bootstrap over destinations."""
         value = what(self)
         groups, place = np.unique(self.group, return_inverse=True)
         sums, rows = np.bincount(place, value), np.bincount(place)
@@ -76,7 +76,7 @@ def misses(guess: Guess) -> Floats:
 
 
 def folds_of(destinations: int, count: int, seed: int) -> list[Ints]:
-    """Destinations held out by turns."""
+    """Return the destinations that are held out in each fold."""
     order = np.random.default_rng(seed).permutation(destinations)
     return [np.sort(order[k::count]) for k in range(count)]
 
@@ -105,7 +105,7 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Gradient boosting of log RTT on all that is known, the hour of the day too."""
+    """Return a learner: gradient boosting of log RTT on all knowledge, including the hour of the day."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -114,7 +114,7 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
         known.prefix_last_us,
         known.prefix_high_us,
     )
-    from threadpoolctl import threadpool_limits  # scikit-learn brings it
+    from threadpoolctl import threadpool_limits  # scikit-learn requires it
 
     columns = [*(np.log1p(c) for c in history), known.hops, known.ttl, np.sin(day), np.cos(day)]
     x = np.stack(columns, axis=1).astype(np.float64)
@@ -129,7 +129,7 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
             min_samples_leaf=20,
             random_state=seed,
         )
-        with threadpool_limits(1):  # threads of so small trees wait for each other
+        with threadpool_limits(1):  # with such small trees threads only wait for each other
             trees.fit(x[at], np.log(rows.rtt_us[at]), sample_weight=_weight(rows, at))
             return np.asarray(np.exp(trees.predict(x)), np.float64)
 
@@ -137,13 +137,13 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Linux's own of the cached RTT; before the handshake it uses 1 s."""
+    """Return the RTO that Linux computes from the cached RTT; before the handshake Linux uses 1 s."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Predictions of the RTT itself; what knows no history falls back on the constant."""
+    """Yield predictions of the RTT itself; without history they are the constant."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
@@ -162,7 +162,7 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """First RTOs: where hops are known as who accepts a connection knows them, and without them."""
+    """Return first RTOs with hops, as for a passive open, and without them."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
