@@ -94,7 +94,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
         "kernel": scenario.kernel,
         "fingerprint": fingerprint,
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
-        "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
+        "truth": list(scenario.path.hop) if scenario.truth and not pcap else [],
     }
     key, *earlier = (
         hashlib.sha256(f"{one}\n{seed}\n{script}".encode()).hexdigest()[:20]
