@@ -16,8 +16,6 @@ using namespace ns3;
 namespace {
 std::string mbps(double rate) { return std::to_string(static_cast<std::uint64_t>(rate * 1e6)) + "bps"; }
 std::string ms(double delay) { return std::to_string(static_cast<std::uint64_t>(delay * 1e3)) + "us"; }
-// a traced channel has the rate; its devices pass packets on at once
-constexpr double kAtOnceMbps = 100e3;
 }  // namespace
 
 std::string packets(std::uint32_t n) { return std::to_string(n) + "p"; }

@@ -15,6 +15,7 @@ namespace tcplearn {
 // a device may hold this much behind a queue discipline, as a driver's ring does
 constexpr const char* kRing = "2p";
 constexpr const char* kRoomy = "100000p";  // access links never drop
+constexpr double kAtOnceMbps = 100e3;      // of devices whose channel has the rate, or that have none
 
 std::string packets(std::uint32_t n);  // as ns-3 reads a queue's size
 

@@ -4,9 +4,13 @@
 //   sender (N0) ---+                        +--- last hop --- receiver (N3)
 //                  router (N1) --- router (N2)
 //   beside (N4) ---+       bottleneck       +---------------- beside (N6)
+//
+// A described path is the same, but that the delay and the losses of each direction stand behind its queue:
+// forward in the last hop, in the reverse direction in the first one.
 #include <algorithm>
 #include <cmath>
 
+#include "hop_channel.h"
 #include "links.h"
 #include "moving_channel.h"
 #include "ns3/double.h"
@@ -84,9 +88,41 @@ void watch_queue(const Ptr<Node>& router, const Ptr<QueueDisc>& discipline, cons
 Ptr<QueueDisc> discipline_of(const Path& p, const NetDeviceContainer& bottleneck, std::uint32_t limit) {
   if (p.queue == "droptail" || !p.trace.empty()) return nullptr;
   TrafficControlHelper control;
-  control.SetRootQueueDisc(p.queue == "codel" ? "ns3::CoDelQueueDisc" : "ns3::FqCoDelQueueDisc", "MaxSize",
-                           StringValue(packets(limit)));
+  const std::string kind = p.queue == "codel" ? "CoDel" : p.queue == "pie" ? "Pie" : "FqCoDel";
+  control.SetRootQueueDisc("ns3::" + kind + "QueueDisc", "MaxSize", StringValue(packets(limit)));
   return control.Install(bottleneck.Get(0)).Get(0);
+}
+
+// The bottleneck's devices as both directions of a described path have them; delays and losses come behind
+// the queues.
+void describe_queues(const Described& d, const NetDeviceContainer& bottleneck, bool forward_in_device,
+                     bool traced) {
+  for (const std::uint32_t i : {0u, 1u}) {
+    const auto device = DynamicCast<PointToPointNetDevice>(bottleneck.Get(i));
+    const Direction& direction = i == 0 ? d.forward : d.reverse;
+    if (i == 0 && traced) continue;
+    follow_rate(device, direction);
+    if (i == 1 || forward_in_device) device->GetQueue()->SetMaxSize(QueueSize(direction.queue_limit));
+  }
+}
+
+struct Edges {
+  Ptr<PointToPointChannel> first, last;  // the first: none, where it is like any other link
+};
+
+Edges edges(const Path& p, const std::shared_ptr<Recorder>& recorder) {
+  if (p.described) {
+    const auto fades = std::make_shared<Fades>(*p.described, recorder);
+    const auto first = CreateObject<HopChannel>(), last = CreateObject<HopChannel>();
+    first->choose(p.described->reverse, false, 1, fades, recorder);
+    last->choose(p.described->forward, true, 0, fades, recorder);
+    return {first, last};
+  }
+  const auto moving = p.moving ? CreateObject<MovingChannel>() : nullptr;
+  if (moving) moving->choose(*p.moving, recorder);
+  const auto last = CreateObject<ReorderChannel>();
+  last->choose(p.reorder_rate, MicroSeconds(std::llround(p.reorder_ms * 1e3)));
+  return {moving, last};
 }
 
 }  // namespace
@@ -104,23 +140,21 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
   const bool in_device = p.queue == "droptail";
   const std::uint32_t limit = in_device ? queue_packets(p) : p.queue_packets;
   const double access_mbps = std::max(100.0, 4 * p.rate_mbps);
+  const double edge_ms = p.described ? 0 : p.rtt_ms * kEdge, middle_ms = p.described ? 0 : p.rtt_ms * kMiddle;
   const auto traced = p.trace.empty() ? nullptr : CreateObject<TraceChannel>();
   const NetDeviceContainer bottleneck =
-      traced ? traced_link(traced, routers.Get(0), routers.Get(1), p.rtt_ms * kMiddle, limit, p.trace)
-             : link(routers.Get(0), routers.Get(1), p.rate_mbps, p.rtt_ms * kMiddle,
-                    in_device ? packets(limit) : kRing);
-  const auto moving = p.moving ? CreateObject<MovingChannel>() : nullptr;
-  if (moving) moving->choose(*p.moving, recorder);
+      traced
+          ? traced_link(traced, routers.Get(0), routers.Get(1), middle_ms, limit, p.trace)
+          : link(routers.Get(0), routers.Get(1), p.rate_mbps, middle_ms, in_device ? packets(limit) : kRing);
+  if (p.described) describe_queues(*p.described, bottleneck, in_device, traced != nullptr);
+  const auto [first_hop, last_hop] = edges(p, recorder);
   const NetDeviceContainer first =
-      moving ? link_through(moving, hosts.Get(0), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy)
-             : link(hosts.Get(0), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy);
-  const auto last_hop = CreateObject<ReorderChannel>();
-  last_hop->choose(p.reorder_rate, MicroSeconds(std::llround(p.reorder_ms * 1e3)));
+      first_hop ? link_through(first_hop, hosts.Get(0), routers.Get(0), access_mbps, edge_ms, kRoomy)
+                : link(hosts.Get(0), routers.Get(0), access_mbps, edge_ms, kRoomy);
   const NetDeviceContainer last =
-      link_through(last_hop, routers.Get(1), hosts.Get(2), access_mbps, p.rtt_ms * kEdge, kRoomy);
-  const NetDeviceContainer beside[] = {
-      link(hosts.Get(1), routers.Get(0), access_mbps, p.rtt_ms * kEdge, kRoomy),
-      link(routers.Get(1), hosts.Get(3), access_mbps, p.rtt_ms * kEdge, kRoomy)};
+      link_through(last_hop, routers.Get(1), hosts.Get(2), access_mbps, edge_ms, kRoomy);
+  const NetDeviceContainer beside[] = {link(hosts.Get(1), routers.Get(0), access_mbps, edge_ms, kRoomy),
+                                       link(routers.Get(1), hosts.Get(3), access_mbps, edge_ms, kRoomy)};
 
   const Ptr<QueueDisc> discipline = discipline_of(p, bottleneck, limit);
   Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
@@ -132,18 +166,20 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
   assign(bottleneck);
   // installing addresses puts disciplines on links; the queues studied are those chosen above
   if (!discipline && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(0));
+  if (p.described && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(1));
   Network out;
   out.hosts = hosts;
   out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
                    assign(beside[1]).GetAddress(1)};
   // a link by a channel of ours has none
   for (const NetDeviceContainer& devices : {beside[0], beside[1]}) TrafficControlHelper().Uninstall(devices);
-  if (!moving) TrafficControlHelper().Uninstall(first);
+  if (!first_hop) TrafficControlHelper().Uninstall(first);
   out.senders = {0, 1};
   out.receivers = {2, 3};
   Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
   watch_queue(routers.Get(0), discipline, traced, drops);
+  if (p.described) watch_queue(routers.Get(1), nullptr, nullptr, drops);
   lose(p.loss_place == "first-hop"    ? first.Get(1)
        : p.loss_place == "bottleneck" ? bottleneck.Get(1)
                                       : last.Get(1),

@@ -87,6 +87,7 @@ Path read_path(const json& j) {
   take(j, "reorder_rate", p.reorder_rate);
   take(j, "reorder_ms", p.reorder_ms);
   if (j.contains("moving")) p.moving = read_moving(j.at("moving"));
+  if (j.contains("described")) p.described = read_described(j.at("described"));
   return p;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "described.h"
 #include "drop_log.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
@@ -56,7 +57,7 @@ struct Moving {  // the first hop of a path, whose delay moves and which fades: 
 
 struct Path {
   double rate_mbps, rtt_ms;
-  std::string queue;  // droptail, codel, fq-codel
+  std::string queue;  // droptail, codel, fq-codel, pie
   std::uint32_t queue_packets;
   double queue_bdp;   // in place of queue_packets, in bandwidth-delay products; 0: not
   std::string trace;  // in place of the rate; "": none
@@ -64,6 +65,7 @@ struct Path {
   std::string loss_place;  // first-hop, bottleneck, last-hop
   double reorder_rate, reorder_ms;
   std::optional<Moving> moving;
+  std::optional<Described> described;  // in place of delays, losses and what moves
 };
 
 struct Cloudbox {       // a bottleneck between clouds, each connection with a path of its own: delaybox.h

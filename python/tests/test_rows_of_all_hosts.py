@@ -17,10 +17,9 @@ CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 NETWORK = """
 name = "one-link"
 tick_ms = 4
-[[hop]]
-name = "link"
-forward = { rate = "10mbit", queue_packets = 60, delay_ms = 10, jitter_ms = 1, loss_percent = 1 }
-back = { delay_ms = 10 }
+[path.hop.link]
+delay_ms = 10
+forward = { rate_mbps = 10, queue_packets = 60, jitter_ms = 1, loss_percent = 1 }
 [transfer]
 bytes = "300kB"
 [algorithms]

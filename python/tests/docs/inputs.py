@@ -18,7 +18,19 @@ from samples import ROOT, series
 TESTS = ROOT / "python" / "tests"
 sys.path[:0] = [str(TESTS / name) for name in ("cli", "collect", "learn", "traces")]
 
-_LINKED = ("bench", "core", "docs", "experiments", "examples", "linux", "ns3", "papers", "python", "vectors")
+_LINKED = (
+    "bench",
+    "core",
+    "docs",
+    "experiments",
+    "examples",
+    "linux",
+    "ns3",
+    "papers",
+    "paths",
+    "python",
+    "vectors",
+)
 
 
 def _capture(path: Path) -> None:

@@ -11,7 +11,7 @@ from tcplearn.errors import UserError
 from tcplearn.lab import scenario
 from tcplearn.lab.scenario import Scenario
 
-ONE_HOP = 'name = "x"\n[[hop]]\nname = "a"\n'
+ONE_HOP = 'name = "x"\n[path.hop.a]\n'
 
 
 def load(folder: Path, text: str, profile: str = "full") -> Scenario:

@@ -22,9 +22,8 @@ FOLDER = ROOT / "experiments" / "baddam2018"
 GRID = FOLDER / "grid.toml"
 DOWNLOADS = """
 name = "x"
-[[hop]]
-name = "a"
-forward = { rate = "10mbit", delay_ms = 5 }
+[path.hop.a]
+forward = { rate_mbps = 10, delay_ms = 5 }
 [transfer]
 by = "nginx"
 captured = true

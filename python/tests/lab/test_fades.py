@@ -13,15 +13,16 @@ from scenario_text import ONE_HOP, load, refused
 from samples import ROOT
 from tcplearn import metrics as vocabulary
 from tcplearn.lab import fades, guest, queue_drops, requests, run, scenario
+from tcplearn.scenario.path import DrawnFades
 
 SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
-A_DELAY = 'name = "x"\n[[hop]]\nname = "a"\nforward = { delay_ms = 5 }\n[transfer]\nrequests = {}\n'
+DRAWN = f'{ONE_HOP}[path.drawn_fades]\nhop = "a"\nlasts_s = [0.2, 8]\napart_s = 4\nsides = "forward"\n'
 
 
 def test_lengths_are_drawn_evenly_in_their_logarithm_and_alike_for_a_seed() -> None:
-    of = fades.Fades(hop="a", count=4000)
-    drawn = of.drawn(1)
-    assert drawn == of.drawn(1) != of.drawn(2)
+    of = DrawnFades(hop="a", lasts_s=(0.2, 8), apart_s=4)
+    drawn = fades.drawn(of, 4000, 1)
+    assert drawn == fades.drawn(of, 4000, 1) != fades.drawn(of, 4000, 2)
     logs = sorted(math.log(ends - begins) for begins, ends in drawn)
     assert logs[0] == pytest.approx(math.log(200), abs=0.01) and logs[-1] == pytest.approx(9, abs=0.02)
     assert logs[2000] == pytest.approx(math.log(200 * 8000) / 2, abs=0.1)
@@ -40,18 +41,18 @@ def test_the_overrun_is_from_the_end_to_the_answer_of_the_lost_request(tmp_path:
 
 def test_every_timer_has_the_same_fades(tmp_path: Path) -> None:
     chosen = scenario.load(SCENARIOS / "fades.toml", "smoke")
-    assert chosen.fades
+    assert chosen.path.drawn_fades
     finished = run.run(chosen, run.Options(out=tmp_path))
     assert not finished.failures
     for arm in guest.arms(chosen, 0):
         folder = finished.folders[0] / arm.folder
         times = [int(line) for line in (folder / "fades").read_text().split()]
-        drawn = [ms for fade in chosen.fades.drawn(1) for ms in fade]
+        drawn = [ms for fade in fades.drawn(chosen.path.drawn_fades, 4, 1) for ms in fade]
         assert [t - times[0] for t in times] == pytest.approx(
             [1000 * (ms - drawn[0]) for ms in drawn], abs=300
         )
         overruns = fades.overruns(folder)
-        assert len(overruns) == chosen.fades.count and (overruns[:, 2] > 0).all()
+        assert len(overruns) == chosen.fade_count == 4 and (overruns[:, 2] > 0).all()
     assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in finished.rows)
 
 
@@ -74,16 +75,17 @@ def test_drops_of_the_queue_are_counted_around_each_transfer(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('[fades]\nhop = "b"', "fades: of a hop"),
-        ('[fades]\nhop = "a"\nshortest_ms = 9\nlongest_ms = 8', "shortest_ms is above longest_ms"),
-        ('[fades]\nhop = "a"\n[[change]]\nat_s = 1\nhop = "a"', "without changes"),
+        (f"{DRAWN}[transfer]\nrequests = {{}}\n[fades]\ncount = 0", r"fades\.count: should be greater"),
+        (f"{ONE_HOP}[transfer]\nrequests = {{}}\n[fades]\ncount = 9", "of a path that has drawn_fades"),
+        (
+            f'{DRAWN}[transfer]\nrequests = {{}}\n[[path.fade]]\nat_s = 1\nhop = "a"',
+            "no dated changes and fades beside drawn ones",
+        ),
+        (DRAWN, "for requests on a kept connection"),
     ],
 )
 def test_a_mistake_about_fades_is_one_line(tmp_path: Path, more: str, message: str) -> None:
-    refused(tmp_path, f"{A_DELAY}{more}\n", message)
-    refused(
-        tmp_path, f'{ONE_HOP}forward = {{ delay_ms = 5 }}\n[fades]\nhop = "a"\n', "for requests on a kept"
-    )
+    refused(tmp_path, f"{more}\n", message)
 
 
 def test_a_neighbour_is_counted_where_the_scenario_says_so(tmp_path: Path) -> None:

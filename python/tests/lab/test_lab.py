@@ -24,10 +24,9 @@ from tcplearn.traces import open_trace
 LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
 SMALL = """
 name = "small"
-[[hop]]
-name = "link"
-forward = { rate = "10mbit", queue_packets = 60, delay_ms = 10, jitter_ms = 1, loss_percent = 1 }
-back = { delay_ms = 10 }
+[path.hop.link]
+delay_ms = 10
+forward = { rate_mbps = 10, queue_packets = 60, jitter_ms = 1, loss_percent = 1 }
 [transfer]
 bytes = "300kB"
 [algorithms]
@@ -60,10 +59,9 @@ def test_golden_vectors_in_the_kernel(compared_vectors: list[str]) -> None:
 
 THIN = """
 name = "thin"
-[[hop]]
-name = "link"
-forward = { delay_ms = 15, jitter_ms = 6 }
-back = { delay_ms = 15, jitter_ms = 6 }
+[path.hop.link]
+delay_ms = 15
+jitter_ms = 6
 [transfer]
 bytes = "1kB"
 requests = { count = 40000, think_ms = 5 }

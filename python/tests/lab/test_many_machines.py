@@ -20,10 +20,9 @@ from tcplearn.lab import kept, machine, run, scenario
 
 SCENARIO = """
 name = "many"
-[[hop]]
-name = "link"
-forward = { rate = "10mbit", queue_packets = 60, delay_ms = 10, loss_percent = 1 }
-back = { delay_ms = 10 }
+[path.hop.link]
+delay_ms = 10
+forward = { rate_mbps = 10, queue_packets = 60, loss_percent = 1 }
 [transfer]
 bytes = "100kB"
 [algorithms]

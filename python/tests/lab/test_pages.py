@@ -19,9 +19,8 @@ from tcplearn.lab.pages import Page
 NEAR = ROOT / "experiments" / "tambuwal2018" / "lab" / "near.toml"
 SENDS = """
 name = "x"
-[[hop]]
-name = "a"
-forward = { rate = "10mbit", delay_ms = 5 }
+[path.hop.a]
+forward = { rate_mbps = 10, delay_ms = 5 }
 [handshakes]
 lose = "syn"
 nth = 2

@@ -80,8 +80,9 @@ def test_a_mistake_about_requests_is_one_line(tmp_path: Path, more: str, message
 
 
 def test_slots_need_a_delay_and_an_order(tmp_path: Path) -> None:
-    for back in ("slot_ms = [10, 60]", "delay_ms = 5, slot_ms = [60, 10]", "delay_ms = 5, slot_ms = [0, 10]"):
-        refused(tmp_path, f'[[hop]]\nname = "a"\nback = {{ {back} }}\n', "slot_ms is the least and the most")
+    refused(tmp_path, f"{ONE_HOP}slot_ms = [10, 60]\n", "slot_ms: the lab needs a delay_ms")
+    for slots in ("[60, 10]", "[0, 10]"):
+        refused(tmp_path, f"{ONE_HOP}delay_ms = 5\nslot_ms = {slots}\n", "slot_ms: the least and the most")
 
 
 def test_a_path_of_thin_flows_is_in_the_script() -> None:

@@ -16,11 +16,9 @@ from tcplearn.scenario import link_trace
 
 GOOD = """
 name = "x"
-[[hop]]
-name = "a"
-forward = { rate = "10mbit", queue = "codel", delay_ms = 5, bursts = { p = 1, r = 30 } }
-[[hop]]
-name = "b"
+[path.hop.a]
+forward = { rate_mbps = 10, queue = "codel", delay_ms = 5, bursts = BURSTS }
+[path.hop.b]
 [[traffic]]
 enters = "a"
 leaves = "b"
@@ -28,33 +26,39 @@ leaves = "b"
 count = 3
 [profiles.smoke.runs]
 count = 1
-"""
+""".replace("BURSTS", '{ kind = "packets", to_bad_percent = 1, to_good_percent = 30 }')
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"10mbit"', '"10mbps"', r"hop\.0\.forward\.rate: '10mbps' is no rate"),
-        ('"10mbit"', '"200gbit"', r"hop\.0\.forward\.rate: 200gbit is out of range; 8kbit to 10gbit"),
-        ('"codel"', '"cake"', r"hop\.0\.forward\.queue: should be 'fifo', 'codel', 'fq_codel' or 'pie'"),
-        ("delay_ms = 5", "delai_ms = 5", r"hop\.0\.forward\.delai_ms: no such key; did you mean delay_ms"),
-        ("delay_ms = 5", "delay_ms = -5", r"hop\.0\.forward\.delay_ms: should be greater than or equal"),
-        ("delay_ms = 5", "loss_percent = 1", r"hop\.0\.forward: loss_percent and bursts are two loss models"),
-        ('rate = "10mbit", ', "", r"hop\.0\.forward: queue codel needs a rate"),
+        (
+            '"codel"',
+            '"cake"',
+            r"path\.hop\.a\.forward\.queue: should be 'droptail', 'codel', 'fq-codel' or 'pie'",
+        ),
+        ("delay_ms = 5", "delai_ms = 5", r"hop\.a\.forward\.delai_ms: no such key; did you mean delay_ms"),
+        ("delay_ms = 5", "delay_ms = -5", r"hop\.a\.forward\.delay_ms: should be greater than or equal"),
         ('leaves = "b"', 'leaves = "c"', r"traffic names the hop 'c'; there are a, b"),
-        ('name = "b"', 'name = "a"', r"two hops have one name"),
+        ("hop.b]", "hop.a]", r"not TOML"),
+        ('enters = "a"', 'enters = "a"\nrate = "10mbps"', r"traffic\.0\.rate: '10mbps' is no rate"),
+        (
+            'enters = "a"',
+            'enters = "a"\nrate = "200gbit"',
+            r"traffic\.0\.rate: 200gbit is out of range; 8kbit to",
+        ),
         ("count = 3", "count = 0", r"runs\.count: should be greater than or equal to 1"),
         (
-            '"10mbit", queue',
-            '"10mbit", trace = "x.toml", queue',
-            r"hop\.0\.forward: a traced link has its rate",
+            "10, queue",
+            '10, trace = "x.toml", queue',
+            r"hop\.a\.forward: a traced link has its rate",
         ),
         (
-            'rate = "10mbit", queue = "codel"',
+            'rate_mbps = 10, queue = "codel"',
             'trace = "x.toml"',
-            r"hop\.0\.forward: .*x\.toml: not a Mahimahi link trace",
+            r"hop\.a\.forward: .*x\.toml: not a Mahimahi link trace",
         ),
-        ('rate = "10mbit", queue = "codel"', 'trace = "none"', r"none: no such file"),
+        ('rate_mbps = 10, queue = "codel"', 'trace = "none"', r"none: no such file"),
         (
             "[runs]",
             '[transfer]\nby = "wget"\n[runs]',
@@ -69,8 +73,8 @@ count = 1
         ("count = 3", "count = ", r"not TOML"),
         (
             "[runs]",
-            '[[change]]\nat_s = 1\nhop = "b"\nforward = { delay_ms = 1 }\n[runs]',
-            r"neither add nor take",
+            '[[path.change]]\nat_s = 1\nhop = "b"\nforward = { rate_mbps = 1 }\n[runs]',
+            r"forward has no rate_mbps to change",
         ),
     ],
 )
@@ -104,11 +108,13 @@ def test_runs_are_interleaved_and_their_seeds_differ() -> None:
 
 
 def test_changes_come_again(tmp_path: Path) -> None:
-    change = '[[change]]\nat_s = 2\nevery_s = 15\nhop = "a"\n[change.forward]\nrate = "5mbit"\n'
-    change += 'queue = "codel"\ndelay_ms = 9\n[runs]'
+    change = '[[path.change]]\nat_s = 2\nlasts_s = 3\nevery_s = 15\nhop = "a"\n'
+    change += "forward = { rate_mbps = 5, delay_ms = 9, loss_percent = 2 }\n[runs]"
     text = guest.script(load(tmp_path, GOOD.replace("[runs]", change)), 0)
     assert "(sleep 2; while :; do in_ns c1 tc qdisc change dev r1 root handle 1: tbf rate 5000000bit" in text
-    assert "in_ns c2 tc qdisc change dev r2 root netem limit 100000 delay 9ms; sleep 15; done) &" in text
+    assert (
+        "in_ns c2 tc qdisc change dev r2 root netem limit 100000 delay 9ms loss 2%; sleep 15; done) &" in text
+    )
 
 
 def test_a_trace_becomes_rates_that_hold_for_a_step(tmp_path: Path) -> None:
@@ -131,7 +137,7 @@ def test_a_trace_becomes_rates_that_hold_for_a_step(tmp_path: Path) -> None:
 def test_a_traced_link_is_a_bucket_that_is_given_its_rates(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("50\n150\n160\n170\n200\n")
     text = guest.script(
-        load(tmp_path, GOOD.replace('rate = "10mbit", queue = "codel"', 'trace = "t", queue_packets = 7')), 0
+        load(tmp_path, GOOD.replace('rate_mbps = 10, queue = "codel"', 'trace = "t", queue_packets = 7')), 0
     )
     assert "qdisc c1 r1 parent 1: handle 10: pfifo limit 7\n" in text
     assert "transfer pace 200 /tmp/r1 | in_ns c1 tc -batch -" in text

@@ -62,13 +62,18 @@ SIMULATED = {
         "grid.draw.together: give {{ any = [tables of keys] }}",
     ),
 }
-HOP = 'name = "x"\n[[hop]]\nname = "a"\n[hop.forward]\n'
+HOP = 'name = "x"\n[path.hop.a.forward]\n'
 LAB = {
-    "NUL in trace": (f'{HOP}trace = "a\\u0000b"\n', f"hop.0.forward.trace: {NUL}"),
-    "a rate of 400 nines": (f'{HOP}rate = "{"9" * 400}mbit"\n', "is out of range; 8kbit to 10gbit"),
+    "NUL in trace": (f'{HOP}trace = "a\\u0000b"\n', f"path.hop.a.forward.trace: {NUL}"),
+    "a rate of 400 nines": (f"{HOP}rate_mbps = {'9' * 400}.0\nqueue_ms = 1\n", "queue_ms needs a rate_mbps"),
+    "a rate of 10 Tbit/s": (f"{HOP}rate_mbps = 1e7\n", "rate_mbps: 0.008 to 10000, or inf"),
+    "others at 400 nines": (
+        f'{HOP}[[traffic]]\nenters = "a"\nrate = "{"9" * 400}mbit"\n',
+        "is out of range; 8kbit to 10gbit",
+    ),
     "bytes of 400 nines": (f'name = "x"\ntransfer.bytes = "{"9" * 400}"\n', "is out of range; 1 to 10GB"),
     "a truth for a number": (f"{HOP}delay_ms = true\n", "delay_ms: should be a valid number, not True"),
-    "a rate that is NaN": (f"{HOP}rate = nan\n", "rate: should be"),
+    "a rate that is NaN": (f"{HOP}rate_mbps = nan\n", "rate_mbps: should be"),
 }
 CASES = [(verb, *case) for verb in BASES for case in EVERYWHERE.items()]
 CASES += [("simulate", *case) for case in SIMULATED.items()] + [("lab", *case) for case in LAB.items()]

@@ -33,7 +33,7 @@ load = { kind = "bursts", every_s = 2.0 }
 
 def test_the_rule(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    (tmp_path / "base.toml").write_text(BASE + '[[hop]]\nforward = { trace = "link" }\n')
+    (tmp_path / "base.toml").write_text(BASE + '[[hop]]\nforward = { trace = "link" }\n[path.hop]\n')
     over = 'extends = "../base.toml"\nlist = [4]\nload.start_s = 2.0\n'
     over += "grid.vary = { z = [3] }\nvariants = { b = {} }\n"
     (tmp_path / "sub" / "over.toml").write_text(over + '[profiles.smoke]\ntrace = "mine"\n')
@@ -44,6 +44,7 @@ def test_the_rule(tmp_path: Path) -> None:
     # paths are taken from the file that names them
     assert found["hop"][0]["forward"]["trace"] == str(tmp_path / "link")
     assert found["trace"] == str(tmp_path / "sub" / "mine")
+    assert Path(found["path"]["source"]).resolve() == tmp_path / "base.toml"
     other = tree.read(tmp_path / "sub" / "over.toml", "other")
     assert other["load"] == {"kind": "bursts", "every_s": 2.0}
     assert "profiles" not in tree.read(tmp_path / "sub" / "over.toml")
@@ -69,7 +70,7 @@ def test_every_shipped_scenario_is_good() -> None:
         assert simulation.runs(file, "smoke"), file
     files = [*(ROOT / "papers").glob("*/live-*.toml"), *(ROOT / "linux" / "lab" / "scenarios").glob("*.toml")]
     for path in files:
-        assert lab.load(path).hop
+        assert lab.load(path).path.hops
 
 
 def test_the_lab_extends_too(tmp_path: Path) -> None:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fades (`[fades]`): a hop loses all for a time, again and again, the same under every algorithm of a run;
-and how far past each one's end the answer came to the request that was lost in it."""
+"""Drawn fades of a path: a hop loses everything for a time, again and again, the same under every algorithm
+of a run; and how far past each one's end the answer came to the request that was lost in it."""
 
 from __future__ import annotations
 
 import math
 import random
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field
+
+from tcplearn.scenario.path import DrawnFades
 
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
@@ -22,41 +24,18 @@ TIMES = "fades"
 ON_THE_WAY_US = 1000
 
 Floats = npt.NDArray[np.float64]
-Ms = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
 class Fades(Workload):
-    """So many, forward only, of lengths whose logarithms are drawn evenly; before each, from the transfer's
-    start or the end of the one before, half to one and a half of `apart_ms`."""
+    """How many fades a run waits for, where its path draws them."""
 
-    hop: str
     count: Annotated[int, Field(ge=1, le=10_000)] = 60
-    shortest_ms: Ms = 200
-    longest_ms: Ms = 8000
-    apart_ms: Ms = 4000
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.shortest_ms > self.longest_ms:
-            raise ValueError("shortest_ms is above longest_ms")
-        return self
-
-    def drawn(self, seed: int) -> list[tuple[int, int]]:
-        """(beginning, end) of each, in ms from the transfer's start."""
-        rng = random.Random(f"fades/{seed}")
-        out, now_ms = [], 0
-        for _ in range(self.count):
-            begins = now_ms + round(self.apart_ms * rng.uniform(0.5, 1.5))
-            now_ms = begins + round(
-                math.exp(rng.uniform(math.log(self.shortest_ms), math.log(self.longest_ms)))
-            )
-            out.append((begins, now_ms))
-        return out
 
     def starts(self, setup: Setup) -> Lines:
+        assert setup.drawn_fades
         _, fading, clear = setup.fading
         yield "cat >/tmp/fades <<END"
-        for begins, ends in self.drawn(setup.seed):
+        for begins, ends in drawn(setup.drawn_fades, self.count, setup.seed):
             yield f"{begins} {fading}"
             yield f"{ends} {clear}"
         yield "END"
@@ -73,6 +52,18 @@ class Fades(Workload):
 
     def figures(self, left: Left) -> Figures:
         yield from figures(left.folder)
+
+
+def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
+    """Returns (beginning, end) of each fade, in ms from the transfer's start."""
+    rng = random.Random(f"fades/{seed}")
+    shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
+    out, now_ms = [], 0
+    for _ in range(count):
+        begins = now_ms + round(1000 * fades.apart_s * rng.uniform(0.5, 1.5))
+        now_ms = begins + round(math.exp(rng.uniform(math.log(shortest_ms), math.log(longest_ms))))
+        out.append((begins, now_ms))
+    return out
 
 
 def overruns(folder: Path) -> Floats:

@@ -6,15 +6,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from tcplearn.scenario import link_trace
-
-from . import beside, handshakes
+from . import beside, handshakes, path
 from .arm import LINEAR, NO_ESTIMATOR, NO_RACK, STOCK, Arm
-from .scenario import Direction, Scenario, Traffic
+from .scenario import Scenario, Traffic
 from .workload import Setup
 
-#: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
-ORDERLY = "rate 10gbit"
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
 #: In the image too; loaded where a scenario names their congestion control.
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
@@ -51,7 +47,7 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
     """The guest's script for one run."""
-    last = _gateway(len(scenario.hop))
+    last = path.gateway(len(scenario.path.hop))
     lines = [
         f"# {scenario.name}, run {run}",
         ". /scenario/lib.sh",
@@ -61,7 +57,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         "load",
         "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
         *_links(last),
-        *(line for i, hop in enumerate(scenario.hop) for line in _hop(i, hop.forward, hop.back)),
+        *path.set_up(scenario.path),
         *(line for k, traffic in enumerate(scenario.traffic) for line in _others(scenario, k, traffic)),
         f"in_ns c{last} /scenario/transfer sink 5001 &",
         # addresses are resolved beforehand, or the first handshake would wait for ARP
@@ -69,11 +65,11 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
     ]
     if pcap:
         lines.append("capture sender c0 r0")
-        for i, hop in enumerate(scenario.hop):
+        for i, hop in enumerate(scenario.path.hops):
             lines += [
-                f"capture {hop.name}-before-queue c{_gateway(i)} l{_gateway(i) - 1}",
-                f"capture {hop.name}-after-queue c{_gateway(i) + 1} l{_gateway(i)}",
-                f"capture {hop.name}-after-delay c{_gateway(i) + 2} l{_gateway(i) + 1}",
+                f"capture {hop.name}-before-queue c{path.gateway(i)} l{path.gateway(i) - 1}",
+                f"capture {hop.name}-after-queue c{path.gateway(i) + 1} l{path.gateway(i)}",
+                f"capture {hop.name}-after-delay c{path.gateway(i) + 2} l{path.gateway(i) + 1}",
             ]
         lines.append("sleep 1")
     elif scenario.truth:
@@ -83,7 +79,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
     setup, load, loads = _setup(scenario, run), scenario.transfer.workload, scenario.workloads
     lines += [line for one in loads for line in one.starts(setup)]
-    lines += [*_traffic_starts(scenario), *_changes(scenario), *_follows(scenario)]
+    lines += [*_traffic_starts(scenario), *path.changes(scenario.path), *path.follows(scenario.path)]
     for arm in arms(scenario, run):
         if scenario.algorithms.loss:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
@@ -116,8 +112,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         lines += [line for one in reversed(loads) for line in one.after(setup, arm)]
         lines += beside.counters(scenario, arm.folder, "after")
     lines += [
-        f"in_ns c{_gateway(i)} tc -s qdisc show dev r{_gateway(i)} >/out/queue-{hop.name}"
-        for i, hop in enumerate(scenario.hop)
+        f"in_ns c{path.gateway(i)} tc -s qdisc show dev r{path.gateway(i)} >/out/queue-{hop.name}"
+        for i, hop in enumerate(scenario.path.hops)
     ]
     lines += ["finish", "exit 0"]
     return "\n".join(lines) + "\n"
@@ -128,10 +124,11 @@ def _setup(scenario: Scenario, run: int) -> Setup:
         by=scenario.transfer.by,
         bytes=scenario.transfer.bytes,
         seed=scenario.runs.seed + run,
-        last=_gateway(len(scenario.hop)),
+        last=path.gateway(len(scenario.path.hop)),
         congestion=list(scenario.algorithms.congestion),
         handshakes=scenario.handshakes,
-        fading=_fading(scenario) if scenario.fades else ("", "", ""),
+        drawn_fades=scenario.path.drawn_fades,
+        fading=path.fading(scenario.path) if scenario.path.drawn_fades else ("", "", ""),
     )
 
 
@@ -142,18 +139,12 @@ def _more_modules(scenario: Scenario) -> Iterator[str]:
 
 def _truth(scenario: Scenario) -> Iterator[str]:
     """Captures of the transfers' data where each hop begins, behind its queue and behind its delay."""
-    for i, hop in enumerate(scenario.hop):
+    for i, hop in enumerate(scenario.path.hops):
         for k, place in enumerate(PLACES):
-            node = _gateway(i) + k
+            node = path.gateway(i) + k
             yield f"capture_data {hop.name}-{place} c{node} l{node - 1}"
     yield "sleep 1"
     yield "in_ns c0 /scenario/transfer clocks >/out/clocks"
-
-
-def _gateway(hop: int) -> int:
-    """The node where a hop begins. The sender stands before the first: a drop by its own device is no
-    loss to TCP, which learns of it at once."""
-    return 2 * hop + 1
 
 
 def _address(node: int) -> str:
@@ -172,119 +163,10 @@ def _links(last: int) -> Iterator[str]:
         yield f"route c{last} 10.0.{j}.0/24 10.0.{last - 1}.1"
 
 
-def _hop(i: int, forward: Direction, back: Direction) -> Iterator[str]:
-    """A queue where a hop begins, delay and loss in its middle: each on a device of its own."""
-    left = _gateway(i)
-    middle, right = left + 1, left + 2
-    yield from _queue(f"c{left} r{left}", forward)
-    yield from _path(f"c{middle} r{middle}", forward)
-    yield from _queue(f"c{right} l{middle}", back)
-    yield from _path(f"c{middle} l{left}", back)
-
-
-def _changes(scenario: Scenario) -> Iterator[str]:
-    names = [hop.name for hop in scenario.hop]
-    for change in scenario.change:
-        left = _gateway(names.index(change.hop))
-        devices = ((change.forward, f"c{left} r{left}", f"c{left + 1} r{left + 1}"),
-                   (change.back, f"c{left + 2} l{left + 1}", f"c{left + 1} l{left}"))  # fmt: skip
-        commands = []
-        for direction, queue, path in devices:
-            if direction is not None:
-                commands += [*_queue(queue, direction), *_path(path, direction)]
-        step = "; ".join(_change(command) for command in commands)
-        if change.every_s is not None:
-            step = f"while :; do {step}; sleep {change.every_s:g}; done"
-        yield f"(sleep {change.at_s:g}; {step}) &"
-
-
-def _fading(scenario: Scenario) -> tuple[str, str, str]:
-    """Where the fades' hop has its delay forward, and its commands in a fade and out of one."""
-    assert scenario.fades
-    i = [hop.name for hop in scenario.hop].index(scenario.fades.hop)
-    forward, middle = scenario.hop[i].forward, _gateway(i) + 1
-    device = f"c{middle} r{middle}"
-    lost = forward.model_copy(update={"loss_percent": 100})
-    (fading,), (clear,) = _path(device, lost), _path(device, forward)
-    # tc runs in the namespace already
-    in_tc = [f"qdisc change dev r{middle} {line.split(' ', 3)[3]}" for line in (fading, clear)]
-    return f"c{middle}", in_tc[0], in_tc[1]
-
-
-def _change(command: str) -> str:
-    """Of "qdisc NS DEVICE ...", which adds, the same as a change."""
-    _, ns, device, rest = command.split(" ", 3)
-    return f"in_ns {ns} tc qdisc change dev {device} {rest}"
-
-
-def _follows(scenario: Scenario) -> Iterator[str]:
-    """Traced links: one tc for each, that is given a rate at its time."""
-    for i, hop in enumerate(scenario.hop):
-        left = _gateway(i)
-        ends = (
-            (hop.forward, left, f"r{left}", f"10.0.{left}.2"),
-            (hop.back, left + 2, f"l{left + 1}", f"10.0.{left + 1}.1"),
-        )
-        for direction, ns, device, peer in ends:
-            if not direction.trace:
-                continue
-            trace = direction.followed()
-            yield f"cat >/tmp/{device} <<END"
-            yield from (
-                f"{step.at_ms} qdisc change dev {device} {_bucket(step.rate, limit=direction.queue_packets)}"
-                for step in trace.steps
-            )
-            yield "END"
-            pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
-            yield f"({pace} | in_ns c{ns} tc -batch -) &"
-            # a bucket that waits looks at its new rate when the next packet comes: one each 64 ms, 7 kbit/s
-            yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
-
-
-def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:
-    """Its limit is also set on a fifo below it, in the fifo's own unit."""
-    return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
-
-
-def _queue(device: str, d: Direction) -> Iterator[str]:
-    if d.trace:
-        yield f"qdisc {device} {_bucket(d.followed().steps[0].rate, limit=d.queue_packets)}"
-        yield f"qdisc {device} parent 1: handle 10: pfifo limit {d.queue_packets}"
-    if d.rate is None:
-        return
-    if d.queue == "fifo":
-        yield f"qdisc {device} root netem rate {d.rate}bit limit {d.queue_packets}"
-        return
-    burst = max(3028, d.rate // 8 // 250)  # a packet or two, or what a timer tick lets through
-    yield f"qdisc {device} {_bucket(d.rate, burst)}"
-    yield f"qdisc {device} parent 1: handle 10: {d.queue} limit {d.queue_packets}"
-
-
-def _path(device: str, d: Direction) -> Iterator[str]:
-    words: list[str] = []
-    if d.delay_ms:
-        words.append(f"delay {d.delay_ms:g}ms")
-        if d.jitter_ms:
-            words.append(f"{d.jitter_ms:g}ms")
-            if d.correlation_percent:
-                words.append(f"{d.correlation_percent:g}%")
-            words.append(f"distribution {d.distribution}")
-    if d.loss_percent:
-        words.append(f"loss {d.loss_percent:g}%")
-    if d.bursts:
-        b = d.bursts
-        words.append(f"loss gemodel {b.p:g}% {b.r:g}% {b.loss_in_bad:g}% {b.loss_in_good:g}%")
-    if d.slot_ms:
-        words.append(f"slot {d.slot_ms[0]:g}ms {d.slot_ms[1]:g}ms")
-    if words:
-        orderly = "" if d.reorder or not d.jitter_ms else f" {ORDERLY}"
-        yield f"qdisc {device} root netem limit 100000{orderly} {' '.join(words)}"
-
-
 def _ends(scenario: Scenario, t: Traffic) -> tuple[int, int]:
     """Nodes where others' traffic enters and leaves."""
-    names = [hop.name for hop in scenario.hop]
-    return _gateway(names.index(t.enters)), _gateway(names.index(t.leaves or t.enters) + 1)
+    names = list(scenario.path.hop)
+    return path.gateway(names.index(t.enters)), path.gateway(names.index(t.leaves or t.enters) + 1)
 
 
 def _others(scenario: Scenario, k: int, t: Traffic) -> Iterator[str]:

@@ -84,7 +84,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
         "kernel": scenario.kernel,
         "fingerprint": fingerprint,
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
-        "truth": [hop.name for hop in scenario.hop] if scenario.truth and not pcap else [],
+        "truth": list(scenario.path.hop) if scenario.truth and not pcap else [],
     }
     key = hashlib.sha256(f"{fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
     return Job(key, boot, (document,), f"{scenario.name}, run {run}")

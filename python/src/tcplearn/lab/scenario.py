@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, Strict, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from tcplearn import algorithms
 from tcplearn.errors import UserError
-from tcplearn.scenario import check, link_trace, tree
+from tcplearn.scenario import check, tree
+from tcplearn.scenario import path as network_path
 from tcplearn.scenario.check import Table
+from tcplearn.scenario.path import Name, NetworkPath
 
+from . import path as to_netem
 from .arm import NO_ESTIMATOR as NO_ESTIMATOR
 from .arm import STOCK as STOCK
 from .arm import End
@@ -62,70 +66,6 @@ def _bytes(value: object) -> object:
 
 Rate = Annotated[int, BeforeValidator(_rate), Field(ge=LOWEST_RATE, le=HIGHEST_RATE)]
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
-Percent = Annotated[float, Field(ge=0, le=100)]
-Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
-
-
-class Bursts(Table):
-    """Gilbert and Elliott's chain, in percent, as netem's `loss gemodel` takes it."""
-
-    p: Percent
-    r: Percent
-    loss_in_bad: Percent = 100
-    loss_in_good: Percent = 0
-
-
-class Direction(Table):
-    """One direction of a hop: a queue that drains at `rate`, then delay and loss."""
-
-    rate: Rate | None = None
-    trace: str | None = None  # a Mahimahi link trace in place of a rate, beside the scenario's file
-    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # for so long its rate holds
-    queue: Literal["fifo", "codel", "fq_codel", "pie"] = "fifo"
-    queue_packets: Annotated[int, Field(ge=1, le=100_000)] = 100
-    delay_ms: Milliseconds = 0
-    jitter_ms: Milliseconds = 0
-    distribution: Literal["uniform", "normal", "pareto", "paretonormal"] = "normal"
-    correlation_percent: Percent = 0
-    reorder: bool = False
-    loss_percent: Percent = 0
-    bursts: Bursts | None = None
-    slot_ms: Annotated[tuple[Milliseconds, Milliseconds], Strict(False)] | None = (
-        None  # packets leave together, so far apart
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.trace:
-            if self.rate is not None or self.queue != "fifo":
-                raise ValueError("a traced link has its rate from the trace, and queue fifo only")
-            self.followed()
-        if self.loss_percent and self.bursts:
-            raise ValueError("loss_percent and bursts are two loss models; give one")
-        if self.jitter_ms and not self.delay_ms:
-            raise ValueError("jitter_ms needs a delay_ms to vary")
-        if self.slot_ms and not (self.delay_ms and 0 < self.slot_ms[0] <= self.slot_ms[1]):
-            raise ValueError("slot_ms is the least and the most between two, with a delay_ms before it")
-        if self.queue != "fifo" and self.rate is None:
-            raise ValueError(f"queue {self.queue} needs a rate: nothing waits without one")
-        return self
-
-    def followed(self) -> link_trace.Steps:
-        """The trace's rates. Raise ValueError."""
-        return link_trace.in_steps(Path(self.trace or ""), self.trace_step_ms)
-
-    @property
-    def shape(self) -> tuple[object, ...]:
-        """Which queueing disciplines it needs: what cannot change under way."""
-        path = bool(self.delay_ms or self.loss_percent or self.bursts)
-        return self.rate is not None, self.trace, self.queue, path
-
-
-class Hop(Table):
-    name: Name
-    forward: Direction = Direction()
-    back: Direction = Direction()
 
 
 class Traffic(Table):
@@ -140,16 +80,6 @@ class Traffic(Table):
     rate: Rate = 1_000_000  # udp
     packet_bytes: Annotated[int, Field(ge=16, le=1400)] = 1000  # udp
     counted: bool = False  # tcp: its goodput beside each transfer, and Jain's index
-
-
-class Change(Table):
-    """From `at_s` on (and again every `every_s`) a hop is as given here; times from the first transfer."""
-
-    at_s: Annotated[float, Field(ge=0, le=86_400)]
-    every_s: Annotated[float, Field(gt=0, le=86_400)] | None = None
-    hop: Name
-    forward: Direction | None = None
-    back: Direction | None = None
 
 
 class Transfer(Downloads):
@@ -232,10 +162,9 @@ class Scenario(Table):
     title: str = ""
     paper: str = ""
     tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None  # in which errors are also given
-    hop: list[Hop] = Field(min_length=1, max_length=8)
+    path: Annotated[NetworkPath, BeforeValidator(partial(network_path.expanded, host="lab"))]
     traffic: list[Traffic] = Field(default=[], max_length=16)
-    change: list[Change] = Field(default=[], max_length=1000)
-    fades: Fades | None = None
+    fades: Fades | None = None  # how many, of a path that draws them
     transfer: Transfer = Transfer()
     handshakes: Handshakes | None = None
     algorithms: Algorithms = Algorithms()
@@ -250,7 +179,8 @@ class Scenario(Table):
 
     @property
     def workloads(self) -> list[Workload]:
-        return [self.transfer.workload, *([self.fades] if self.fades else [])]
+        fades = [self.fades or Fades()] if self.path.drawn_fades else []
+        return [self.transfer.workload, *fades]
 
     @property
     def with_nft(self) -> bool:
@@ -277,36 +207,24 @@ class Scenario(Table):
 
     @model_validator(mode="after")
     def _fades(self) -> Self:
-        if self.fades is None:
+        if self.path.drawn_fades is None:
+            if self.fades is not None:
+                raise ValueError("fades: their number, of a path that has drawn_fades")
             return self
-        of = {hop.name: hop.forward for hop in self.hop}.get(self.fades.hop)
-        if of is None or not of.delay_ms or of.bursts or self.change:
-            raise ValueError("fades: of a hop with a forward delay and no bursts, in a file without changes")
         if not self.transfer.requests or self.transfer.requests.on != "kept":
-            raise ValueError("fades: for requests on a kept connection, one at a time")
+            raise ValueError("drawn_fades of a path are for requests on a kept connection, one at a time")
         return self
 
     @model_validator(mode="after")
     def _hops(self) -> Self:
-        names = [hop.name for hop in self.hop]
-        if len(set(names)) != len(names):
-            raise ValueError("two hops have one name")
+        to_netem.check(self.path)
+        names = list(self.path.hop)
         for traffic in self.traffic:
             for name in filter(None, (traffic.enters, traffic.leaves)):
                 if name not in names:
                     raise ValueError(f"traffic names the hop {name!r}; there are {', '.join(names)}")
             if traffic.leaves and names.index(traffic.leaves) < names.index(traffic.enters):
                 raise ValueError("traffic leaves before it enters")
-        for change in self.change:
-            if change.hop not in names:
-                raise ValueError(f"a change names the hop {change.hop!r}; there are {', '.join(names)}")
-            hop = self.hop[names.index(change.hop)]
-            for now, then in ((hop.forward, change.forward), (hop.back, change.back)):
-                if then is not None and then.shape != now.shape:
-                    raise ValueError(
-                        f"a change of the hop {change.hop!r} gives its queue, delay and loss other values; "
-                        "it can neither add nor take one away"
-                    )
         return self
 
 

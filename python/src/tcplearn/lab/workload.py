@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tcplearn.scenario.check import Table
+from tcplearn.scenario.path import DrawnFades
 
 from .arm import Arm
 from .handshakes import Handshakes
@@ -32,6 +33,7 @@ class Setup:
     last: int  # the receiver's namespace is c`last`; the sender's is c0
     congestion: list[str]
     handshakes: Handshakes | None
+    drawn_fades: DrawnFades | None  # of the path
     fading: tuple[str, str, str]  # a namespace, and its tc commands in a fade and out of one
 
     @property

@@ -20,6 +20,11 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # true is no number
 
+    @classmethod
+    def keys(cls) -> list[str]:
+        """Returns the keys that the table may have."""
+        return list(cls.model_fields)
+
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
     """`where` stands before the key, as "scenario.". Raises UserError."""
@@ -65,7 +70,11 @@ def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]
             at = [m for m in at if word in get_args(m.model_fields["kind"].annotation)]
         else:  # a place in a list, or no such key
             words.append(str(word))
-    return ".".join(words), list(at[0].model_fields) if len(at) == 1 else []
+    return ".".join(words), _keys(at[0]) if len(at) == 1 else []
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return model.keys() if issubclass(model, Table) else list(model.model_fields)
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

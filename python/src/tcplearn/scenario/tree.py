@@ -3,7 +3,8 @@
 
 One rule says what it is to lie over: tables are merged key by key; all else, lists included, takes the
 place of what was there. So do a table of another `kind` (it shares no key with the one it replaces), `vary`
-and `variants` (they list what is crossed).
+and `variants` (they list what is crossed), and a `path` that names a file; a path without one is merged into
+the path below it, named or not.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ Tree = dict[str, Any]
 
 #: The file as it stands: a profile that is there without being written.
 FULL = "full"
+#: The key of a path, and in its table that of the file which describes it.
+PATH, FILE = "path", "file"
 _WHOLE = ("vary", "variants")
 _MOST_BELOW = 20
 
@@ -26,7 +29,7 @@ _MOST_BELOW = 20
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
     """The file over the one it extends, the profile over both. `other`: a key that only files of another
     command have, and that command. Raises UserError with one line."""
-    tree = _extended(path, ())
+    tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")
     profiles = tree.pop("profiles", {})
@@ -46,10 +49,13 @@ def overlaid(base: Tree, over: Tree) -> Tree:
     out = dict(base)
     for key, value in over.items():
         below = out.get(key)
+        if key == PATH and isinstance(below, str):
+            below = {FILE: below}
         if (
             isinstance(below, dict)
             and isinstance(value, dict)
             and key not in _WHOLE
+            and not (key == PATH and FILE in value)
             and value.get("kind", below.get("kind")) == below.get("kind")
         ):
             out[key] = overlaid(below, value)
@@ -58,9 +64,10 @@ def overlaid(base: Tree, over: Tree) -> Tree:
     return out
 
 
-def _extended(path: Path, seen: tuple[str, ...]) -> Tree:
+def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
+    """Returns the file over the one it extends, profiles untouched. Raises UserError."""
     tree = documents.toml(path)
-    _resolve_traces(tree, path.parent)
+    _resolve(tree, path)
     base = tree.pop("extends", None)
     if base is None:
         return tree
@@ -69,17 +76,28 @@ def _extended(path: Path, seen: tuple[str, ...]) -> Tree:
         raise UserError(f"{printable(path)}: extends: give another scenario file's path")
     if len(seen) == _MOST_BELOW:
         raise UserError(f"{printable(path)}: extends: more than {_MOST_BELOW} files over each other")
-    return overlaid(_extended(path.parent / base, (*seen, real)), tree)
+    return overlaid(extended(path.parent / base, (*seen, real)), tree)
 
 
-def _resolve_traces(value: Any, folder: Path) -> None:
-    """A link trace's path is taken from the file that names it."""
-    if isinstance(value, list):
-        for item in value:
-            _resolve_traces(item, folder)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            if key.rpartition(".")[2] == "trace" and isinstance(inner, str) and inner:
-                value[key] = os.path.realpath(folder / inner)
-            else:
-                _resolve_traces(inner, folder)
+def _resolve(value: Any, source: Path, key: str = "") -> None:
+    """Makes the names of link traces and path files absolute: they are relative to the file that has them.
+    A path that is described in place is told its file, for messages."""
+    if isinstance(value, dict):
+        if key == PATH and FILE not in value and "source" not in value:
+            value["source"] = str(source)
+        for inner_key, inner in value.items():
+            last = inner_key.rpartition(".")[2]
+            is_file = last in ("trace", PATH) or (key == PATH and last == FILE)
+            value[inner_key] = _absolute(inner, source, last) if is_file else inner
+            _resolve(value[inner_key], source, last)
+    elif isinstance(value, list):
+        for inner in value:
+            _resolve(inner, source)
+
+
+def _absolute(value: Any, source: Path, key: str) -> Any:
+    if isinstance(value, str) and value:
+        return os.path.realpath(source.parent / value)
+    if isinstance(value, list) and key == PATH:  # of `vary`
+        return [_absolute(inner, source, key) for inner in value]
+    return value

@@ -6,10 +6,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, Strict, StringConstraints, ValidationError, model_validator
 
 from tcplearn import algorithms
+from tcplearn.scenario import path as network_path
 from tcplearn.scenario.check import Table
+from tcplearn.scenario.path import Change, Direction, DrawnFades, Fade, NetworkPath
+from tcplearn.simulate.path import topology as to_topology
 
 T = TypeVar("T", "Dumbbell", "Path")
 Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
@@ -119,13 +122,23 @@ class Moving(Table):
         return self
 
 
+class Described(Table):
+    """The directions of a described path, and what changes with time, in place of losses and of `moving`."""
+
+    forward: Direction
+    reverse: Direction
+    change: list[Change]
+    fade: list[Fade]
+    drawn_fades: DrawnFades | None
+
+
 class Path(Table):
     """A sender and a crossing one, a bottleneck, a lossy hop (hwang2018's Figure 3)."""
 
     kind: Literal["path"]
     rate_mbps: Positive
     rtt_ms: Positive
-    queue: Literal["droptail", "codel", "fq-codel"]
+    queue: Literal["droptail", "codel", "fq-codel", "pie"]
     queue_packets: Count
     queue_bdp: NotNegative = 0.0  # in place of queue_packets, in bandwidth-delay products; 0: not
     trace: str = ""  # a Mahimahi link trace in place of rate_mbps
@@ -135,6 +148,7 @@ class Path(Table):
     reorder_rate: Share = 0.0
     reorder_ms: NotNegative = 0.0
     moving: Moving | None = None
+    described: Described | None = None  # only of a scenario's `path`
 
     @model_validator(mode="after")
     def _one_queue(self) -> Path:
@@ -325,10 +339,27 @@ class Scenario(Table):
     duration_s: Positive
     tick_ms: Positive  # the unit of errors "in ticks"
     cwnd_bin_s: Positive
+    path: NetworkPath | None = None  # in place of a topology
     topology: Annotated[Manet | Dumbbell | Path | DelayBox, Field(discriminator="kind")]
     load: Annotated[Ftp | Bursts | Long | Requests | Web, Field(discriminator="kind")]
     tcp: Tcp
     loss: Loss | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_path(cls, given: Any) -> Any:
+        """Adds the topology that a path is in ns-3."""
+        if not isinstance(given, dict) or given.get("path") is None:
+            return given
+        tree = network_path.expanded(given["path"], "ns3")
+        try:
+            path = NetworkPath.model_validate(tree)
+        except ValidationError:  # is reported at its key
+            return {**given, "path": tree}
+        topology = Path.model_validate(to_topology(path)).model_dump()
+        if given.get("topology", topology) != topology:
+            raise ValueError("path and topology both say what is between the hosts; give one of them")
+        return {**given, "path": path, "topology": topology}
 
     @model_validator(mode="after")
     def _starts(self) -> Scenario:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shlex
 import sys
@@ -83,12 +84,15 @@ def _title(run: Run) -> str:
 
 def _document(run: Run) -> Json:
     """But for what is a run's own."""
-    tree = run.scenario.model_dump()
+    tree = run.scenario.model_dump(exclude={"path"})
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
     if tree["loss"] is None:
         tree.pop("loss")
-    for part, key in (("topology", "moving"), ("tcp", "resend"), ("tcp", "timestamps")):
+    if tree["topology"].get("described"):
+        tree["topology"]["described"] = _finite(tree["topology"]["described"])
+    options = (("topology", "moving"), ("topology", "described"), ("tcp", "resend"), ("tcp", "timestamps"))
+    for part, key in options:
         if not tree[part].get(key):  # the program takes its own default then
             tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
@@ -104,6 +108,13 @@ def _document(run: Run) -> Json:
     if tree["topology"].get("trace"):
         tree["topology"]["trace"] = str(_plain_trace(run.file, Path(tree["topology"]["trace"])))
     return tree
+
+
+def _finite(value: Any) -> Any:
+    """The same without what is infinite or not given: JSON has no word for it."""
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items() if v is not None and v != math.inf}
+    return [_finite(v) for v in value] if isinstance(value, list) else value
 
 
 def _timing(text: str) -> Json:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import UserError, did_you_mean, printable
+from tcplearn.scenario import path as network_path
 from tcplearn.scenario import tree
 from tcplearn.scenario.check import checked
 from tcplearn.simulate import draws
@@ -32,7 +33,7 @@ class Run:
 
 
 def load(path: Path, profile: str = tree.FULL) -> Document:
-    return checked(Document, tree.read(path, profile, ("hop", "lab run")), path)
+    return checked(Document, tree.read(path, profile, (tree.PATH, "lab run")), path)
 
 
 def runs(path: Path, profile: str) -> list[Run]:
@@ -58,7 +59,8 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, s
         fixed = {**grid.set, **document.variants.get(variant, {})}
         for values in itertools.product(*grid.vary.values()):
             varied = dict(zip(grid.vary, values, strict=True))
-            labels = {**({"variant": variant} if variant else {}), **varied}
+            named = {key: _label(key, value) for key, value in varied.items()}
+            labels = {**({"variant": variant} if variant else {}), **named}
             by_seed = {
                 seed: (scenario, repr(scenario), drawn, {**labels, **drawn})
                 for seed, (scenario, drawn) in _scenarios(path, document, grid, {**fixed, **varied}).items()
@@ -85,19 +87,33 @@ def _scenarios(
 
 def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenario:
     changed = copy.deepcopy(document.scenario.model_dump())
-    for dotted, value in changes.items():
+    if described := document.scenario.path:
+        changed[tree.PATH] = copy.deepcopy(described.given)
+    if described or tree.PATH in changes:  # which gives the topology
+        changed.pop("topology")
+    # another path first, then what is changed of it
+    for dotted, value in sorted(changes.items(), key=lambda item: item[0] != tree.PATH):
         *way, last = dotted.split(".")
         at: Any = changed
-        for word in way:
+        for depth, word in enumerate(way):
+            if way[0] == tree.PATH and depth > 2 and isinstance(at, dict):
+                at.setdefault(word, {})  # of a hop that there is
             at = at.get(word) if isinstance(at, dict) else None
-        if not isinstance(at, dict) or last not in at:
+        if not isinstance(at, dict) or (last not in at and way[:1] != [tree.PATH]):
             known = list(_dotted(changed))
+            todo = "give one of [scenario], as topology.rate_mbps"
+            if described and way[:1] == ["topology"]:
+                known, todo = [], "the scenario has a path; give a key of it, as path.hop.access.delay_ms"
             raise UserError(
-                f"{printable(path)}: {dotted}: no such key to set; "
-                f"{did_you_mean(dotted, known, 'give one of [scenario], as topology.rate_mbps')}"
+                f"{printable(path)}: {dotted}: no such key to set; {did_you_mean(dotted, known, todo)}"
             )
-        at[last] = value
+        at[last] = network_path.expanded(value, "ns3") if dotted == tree.PATH else value
     return checked(Scenario, changed, path, "scenario.")
+
+
+def _label(key: str, value: Any) -> Any:
+    """What stands in a row for a value that is varied: of a path file its name."""
+    return Path(value).stem if key == tree.PATH and isinstance(value, str) else value
 
 
 def _dotted(of: tree.Tree, before: str = "") -> Iterator[str]:

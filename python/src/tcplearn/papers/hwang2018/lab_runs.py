@@ -68,10 +68,9 @@ def points(scenario: Scenario, rows: Sequence[Row]) -> list[Point]:
 
 def loss_rate(scenario: Scenario) -> float:
     """Random loss of the last hop; of bursts the mean."""
-    forward = scenario.hop[-1].forward
-    if b := forward.bursts:
-        bad = b.p / (b.p + b.r)
-        return (bad * b.loss_in_bad + (1 - bad) * b.loss_in_good) / 100
+    forward = scenario.path.hops[-1].forward
+    if forward.bursts and forward.bursts.kind == "packets":
+        return forward.bursts.mean_loss
     return forward.loss_percent / 100
 
 

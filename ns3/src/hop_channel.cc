@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "hop_channel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "links.h"
+#include "ns3/data-rate.h"
+#include "ns3/packet.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/simulator.h"
+
+namespace tcplearn {
+
+using ns3::Simulator;
+using ns3::Time;
+
+NS_OBJECT_ENSURE_REGISTERED(HopChannel);
+
+namespace {
+
+constexpr std::int64_t kFadeStream = 5100, kHopStream = 5101;  // the latter of both directions
+constexpr double kMostDeviations = 4;                          // as netem's tables have it
+
+double now_s() { return Simulator::Now().GetSeconds(); }
+
+Time milliseconds(double ms) {
+  return ns3::MicroSeconds(static_cast<std::uint64_t>(std::llround(std::max(ms, 0.0) * 1e3)));
+}
+
+// The standard normal's value that is below it with this chance, by bisection.
+double normal_quantile(double chance) {
+  double low = -kMostDeviations, high = kMostDeviations;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < chance ? low : high) = middle;
+  }
+  return low;
+}
+
+// Of Pareto's with a shape of 3, as netem's table is made: its mean away, a third more.
+double pareto_quantile(double chance) {
+  return std::min((std::pow(1 - chance, -1.0 / 3) - 1.5) * 4 / 3, kMostDeviations);
+}
+
+double exponential(double mean, double chance) { return -mean * std::log1p(-chance); }
+
+void set_rate(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Direction& direction) {
+  const double mbps = std::min(*direction.now(now_s()).rate_mbps, kAtOnceMbps);
+  device->SetDataRate(ns3::DataRate(static_cast<std::uint64_t>(std::llround(mbps * 1e6))));
+}
+
+void set_rate_each(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Direction& direction,
+                   double every_s) {
+  set_rate(device, direction);
+  if (std::isfinite(every_s))
+    Simulator::Schedule(ns3::Seconds(every_s), &set_rate_each, device, direction, every_s);
+}
+
+}  // namespace
+
+Fades::Fades(const Described& path, std::shared_ptr<Recorder> recorder) : recorder_(std::move(recorder)) {
+  draw_->SetStream(kFadeStream);
+  for (const std::size_t side : {0, 1}) {
+    const Direction& d = side ? path.forward : path.reverse;
+    for (const Dated& fade : d.fades)
+      Simulator::Schedule(ns3::Seconds(fade.at_s), &Fades::begin, this, side, fade);
+    drawn_sides_[side] = d.drawn_fades;
+  }
+  if (!path.drawn) return;
+  drawn_ = *path.drawn;
+  pause();
+}
+
+void Fades::begin(std::size_t side, Dated fade) {
+  ++faded_[side];
+  if (std::isfinite(fade.lasts_s)) Simulator::Schedule(ns3::Seconds(fade.lasts_s), &Fades::end, this, side);
+  if (std::isfinite(fade.every_s))
+    Simulator::Schedule(ns3::Seconds(fade.every_s), &Fades::begin, this, side, fade);
+}
+
+void Fades::end(std::size_t side) {
+  --faded_[side];
+  recorder_->faded_until = Simulator::Now();
+}
+
+void Fades::pause() {
+  const double chance = draw_->GetValue(0, 1);
+  const double pause_s =
+      drawn_.exponential ? exponential(drawn_.apart_s, chance) : drawn_.apart_s * (0.5 + chance);
+  Simulator::Schedule(ns3::Seconds(pause_s), &Fades::draw, this);
+}
+
+void Fades::draw() {
+  const auto [low, high] = drawn_.lasts_s;
+  const double lasts_s = low * std::pow(high / low, draw_->GetValue(0, 1));
+  for (const std::size_t side : {0, 1})
+    if (drawn_sides_[side]) begin(side, Dated{0, lasts_s, kInfinite});
+  Simulator::Schedule(ns3::Seconds(lasts_s), &Fades::pause, this);
+}
+
+ns3::TypeId HopChannel::GetTypeId() {
+  static ns3::TypeId id = ns3::TypeId("tcplearn::HopChannel")
+                              .SetParent<ns3::PointToPointChannel>()
+                              .SetGroupName("PointToPoint")
+                              .AddConstructor<HopChannel>();
+  return id;
+}
+
+void HopChannel::choose(const Direction& direction, bool forward, std::uint32_t source,
+                        std::shared_ptr<const Fades> fades, std::shared_ptr<Recorder> recorder) {
+  d_ = direction;
+  forward_ = forward;
+  source_ = source;
+  fades_ = std::move(fades);
+  recorder_ = std::move(recorder);
+  draw_->SetStream(kHopStream + forward);
+  if (d_.bursts && d_.bursts->in_time)
+    state_ends_ = milliseconds(exponential(d_.bursts->leave_good, uniform()));
+}
+
+bool HopChannel::lost_in_burst(const LossBursts& b) {
+  if (b.in_time) {
+    while (state_ends_ <= Simulator::Now()) {
+      bad_ = !bad_;
+      // never for no time: there are states without end
+      state_ends_ += std::max(milliseconds(exponential(bad_ ? b.leave_bad : b.leave_good, uniform())),
+                              ns3::MicroSeconds(1));
+    }
+    return uniform() < (bad_ ? b.loss_in_bad : b.loss_in_good);
+  }
+  // as netem: a packet is lost as the state that it found has it
+  const bool found_bad = bad_;
+  if (uniform() < (bad_ ? b.leave_bad : b.leave_good)) bad_ = !bad_;
+  return uniform() < (found_bad ? b.loss_in_bad : b.loss_in_good);
+}
+
+bool HopChannel::lost(double rate) {
+  const bool by_chance = rate > 0 && uniform() < rate;
+  const bool in_burst = d_.bursts && rate <= 0 && lost_in_burst(*d_.bursts);
+  return by_chance || in_burst || fades_->now(forward_);
+}
+
+double HopChannel::jitter(double jitter_ms) {
+  if (jitter_ms <= 0) return 0;
+  const double chance = (1 - d_.correlation) * uniform() + d_.correlation * last_uniform_;
+  last_uniform_ = chance;
+  if (d_.distribution == "uniform") return jitter_ms * (2 * chance - 1);
+  if (d_.distribution == "uniform-above") return jitter_ms * 2 * chance;
+  return jitter_ms * (d_.distribution == "pareto" ? pareto_quantile(chance) : normal_quantile(chance));
+}
+
+// A packet that comes after the last slot waits for one that is drawn then.
+Time HopChannel::in_slot(Time arrives) {
+  if (slot_ < arrives) {
+    const auto [least, most] = *d_.slot_ms;
+    slot_ = Simulator::Now() + milliseconds(least + (most - least) * uniform());
+  }
+  return std::max(arrives, slot_);
+}
+
+bool HopChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
+                               Time transmission) {
+  if (from != GetSource(source_)) return ns3::PointToPointChannel::TransmitStart(packet, from, transmission);
+  const Changed has = d_.now(now_s());
+  if (lost(*has.loss)) {
+    recorder_->drops->add(packet, DroppedBy::kChannel);
+    return true;  // the device sees a sent packet
+  }
+  double ms = std::max(*has.delay_ms + jitter(*has.jitter_ms), 0.0);
+  if (d_.tail_ms > 0) ms += exponential(d_.tail_ms, uniform());
+  Time arrives = Simulator::Now() + transmission + milliseconds(ms);
+  if (d_.reorder > 0 && uniform() < d_.reorder) {
+    arrives += milliseconds(d_.reorder_ms);
+  } else {
+    if (!d_.jitter_reorders) arrives = std::max(arrives, last_);
+    if (d_.slot_ms) arrives = in_slot(arrives);
+    last_ = arrives;
+  }
+  return ns3::PointToPointChannel::TransmitStart(packet, from, arrives - Simulator::Now());
+}
+
+void follow_rate(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Direction& direction) {
+  set_rate(device, direction);
+  for (const Changed& change : direction.changes) {
+    if (!change.rate_mbps) continue;
+    for (const double at_s : {change.at_s, change.at_s + change.lasts_s})
+      if (std::isfinite(at_s))
+        Simulator::Schedule(ns3::Seconds(at_s), &set_rate_each, device, direction, change.every_s);
+  }
+}
+
+}  // namespace tcplearn

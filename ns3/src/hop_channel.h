@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// A link with the delay and the losses of one direction of a described path; the other direction passes at
+// once. What is drawn comes from streams of its own, those of the fades apart: every algorithm meets the same
+// fades.
+#ifndef TCPLEARN_NS3_HOP_CHANNEL_H
+#define TCPLEARN_NS3_HOP_CHANNEL_H
+
+#include <array>
+#include <memory>
+
+#include "described.h"
+#include "ns3/net-device.h"
+#include "ns3/point-to-point-channel.h"
+#include "ns3/random-variable-stream.h"
+#include "scenario.h"
+
+namespace tcplearn {
+
+// Which of the directions loses everything now.
+class Fades {
+ public:
+  Fades(const Described& path, std::shared_ptr<Recorder> recorder);
+  bool now(bool forward) const { return faded_[forward] > 0; }
+
+ private:
+  void begin(std::size_t side, Dated fade);
+  void end(std::size_t side);
+  void pause();
+  void draw();
+
+  std::shared_ptr<Recorder> recorder_;
+  std::array<int, 2> faded_{};  // how many fades each direction is in
+  std::array<bool, 2> drawn_sides_{};
+  DrawnFades drawn_{};
+  ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
+};
+
+class HopChannel : public ns3::PointToPointChannel {
+ public:
+  static ns3::TypeId GetTypeId();
+  ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+
+  // `source`: of the devices attached, the one whose packets are delayed.
+  void choose(const Direction& direction, bool forward, std::uint32_t source,
+              std::shared_ptr<const Fades> fades, std::shared_ptr<Recorder> recorder);
+  bool TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
+                     ns3::Time transmission) override;
+
+ private:
+  double uniform() { return draw_->GetValue(0, 1); }
+  bool lost(double rate);
+  bool lost_in_burst(const LossBursts& bursts);
+  double jitter(double jitter_ms);
+  ns3::Time in_slot(ns3::Time arrives);
+
+  Direction d_;
+  bool forward_ = true;
+  std::uint32_t source_ = 0;
+  std::shared_ptr<const Fades> fades_;
+  std::shared_ptr<Recorder> recorder_;
+  bool bad_ = false;      // the state of the bursts' chain
+  ns3::Time state_ends_;  // of a chain in time
+  double last_uniform_ = 0.5;
+  ns3::Time last_, slot_;
+  ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
+};
+
+// Gives a device the rate of a direction, now and whenever it changes.
+void follow_rate(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Direction& direction);
+
+}  // namespace tcplearn
+
+#endif
