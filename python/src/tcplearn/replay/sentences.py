@@ -16,6 +16,9 @@ _NONE_ALLOWS, _STATED_BELOW = 3, 3000
 #: RFC 6298, 2.4: a timer that waits longer than this minimum RTO is of no use, even if never spurious.
 _LONG_MS = 1000.0
 
+#: The last of the first lines, where timers are what is compared.
+SETTINGS = "What to set, and what requests gain by it, is said of a capture by `tcplearn explain`."
+
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
