@@ -140,6 +140,7 @@ def _no_gain(forecast: Forecast, why: str) -> str:
         more = best.spurious_permille - stock.spurious_permille
         return (
             f"{best.candidate.name} would bring the slowest 2 % from {milliseconds(stock.slowest_ms)} to "
-            f"{milliseconds(best.slowest_ms)} ms, but add {more:.2g} more spurious retransmissions in 1,000 segments"
+            f"{milliseconds(best.slowest_ms)} ms, but add {more:.2g} more spurious retransmissions in 1,000 "
+            "segments"
         )
     return f"no setting would shorten the slowest 2 % by a tenth; {why}"

@@ -16,9 +16,6 @@ _NONE_ALLOWS, _STATED_BELOW = 3, 3000
 #: RFC 6298, 2.4: a timer that waits longer than this minimum RTO is of no use, even if never spurious.
 _LONG_MS = 1000.0
 
-#: The last of the first lines, where timers are what is compared.
-SETTINGS = "What to set, and what requests gain by it, is said of a capture by `tcplearn explain`."
-
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
@@ -213,6 +210,6 @@ def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -
     more = (
         "--miss 0.001 to choose how often conformal may miss"
         if everything
-        else "--all for every timer, column and flow"
+        else "--all; what to set: tcplearn explain"
     )
     return f"Next: {more}." if reported else f"Next: --report report.html for pictures; {more}."

@@ -285,8 +285,7 @@ def document(
     parts: list[RenderableType] = []
     if not quiet:
         wanted = everything or rank == "error"
-        said = [*sentences.of(answer, prediction=wanted), *([] if wanted else [sentences.SETTINGS])]
-        parts += [Text(line) for line in said]
+        parts += [Text(line) for line in sentences.of(answer, prediction=wanted)]
     for rows, shown in zip(groups, blocks, strict=True):
         of = (flow_count, len(short) + replay.unlisted.flows) if rows is replay.totals else ()
         parts += [
