@@ -34,6 +34,14 @@ trace = open_trace(sys.argv[1])
 print(sum(int((b["rtt_us"] >= 0).sum()) for b in trace.batches()))
 """
 
+#: Requests and stalls without the forecasts.
+CAUSES = """
+import sys
+from pathlib import Path
+from tcplearn.explain import read
+print(read.explained([Path(sys.argv[1])], policies=()).stalls.height)
+"""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -48,7 +56,12 @@ SMALL = Sizes(packets=5_000, flows=(50, 100), times=1, core_s=1e-6, numpy_s=0.01
 
 
 #: At most so many times the time of `tcpdump -r FILE -w /dev/null`, and so much memory.
-MOST = {"extraction": (2.5, None), "whole default replay": (10.0, 80.0)}
+MOST = {
+    "extraction": (2.5, None),
+    "whole default replay": (10.0, 80.0),
+    "explain, causes alone": (12.0, 150.0),
+    "explain": (25.0, 150.0),
+}
 
 
 def captures(sizes: Sizes) -> dict[str, object]:
@@ -62,6 +75,8 @@ def captures(sizes: Sizes) -> dict[str, object]:
         "tcptrace": best(["tcptrace", str(path)], sizes.times),
         "extraction": best([sys.executable, "-c", EXTRACT, str(path)], sizes.times),
         "whole default replay": best(replay, sizes.times),
+        "explain, causes alone": best([sys.executable, "-c", CAUSES, str(path)], sizes.times),
+        "explain": best([sys.executable, "-m", "tcplearn", "explain", str(path), "--quiet"], sizes.times),
         "tshark -T fields": run(["tshark", "-r", str(path), "-T", "fields", *fields]),
     }
     theirs = sum(1 for line in measured["tshark -T fields"].output.splitlines() if not line.endswith("\t"))
@@ -85,17 +100,18 @@ def captures(sizes: Sizes) -> dict[str, object]:
 
 
 def short_flows(sizes: Sizes) -> dict[str, object]:
-    """The memory of a replay does not follow the number of flows."""
+    """The memory of a replay does not follow the number of flows; that of explain holds their rows."""
     peaks: dict[str, dict[int, float]] = {}
     heads = (f"{flows:,} MB" for flows in sizes.flows)
     print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")
-    for output in ("table", "json", "report"):
+    for output in ("table", "json", "report", "explain"):
         out = BUILD / ("short.html" if output == "report" else f"short.{output}")
-        more = ["--report", str(out)] if output == "report" else ["--format", output, "-o", str(out)]
+        verb, written = ("explain", "json") if output == "explain" else ("replay", output)
+        more = ["--report", str(out)] if output == "report" else ["--format", written, "-o", str(out)]
         wall_s = []
         for flows in sizes.flows:
             path = made("make_short_flows", f"short-{flows}.pcap", "--flows", flows)
-            m = run([sys.executable, "-m", "tcplearn", "replay", str(path), "--quiet", *more])
+            m = run([sys.executable, "-m", "tcplearn", verb, str(path), "--quiet", *more])
             out.unlink()
             peaks.setdefault(output, {})[flows] = m.peak_mb
             wall_s.append(m.wall_s)

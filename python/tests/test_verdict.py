@@ -274,3 +274,8 @@ def test_six_by_default_and_all_of_before(tmp_path: Path) -> None:
     for words, names in (((), estimators.DEFAULTS), (("--all",), estimators.ALL)):
         rows = json.loads(run(path, *words, "--format", "json"))
         assert tuple(r["estimator"] for r in rows) == names
+
+
+def test_the_first_screen_points_to_what_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(CAPTURE)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("what to set: tcplearn explain.")

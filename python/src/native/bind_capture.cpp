@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Bindings for the reader of captures.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "bind.h"
+#include "bind_explain.h"
 #include "capture/reader.h"
+#include "explain/explainer.h"
+#include "explain/windows.h"
 
 namespace tcplearn {
 
 namespace {
+
+constexpr std::size_t kRowsAtOnce = std::size_t{1} << 15;
 
 nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   Batch batch;
@@ -42,6 +51,12 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
     columns["events"] = events;
   }
   columns["ended"] = to_numpy(std::move(batch.ended));
+  // few large tables are made of them
+  auto* explainer = dynamic_cast<Explainer*>(reader.observer());
+  if (explainer != nullptr && (reader.finished() || explainer->held() >= kRowsAtOnce))
+    columns["explained"] = explained(explainer->take());
+  if (auto* windows = dynamic_cast<Windows*>(reader.observer()))
+    columns["packets"] = packets_of(windows->take());
   return columns;
 }
 
@@ -70,8 +85,12 @@ nb::dict flow_dict(const CaptureReader& reader, std::uint32_t id) {
   return d;
 }
 
-ReaderOptions options_of(const std::string& sender, bool every_ack, double idle_s, bool events) {
+ReaderOptions options_of(const std::string& sender, bool every_ack, double idle_s, bool events,
+                         const std::optional<std::vector<std::string>>& explain,
+                         const std::vector<PacketWindow>& windows) {
   ReaderOptions options;
+  if (!windows.empty()) options.observer = std::make_shared<Windows>(windows);
+  if (explain) options.observer = std::make_shared<Explainer>(*explain);
   options.events = events;
   options.sender = sender;
   options.every_ack = every_ack;
@@ -90,34 +109,43 @@ void bind_capture(nb::module_& m) {
       .def(
           "__init__",
           [](CaptureReader* self, nb::handle path, const std::string& name, const std::string& sender,
-             bool every_ack, double idle_s, bool events) {
+             bool every_ack, double idle_s, bool events,
+             const std::optional<std::vector<std::string>>& explain,
+             const std::vector<PacketWindow>& windows) {
             // a file's name is bytes that may not be text
             PyObject* encoded = nullptr;
             if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
             const nb::bytes file = nb::steal<nb::bytes>(encoded);
-            const ReaderOptions options = options_of(sender, every_ack, idle_s, events);
+            const ReaderOptions options = options_of(sender, every_ack, idle_s, events, explain, windows);
             new (self) CaptureReader(std::string(file.c_str()), name.empty() ? file.c_str() : name, options);
           },
           nb::arg("path"), nb::arg("name") = "", nb::kw_only(), nb::arg("sender") = "auto",
-          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false)
+          nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false,
+          nb::arg("explain") = nb::none(), nb::arg("windows") = std::vector<PacketWindow>{})
       .def_static(
           "of_pipe",
           [](int descriptor, const nb::bytes& head, const std::string& name, const std::string& sender,
-             bool every_ack, double idle_s, bool events) {
+             bool every_ack, double idle_s, bool events,
+             const std::optional<std::vector<std::string>>& explain,
+             const std::vector<PacketWindow>& windows) {
             return CaptureReader::of_pipe(descriptor, std::string(head.c_str(), head.size()), name,
-                                          options_of(sender, every_ack, idle_s, events));
+                                          options_of(sender, every_ack, idle_s, events, explain, windows));
           },
           nb::arg("descriptor"), nb::arg("head"), nb::arg("name"), nb::kw_only(), nb::arg("sender") = "auto",
           nb::arg("every_ack") = false, nb::arg("idle_s") = 300.0, nb::arg("events") = false,
+          nb::arg("explain") = nb::none(), nb::arg("windows") = std::vector<PacketWindow>{},
           "From a pipe as it is written; `head` was read from it already. Closes the descriptor.")
       .def_static(
           "of_interface",
-          [](const std::string& name, const std::string& sender, bool every_ack, double idle_s, bool events) {
-            return CaptureReader::of_interface(name, options_of(sender, every_ack, idle_s, events));
+          [](const std::string& name, const std::string& sender, bool every_ack, double idle_s, bool events,
+             const std::optional<std::vector<std::string>>& explain,
+             const std::vector<PacketWindow>& windows) {
+            return CaptureReader::of_interface(
+                name, options_of(sender, every_ack, idle_s, events, explain, windows));
           },
           nb::arg("name"), nb::kw_only(), nb::arg("sender") = "auto", nb::arg("every_ack") = false,
-          nb::arg("idle_s") = 300.0, nb::arg("events") = false,
-          "What passes a network interface from now on.")
+          nb::arg("idle_s") = 300.0, nb::arg("events") = false, nb::arg("explain") = nb::none(),
+          nb::arg("windows") = std::vector<PacketWindow>{}, "What passes a network interface from now on.")
       .def("next", &next_batch, nb::arg("max_rows") = 65536,
            nb::sig("def next(self, max_rows: int = 65536) -> dict[str, object] | None"),
            "Columns by name as NumPy arrays, about max_rows rows or fewer; None at the end.")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "bind.h"
+#include "bind_explain.h"
 
 NB_MODULE(_native, m) {
   m.doc() = "Core estimators, capture reader and replay engine.";
   tcplearn::bind_algorithms(m);
   tcplearn::bind_columns(m);
   tcplearn::bind_core(m);
+  tcplearn::bind_explain(m);
   tcplearn::bind_first_rto(m);
   tcplearn::bind_loss(m);
   tcplearn::bind_replay(m);

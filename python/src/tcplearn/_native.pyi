@@ -230,6 +230,8 @@ class CaptureReader:
         every_ack: bool = False,
         idle_s: float = 300.0,
         events: bool = False,
+        explain: list[str] | None = None,
+        windows: list[tuple[int, int, int]] = ...,
     ) -> None: ...
     @staticmethod
     def of_pipe(
@@ -241,6 +243,8 @@ class CaptureReader:
         every_ack: bool = False,
         idle_s: float = 300.0,
         events: bool = False,
+        explain: list[str] | None = None,
+        windows: list[tuple[int, int, int]] = ...,
     ) -> CaptureReader: ...
     @staticmethod
     def of_interface(
@@ -250,6 +254,8 @@ class CaptureReader:
         every_ack: bool = False,
         idle_s: float = 300.0,
         events: bool = False,
+        explain: list[str] | None = None,
+        windows: list[tuple[int, int, int]] = ...,
     ) -> CaptureReader: ...
     def next(self, max_rows: int = 65536) -> dict[str, _Ints] | None: ...
     def flow(self, id: int) -> dict[str, Any]: ...
@@ -261,3 +267,5 @@ class CaptureReader:
     def live(self) -> bool: ...
     @property
     def packets(self) -> int: ...
+
+def explain_names() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]: ...

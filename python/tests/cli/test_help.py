@@ -33,7 +33,8 @@ def test_each_verb_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     verbs = [command.words[1] for command in COMMANDS[0].commands]
     below = lines[lines.index("Commands:") + 1 :]
     assert [line.split()[0] for line in below] == verbs and not [line for line in below if "..." in line]
-    assert verbs[:6] == ["replay", "suite", "watch", "resend", "causes", "study"]
+    assert verbs[:4] == ["explain", "replay", "suite", "watch"]
+    assert verbs[4:7] == ["resend", "causes", "study"]
 
 
 def test_no_option_says_of_which_other_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,17 @@ from form import NAME, SMOKE, Form, with_traffic
 LIVE = "papers/nunes2014/live-1.toml"
 
 REPLAY = (
+    Form(r"tcplearn explain my\.pcap(.*)", NAME, (r"tcplearn explain capture.pcap\1",)),
+    Form(
+        r"tcplearn explain captures/ more\.pcapng",
+        NAME,
+        ("tcplearn explain examples/captures/ capture.pcap",),
+    ),
+    Form(
+        r"tcplearn explain -i eth0 --for 5m",
+        "an interface of its own, with traffic, for seconds",
+        (with_traffic("tcplearn explain -i lo --for 2s"),),
+    ),
     Form(r"tcplearn replay -", "what tcpdump would write", ("tcplearn replay - < capture.pcap",)),
     Form(
         r"tcplearn watch eth0((?: --for 5m)?)((?: --report \S+)?)",

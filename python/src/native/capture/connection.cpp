@@ -127,15 +127,15 @@ void Connection::follow_handshake(unsigned side, const Packet& packet, std::int6
   }
 }
 
-void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out) {
+bool Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out) {
   last_us_ = now_us;
   const unsigned side = side_of(packet);
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
-  if (copy_of_last(me, packet, now_us)) return;
+  if (copy_of_last(me, packet, now_us)) return false;
   // A second answer to the SYN with another number than the acknowledged one is ignored by everyone.
-  if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return;
-  if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return;
+  if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return false;
+  if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return false;
   if (me.first_ttl == 0) me.first_ttl = packet.ttl;
   follow_handshake(side, packet, now_us);
   if (packet.has(kAck)) {
@@ -144,6 +144,7 @@ void Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
   me.send.on_send(packet, now_us, other.window_closed);
   if (!packet.has(kRst)) me.window_closed = packet.window == 0;
   over_ = packet.has(kRst) || (me.send.fin_acknowledged() && other.send.fin_acknowledged());
+  return true;
 }
 
 unsigned Connection::client() const {

@@ -46,11 +46,12 @@ class Connection {
   // Returns whether this packet begins another connection between the same endpoints.
   bool replaced_by(const Packet& packet) const;
 
-  // Appends at most one row.
-  void on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out);
+  // Appends at most one row. False: the packet was a copy, or nobody heeds it.
+  bool on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out);
 
   // Returns whether both FINs are acknowledged, or the connection was reset.
   bool over() const { return over_; }
+  unsigned side_of(const Packet& packet) const { return packet.source == sides_[0].endpoint ? 0u : 1u; }
   std::uint32_t flow_id(unsigned side) const { return index_ * 2 + side; }
   std::int64_t last_us() const { return last_us_; }
   bool both_sides_seen() const { return sides_[0].send.seen() && sides_[1].send.seen(); }
@@ -79,7 +80,6 @@ class Connection {
   };
 
   bool answers_our_syn(unsigned side, const Packet& packet) const;
-  unsigned side_of(const Packet& packet) const { return packet.source == sides_[0].endpoint ? 0u : 1u; }
   bool copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const;
   void follow_handshake(unsigned side, const Packet& packet, std::int64_t now_us);
   Near near() const;

@@ -160,6 +160,7 @@ void CaptureReader::State::end(Table::value_type& entry, Batch& out) {
   stats.one_way_connections += data >= kManyPackets && !connection.both_sides_seen() ? 1 : 0;
   both_directions = both_directions || connection.both_sides_seen();
   acked_captured += connection.acked_captured();
+  if (options.observer) options.observer->on_end(connection.flow_id(0) / 2);
   alive.erase(connection.flow_id(0) / 2);
   entry.second.remains = connection.remains(entry.first.low);
   entry.second.live.reset();
@@ -213,7 +214,9 @@ void CaptureReader::State::take(const Packet& packet, std::int64_t time_us, Batc
   if (now_us >= next_sweep_us) sweep(out);
   Connection* link = connection(packet, out);
   if (link == nullptr) return;
-  link->on_packet(packet, now_us, options.every_ack, out);
+  const bool heeded = link->on_packet(packet, now_us, options.every_ack, out);
+  if (heeded && options.observer)
+    options.observer->on_packet(link->flow_id(0) / 2, link->side_of(packet), packet, now_us);
   if (link->over()) end(*last_entry, out);
 }
 
@@ -240,7 +243,7 @@ void CaptureReader::State::finish(Batch& out) {
     }
     fail("there is no TCP in its " + count_of(stats.packets, "packet") + after);
   }
-  if (acked_captured == 0) {
+  if (acked_captured == 0 && !options.observer) {
     fail(both_directions
              ? "no ACK in it acknowledges data that is in it too, so there is no round trip to see" + after
              : "it holds only one direction of every TCP connection, so there is no round trip to see; "
@@ -371,6 +374,8 @@ FlowInfo CaptureReader::flow(std::uint32_t id) const {
 
 void CaptureReader::stop() { state_->read = true; }
 
+bool CaptureReader::finished() const { return state_->finished; }
+
 bool CaptureReader::live() const { return state_->frames->live(); }
 
 void CaptureReader::release(std::uint32_t id) { state_->ended.erase(id); }
@@ -382,6 +387,8 @@ Stats CaptureReader::stats() const {
   s.bytes_total = state_->frames->bytes_total();
   return s;
 }
+
+PacketObserver* CaptureReader::observer() const { return state_->options.observer.get(); }
 
 std::vector<std::string> CaptureReader::warnings() const { return state_->warnings; }
 

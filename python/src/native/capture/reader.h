@@ -16,6 +16,23 @@
 
 namespace tcplearn {
 
+struct Packet;
+
+// Sees the packets themselves, in order of their times, with the connection that each is of. What a host
+// captured twice comes once.
+class PacketObserver {
+ public:
+  PacketObserver() = default;
+  virtual ~PacketObserver() = default;
+  PacketObserver(const PacketObserver&) = delete;
+  PacketObserver& operator=(const PacketObserver&) = delete;
+
+  // `side`: 0 for packets of the endpoint that sent the connection's first one.
+  virtual void on_packet(std::uint32_t connection, unsigned side, const Packet& packet,
+                         std::int64_t now_us) = 0;
+  virtual void on_end(std::uint32_t connection) = 0;
+};
+
 struct ReaderOptions {
   // auto, near, far, client, server, both, or an address with or without a port: decides FlowInfo::chosen.
   std::string sender = "auto";
@@ -26,6 +43,8 @@ struct ReaderOptions {
   bool events = false;
   // A connection without a packet for this time has ended.
   std::int64_t idle_us = 300'000'000;
+  // With one a capture without a round trip is no error.
+  std::shared_ptr<PacketObserver> observer;
 };
 
 struct Stats {
@@ -65,6 +84,8 @@ class CaptureReader {
   // Stops reading: next() ends with the packets read so far.
   void stop();
   bool live() const;
+  // Whether next() has given all there is.
+  bool finished() const;
 
   // Returns the information on a flow; near_sender and chosen are final once it has ended. Throws
   // std::out_of_range.
@@ -74,6 +95,7 @@ class CaptureReader {
 
   Stats stats() const;
   std::vector<std::string> warnings() const;
+  PacketObserver* observer() const;
 
  private:
   CaptureReader();

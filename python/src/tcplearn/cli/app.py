@@ -19,6 +19,7 @@ from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
 from tcplearn.cli.common import CLOSED, Work, flush, say
 from tcplearn.cli.experiments import experiments
+from tcplearn.cli.explain import explain
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
@@ -37,6 +38,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 #: Each verb and its line in `tcplearn --help`, in the order of that.
 VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
+    "explain": (explain, "Say why the requests in captures were slow."),
     "replay": (replay, "Compare estimators and timers on captures."),
     "suite": (suite, "Compare them over every trace below a directory."),
     "watch": (watch, "Compare them on the live traffic of an interface."),

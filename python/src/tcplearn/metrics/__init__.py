@@ -4,11 +4,12 @@
 There is a module for each subject, with its metrics in `METRICS`. `docs/metrics.md` has them all as a table.
 """
 
-from tcplearn.metrics.metric import LAB, NO_UNIT, NS3, REPLAY, Metric, unit_of, without_unit
+from tcplearn.metrics.metric import EXPLAIN, LAB, NO_UNIT, NS3, REPLAY, Metric, unit_of, without_unit
 from tcplearn.metrics.registry import BY_KEY, METRICS, known, of_replay, with_ratio
 
 __all__ = [
     "BY_KEY",
+    "EXPLAIN",
     "LAB",
     "METRICS",
     "NO_UNIT",

@@ -24,7 +24,7 @@ UNITS = (
 #: The unit of shares, ratios, rates and counts.
 NO_UNIT = "1"
 
-REPLAY, NS3, LAB = "replay", "ns3", "lab"
+REPLAY, NS3, LAB, EXPLAIN = "replay", "ns3", "lab", "explain"
 
 
 def _ending(key: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ METRICS: tuple[Metric, ...] = (
     *costs.METRICS,
     *kernel.METRICS,
 )
-FAMILIES: tuple[Family, ...] = (*suites.FAMILIES, *kernel.FAMILIES)
+FAMILIES: tuple[Family, ...] = (*suites.FAMILIES, *responses.FAMILIES, *kernel.FAMILIES)
 
 BY_KEY = {metric.key: metric for metric in METRICS}
 if len(BY_KEY) != len(METRICS):

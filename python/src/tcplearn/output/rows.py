@@ -50,7 +50,7 @@ _NO_PARAMETERS = frozenset({*STAMP, "command"})
 class Head:
     """The columns of tidy rows other than the metric. An empty one does not apply."""
 
-    host: str  # replay, ns3 or lab
+    host: str  # replay, ns3, lab or explain
     algorithm: str
     run: str  # `key_of` everything that determines the run
     paper: str = ""

@@ -210,6 +210,6 @@ def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -
     more = (
         "--miss 0.001 to choose how often conformal may miss"
         if everything
-        else "--all for every timer, column and flow"
+        else "--all; what to set: tcplearn explain"
     )
     return f"Next: {more}." if reported else f"Next: --report report.html for pictures; {more}."

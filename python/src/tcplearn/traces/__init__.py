@@ -26,6 +26,7 @@ from .schema import COLUMNS, Columns
 
 __all__ = [
     "COLUMNS",
+    "PCAP_MAGIC",
     "CaptureTrace",
     "Columns",
     "FlowInfo",
@@ -38,7 +39,7 @@ __all__ = [
     "read_in_part",
 ]
 
-_PCAP_MAGIC = (
+PCAP_MAGIC = (
     b"\xa1\xb2\xc3\xd4",
     b"\xd4\xc3\xb2\xa1",
     b"\xa1\xb2\x3c\x4d",  # nanoseconds
@@ -83,9 +84,9 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(os.fdopen(descriptor, "rb", buffering=0))
         head = b""
-        while len(head) < len(_PCAP_MAGIC[0]) and (part := source.read(_HEAD_BYTES)):
+        while len(head) < len(PCAP_MAGIC[0]) and (part := source.read(_HEAD_BYTES)):
             head += part
-        if head.startswith(_PCAP_MAGIC):
+        if head.startswith(PCAP_MAGIC):
             return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
         if head.startswith(b"\0"):  # /dev/zero has no end
             raise TraceError(f"{name}: {NO_TRACE}")
@@ -108,12 +109,12 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
     for magic, program in _PACKED.items():
         if head.startswith(magic):
             raise TraceError(f"{file}: packed with {program}; unpack it first (gzip and zstd are read as is)")
-    if head.startswith(_PCAP_MAGIC):
+    if head.startswith(PCAP_MAGIC):
         if stream.zstd:
             raise TraceError(f"{file}: a capture packed with zstd; unpack it first: zstd -d FILE")
         return CaptureTrace.of_file(file, options)
     from . import formats  # a capture does not need it
 
-    if any(magic.startswith(head) for magic in _PCAP_MAGIC):
+    if any(magic.startswith(head) for magic in PCAP_MAGIC):
         raise TraceError(f"{file}: {NO_TRACE}")
     return formats.open_other(file, head[:_HEAD_BYTES], options)

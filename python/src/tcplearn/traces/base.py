@@ -90,6 +90,10 @@ class TraceOptions:
     idle_s: float = 300.0
     #: Whether batches have `events`, the input of loss classifiers.
     events: bool = False
+    #: Requests and stalls, as `explained` in a batch, with forecasts of these policies; of captures too.
+    explain: tuple[str, ...] | None = None
+    #: Packets of connections, from and until times in us, as `packets` in a batch; of captures too.
+    windows: tuple[tuple[int, int, int], ...] = ()
     #: The unit of numbers without one: s, ms, us or ns. Empty: milliseconds, if the format allows it.
     unit: str = ""
 

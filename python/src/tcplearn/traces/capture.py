@@ -81,4 +81,6 @@ def _options(options: TraceOptions) -> dict[str, Any]:
         "every_ack": options.every_ack,
         "idle_s": options.idle_s,
         "events": options.events,
+        "explain": None if options.explain is None else list(options.explain),
+        "windows": list(options.windows),
     }

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "conversation.h"
+
+#include <algorithm>
+
+namespace tcplearn {
+namespace {
+
+// Linux holds an ACK back for 40 ms at least where it holds it back, others no shorter than 20 ms.
+constexpr std::int64_t kLeastDelayUs = 20'000;
+// And where there is nothing to send with it, Linux does so for this long: what is longer is the path's.
+constexpr std::int64_t kHeldUs = 45'000;
+// An answer so much above the shortest round trip is not worth a name.
+constexpr std::int64_t kJitterUs = 2000;
+constexpr std::size_t kMostExchanges = 64, kMostSettling = 4096, kMostPieces = 64;
+
+}  // namespace
+
+unsigned Conversation::client_side(const Packet& first) {
+  if (first.has(kSyn)) return first.has(kAck) ? 1 : 0;
+  // without the handshake: services listen on the lower port
+  return first.source.port >= first.destination.port ? 0 : 1;
+}
+
+Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
+                           const Candidates& candidates)
+    : number_(number), client_side_(client_side(first)), first_us_(now_us), last_us_(now_us), path_(path) {
+  ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
+  ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
+  if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
+  if (candidates.size() > 0)
+    for (Host& host : ends_) host.data.forecast = std::make_unique<Forecast>(candidates);
+  // what was agreed was not captured: nearly all hosts agree
+  if (!first.has(kSyn))
+    for (Host& host : ends_) host.data.set_sack_permitted();
+}
+
+void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out) {
+  last_us_ = now_us;
+  const unsigned end = side == client_side_ ? kClient : kServer;
+  Host& me = ends_[end];
+  path_.arrived(end, now_us);
+  if (packet.has_timestamp) options_ |= 2;
+  if (packet.has(kSyn)) {
+    me.scale = packet.window_scale;
+    me.has_scale = true;
+    if (packet.sack_permitted) {
+      ends_[1 - end].data.set_sack_permitted();
+      options_ |= 1;
+    }
+  }
+  settle(kClient, now_us, false, out);
+  settle(kServer, now_us, false, out);
+  if (const auto stall =
+          handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient)))
+    emit(*stall, out);
+  if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
+  if (packet.has(kRst)) return;
+  const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end));
+  if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
+  give_requests(false, out);
+}
+
+// Of the data of `end`.
+void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_us) {
+  if (packet.has(kSyn)) return;
+  Host& me = ends_[end];
+  losses_.clear();
+  marks_.clear();
+  if (end == kServer)
+    for (const Exchange& exchange : exchanges_)
+      if (exchange.answered && exchange.end_us < 0) marks_.push_back({exchange.answer_to});
+  const DataSide::Acked acked = me.data.on_ack(packet, now_us, leg_to(end), marks_, losses_);
+  if (acked.advanced && me.data.forecast) forecast(end, acked, now_us);
+  auto mark = marks_.begin();
+  if (end == kServer)
+    for (Exchange& exchange : exchanges_)
+      if (exchange.answered && exchange.end_us < 0) exchange.end_us = (mark++)->us;
+  if (acked.twice_to > acked.twice_from) {
+    for (Repaired& loss : me.settling) {
+      if (loss.certain || loss.all_copies > 1 || loss.spurious) continue;
+      if (loss.stream_end > acked.twice_from && loss.stream_end <= acked.twice_to) {
+        loss.spurious = loss.certain = true;
+        ++me.data.needless;
+      }
+    }
+  }
+  for (const Repaired& loss : losses_) {
+    if (me.settling.size() < kMostSettling) me.settling.push_back(loss);
+  }
+  if (acked.advanced) {
+    me.last_ack = acked;
+    me.last_ack_repaired = !losses_.empty();
+    if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0) path_.add(now_us, acked.rtt_us);
+    if (end == kClient && acked.pure && !exchanges_.empty()) {
+      Exchange& now = exchanges_.back();
+      if (!now.answered && now.acknowledged_us < 0 && me.data.una() >= now.request_to)
+        now.acknowledged_us = now_us;
+    }
+  }
+  follow_window(end, packet, now_us);
+}
+
+// What the candidates would have done until this ACK of `end`'s data came to its sender.
+void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us) {
+  DataSide& data = ends_[end].data;
+  const std::int64_t back_us = leg_to(end).known_us();
+  Repaired* first = losses_.empty() || !losses_[0].head ? nullptr : &losses_[0];
+  const bool timed = first != nullptr && !first->spurious && !first->clocked;
+  TimedLoss lost;
+  if (timed) lost = {first->start_us, first->end_us, first->silent_until_us};
+  Fates fates;
+  const std::int64_t rtt_us = acked.rtt_us < 0 ? -1 : acked.rtt_us + back_us;
+  data.forecast->on_ack(now_us + back_us, rtt_us, data.out(), timed ? &lost : nullptr, (options_ & 2) != 0,
+                        fates);
+  if (!timed) return;
+  for (std::size_t k = 0; k < kMostCandidates; ++k) {
+    if (fates.repaired_us[k] < 0) continue;
+    const auto own_us =
+        static_cast<std::int32_t>(std::min<std::int64_t>(first->end_us - first->start_us, INT32_MAX));
+    // a fast retransmit comes whatever the timer is; a probe of a later segment brings it about a round trip
+    // later
+    if (first->by == End::kProbe && !first->tail && first->srtt_us > 0)
+      fates.repaired_us[k] += static_cast<std::int32_t>(std::min<std::int64_t>(first->srtt_us, own_us));
+    if (first->by == End::kFast) fates.repaired_us[k] = std::min(fates.repaired_us[k], own_us);
+  }
+  first->fates = fates;
+}
+
+// Whether the other end lets `end` send.
+void Conversation::follow_window(unsigned end, const Packet& packet, std::int64_t now_us) {
+  Host& me = ends_[end];
+  const Host& other = ends_[1 - end];
+  const bool scaled = me.has_scale && other.has_scale && !packet.has(kSyn);
+  const std::int64_t window = std::int64_t{packet.window} << (scaled ? std::min(other.scale, 14u) : 0);
+  const std::int64_t least = scaled ? std::max<std::int64_t>(std::min(me.data.largest(), 1460u), 1) : 1;
+  if (window < least) {
+    if (me.window_closed_us < 0 && !me.data.outstanding()) me.window_closed_us = now_us;
+    me.window_opened_us = -1;
+  } else if (me.window_closed_us >= 0 && me.window_opened_us < 0) {
+    me.window_opened_us = now_us;
+  }
+}
+
+void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent,
+                               std::int64_t now_us, ExplainedRows& out) {
+  Host& me = ends_[end];
+  if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
+  const bool window = me.window_closed_us >= 0;
+  if (window && me.window_opened_us >= 0) {
+    if (now_us - me.window_opened_us <= leg_to(end).known_us() + kPromptUs)
+      wait(end, Cause::kWindowClosed, End::kAck, me.window_closed_us, me.window_opened_us, out);
+    me.window_closed_us = me.window_opened_us = -1;
+  } else if (!window && sent.first_out && last_sender_ == end) {
+    own_time(end, now_us, out);
+  }
+  if (end == kClient) {
+    on_request(sent, now_us);
+  } else {
+    on_answer(packet, sent, now_us, out);
+  }
+  last_sender_ = end;
+}
+
+// All that this end had sent was acknowledged: it had nothing to send, or waited for that ACK.
+void Conversation::own_time(unsigned end, std::int64_t now_us, ExplainedRows& out) {
+  Host& me = ends_[end];
+  const std::int64_t acked_us = me.data.last_advance_us(), back_us = leg_to(end).known_us();
+  if (acked_us < 0) return;
+  // of the server while no other request is on its way, of the client while it is sending one
+  const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
+  const std::int64_t idle_us = now_us - acked_us - back_us;
+  if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
+    wait(end, end == kServer ? Cause::kServer : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
+    return;
+  }
+  // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
+  const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
+  const bool held =
+      me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
+  if (held && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
+    wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
+}
+
+void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
+  if (exchanges_.empty() || exchanges_.back().answered) {
+    Exchange begun;
+    begun.start_us = now_us;
+    begun.request_from = sent.from;
+    exchanges_.push_back(std::move(begun));
+  }
+  Exchange& now = exchanges_.back();
+  now.request_to = sent.to;
+  if (now.pieces.size() < kMostPieces) now.pieces.push_back({sent.from, now_us});
+}
+
+void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
+                             ExplainedRows& out) {
+  if (exchanges_.empty()) return;  // the server speaks first
+  Exchange* exchange = &exchanges_.back();
+  const std::int64_t acked = packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
+  if (!exchange->answered && acked <= exchange->request_from && packet.has(kAck)) {
+    // sent before the request came: it belongs to the answer before
+    exchange->pipelined = true;
+    if (exchanges_.size() < 2) return;
+    exchange = &exchanges_[exchanges_.size() - 2];
+    exchange->pipelined = true;
+  } else if (!exchange->answered) {
+    // the answer to the first of several that are under way
+    Exchange rest;
+    const bool several = acked < exchange->request_to && exchange->split(acked, rest);
+    await_answer(*exchange, sent, now_us, out);
+    exchange->answered = true;
+    if (several) {
+      exchanges_.push_back(std::move(rest));
+      exchange = &exchanges_[exchanges_.size() - 2];
+    }
+  }
+  exchange->answer_to = sent.to;
+  exchange->end_us = -1;
+  exchange->answer_bytes += sent.to - sent.from;
+}
+
+void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us,
+                                ExplainedRows& out) {
+  const DataSide& request = ends_[kClient].data;
+  const std::int64_t arrived_us = std::max(request.arrived_us(), exchange.start_us);
+  const std::int64_t there_us = leg_to(kServer).known_us();
+  const std::int64_t due_us = arrived_us + there_us, excess_us = now_us - due_us;
+  if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
+  if (sent.lost_before > 0 && excess_us > std::max(there_us, kLeastRowUs)) {
+    // the answer had been sent before, and was lost on its way here
+    StallRow row;
+    row.by_server = 1;
+    row.cause = static_cast<std::uint8_t>(sent.lost_before > 1 ? Cause::kResendLost : Cause::kTailProbe);
+    row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
+    row.start_us = row.silent_until_us = due_us;
+    row.duration_us = excess_us;
+    row.waited_us = row.timer_us = row.srtt_us = row.head_us = -1;
+    row.resends = sent.lost_before;
+    row.bytes = static_cast<std::uint32_t>(sent.to - sent.from);
+    row.out_segments = 1;
+    if (ends_[kServer].data.forecast && sent.lost_before == 1) {
+      ends_[kServer].data.forecast->on_unseen(due_us, row.fates);
+      row.head_us = excess_us;
+    }
+    if ((options_ & 1) == 0 && sent.lost_before == 1)
+      row.cause = static_cast<std::uint8_t>(Cause::kTailTimer);
+    emit(row, out);
+    return;
+  }
+  const Cause cause = waited_for(exchange, excess_us, now_us);
+  std::int64_t from_us = due_us;
+  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + kHeldUs) {
+    from_us = exchange.acknowledged_us;
+    wait(kServer, Cause::kSlowPath, End::kAck, due_us, from_us, out);
+  }
+  if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
+}
+
+Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
+  const std::int64_t there_us = leg_to(kServer).known_us(), to_client_us = leg_to(kClient).min_us;
+  if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
+  // beside the server there is no path to wait for
+  if (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us)) return Cause::kServer;
+  // it said that it had the request, and answered later
+  if (exchange.acknowledged_us >= 0) return Cause::kServer;
+  if (excess_us <= std::max(kJitterUs, there_us / 4)) return Cause::kTransfer;
+  const std::int64_t over_us = path_.over_us(now_us);
+  if (over_us < 0) return Cause::kUnknown;
+  return over_us >= excess_us / 2   ? Cause::kSlowPath
+         : over_us <= excess_us / 4 ? Cause::kServer
+                                    : Cause::kUnknown;
+}
+
+void Conversation::give_requests(bool all, ExplainedRows& out) {
+  while (!exchanges_.empty()) {
+    Exchange& first = exchanges_.front();
+    // until the next is answered its answer may go on
+    if (!all && (exchanges_.size() < 2 || !exchanges_[1].answered)) return;
+    const bool ready =
+        first.end_us >= 0 && ends_[kClient].settling.empty() && ends_[kServer].settling.empty();
+    if (!all && !ready && exchanges_.size() <= kMostExchanges) return;
+    if (first.answered && first.end_us >= first.start_us) {
+      close_stall(kClient, out);
+      close_stall(kServer, out);
+      out.add(first.row(number_, leg_to(kClient).known_us()));
+    }
+    exchanges_.pop_front();
+  }
+}
+
+void Conversation::finish(ExplainedRows& out) {
+  for (const unsigned end : {kClient, kServer}) {
+    losses_.clear();
+    ends_[end].data.finish(losses_);
+    for (const Repaired& loss : losses_) ends_[end].settling.push_back(loss);
+  }
+  for (const unsigned end : {kClient, kServer}) {
+    settle(end, last_us_, true, out);
+    close_stall(end, out);
+  }
+  if (const auto stall = handshake_.unanswered()) emit(*stall, out);
+  const DataSide& answers = ends_[kServer].data;
+  for (Exchange& exchange : exchanges_) {
+    // the last bytes may be acknowledged after the end of the capture
+    if (exchange.answered && exchange.end_us < 0) exchange.end_us = answers.last_sent_us();
+  }
+  give_requests(true, out);
+  const DataSide& requests = ends_[kClient].data;
+  ConnectionRow row;
+  row.connection = number_;
+  row.handshake_us = handshake_.duration_us();
+  row.first_us = first_us_;
+  row.last_us = last_us_;
+  row.to_client_us = leg_to(kClient).min_us;
+  row.to_server_us = leg_to(kServer).min_us;
+  row.client_segments = requests.segments;
+  row.server_segments = answers.segments;
+  row.resent_segments = requests.resent + answers.resent;
+  row.needless_segments = requests.needless + answers.needless;
+  row.client_bytes = requests.bytes;
+  row.server_bytes = answers.bytes;
+  row.options = options_;
+  if (requests.forecast) {
+    row.client_spurious = requests.forecast->spurious();
+    row.server_spurious = answers.forecast->spurious();
+  }
+  row.client = to_string(ends_[kClient].endpoint);
+  row.server = to_string(ends_[kServer].endpoint);
+  out.add(row);
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// A connection explained: its requests, its stalls and what they waited for.
+#ifndef TCPLEARN_EXPLAIN_CONVERSATION_H
+#define TCPLEARN_EXPLAIN_CONVERSATION_H
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "capture/packet.h"
+#include "data_side.h"
+#include "exchange.h"
+#include "handshake.h"
+#include "path.h"
+#include "rows.h"
+
+namespace tcplearn {
+
+class Conversation {
+ public:
+  // `candidates`: resend policies that are compared, which outlive it. `path`: between these hosts, shared by
+  // all their connections; it outlives them.
+  Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
+               const Candidates& candidates);
+  // Which side of a connection is the client, by its first packet.
+  static unsigned client_side(const Packet& first);
+
+  // `side`: 0 for the sender of the first packet.
+  void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
+  void finish(ExplainedRows& out);
+
+ private:
+  enum : unsigned { kClient = 0, kServer = 1 };
+  // An end's own time and other waits are rows of their own from kLeastRowUs on; in a request's sum from
+  // kLeastOwnUs.
+  static constexpr std::int64_t kLeastRowUs = 10'000, kLeastOwnUs = 1000;
+  // What a host takes between an ACK and the data that it lets out.
+  static constexpr std::int64_t kPromptUs = 5000;
+  struct Host {
+    Endpoint endpoint;
+    DataSide data;
+    std::vector<Repaired> settling;  // which of their copies arrived may yet be told
+    StallRow open;                   // what goes on may be joined
+    bool any_open = false;
+    std::int64_t window_closed_us = -1, window_opened_us = -1;  // by the other end
+    unsigned scale = 0;
+    bool has_scale = false;
+    DataSide::Acked last_ack;  // the last that advanced
+    bool last_ack_repaired = false;
+  };
+
+  void on_ack(unsigned end, const Packet& packet, std::int64_t now_us);
+  void forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us);
+  void follow_window(unsigned end, const Packet& packet, std::int64_t now_us);
+  void on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
+                   ExplainedRows& out);
+  void on_request(const DataSide::Sent& sent, std::int64_t now_us);
+  void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
+  void await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
+  void own_time(unsigned end, std::int64_t now_us, ExplainedRows& out);
+  void settle(unsigned end, std::int64_t now_us, bool all, ExplainedRows& out);
+  void commit(unsigned end, const Repaired& loss, ExplainedRows& out);
+  void close_stall(unsigned end, ExplainedRows& out);
+  void emit(const StallRow& row, ExplainedRows& out);
+  void wait(unsigned end, Cause cause, End ended_by, std::int64_t from_us, std::int64_t to_us,
+            ExplainedRows& out);
+  void give_requests(bool all, ExplainedRows& out);
+  const Leg& leg_to(unsigned end) const { return ends_[1 - end].data.leg; }
+  Leg& leg_to(unsigned end) { return ends_[1 - end].data.leg; }
+  // What an answer that came so much later than it could was waited for.
+  Cause waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const;
+
+  std::uint32_t number_;
+  unsigned client_side_;
+  std::array<Host, 2> ends_;
+  Handshake handshake_;
+  std::deque<Exchange> exchanges_;
+  std::vector<Repaired> losses_;
+  std::vector<DataSide::Mark> marks_;
+  std::int64_t first_us_, last_us_;
+  Path& path_;
+  unsigned last_sender_ = 2;
+  std::uint8_t options_ = 0;
+};
+
+}  // namespace tcplearn
+
+#endif

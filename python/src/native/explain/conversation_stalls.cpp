@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Stalls on their way from what was lost, or waited for, to rows and requests.
+#include <algorithm>
+
+#include "conversation.h"
+
+namespace tcplearn {
+
+void Conversation::settle(unsigned end, std::int64_t now_us, bool all, ExplainedRows& out) {
+  Host& me = ends_[end];
+  std::size_t done = 0;
+  for (; done < me.settling.size(); ++done) {
+    const Repaired& loss = me.settling[done];
+    // a DSACK comes a round trip after the copy that it is of, on a path that may be slower than it was
+    const std::int64_t late_us = std::max<std::int64_t>(loss.seen_us - loss.last_copy_us, 0);
+    const std::int64_t until_us = loss.last_copy_us + me.data.leg.known_us() * 5 / 4 + late_us + kLeastRowUs;
+    if (!all && !loss.certain && now_us <= until_us) break;
+    commit(end, loss, out);
+  }
+  if (done > 0)
+    me.settling.erase(me.settling.begin(), me.settling.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+// Losses that overlap in time are one stall; its cause is that of the longest.
+void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out) {
+  Host& me = ends_[end];
+  StallRow row;
+  row.by_server = end == kServer ? 1 : 0;
+  row.start_us = loss.start_us;
+  row.duration_us = loss.end_us - loss.start_us;
+  Cause cause = Cause::kTailTimer;
+  if (loss.spurious) {
+    cause = Cause::kSpurious;
+    row.start_us = loss.start_us + me.data.leg.known_us();
+    row.duration_us = loss.seen_us - row.start_us;
+    if (row.duration_us <= 0) return;  // nobody waited
+  } else if (loss.copies > 1) {
+    cause = Cause::kResendLost;
+  } else if (loss.by == End::kFast) {
+    cause = Cause::kLostFast;
+  } else if (loss.by == End::kProbe) {
+    cause = Cause::kTailProbe;
+  }
+  row.cause = static_cast<std::uint8_t>(cause);
+  row.ended_by = static_cast<std::uint8_t>(loss.spurious ? End::kAck : loss.by);
+  row.waited_us = loss.first_wait_us;
+  row.timer_us = loss.timer_us;
+  row.srtt_us = loss.srtt_us;
+  row.resends = loss.copies;
+  row.bytes = loss.bytes;
+  row.silent_until_us = loss.silent_until_us;
+  row.out_segments = loss.out_segments;
+  row.fates = loss.fates;
+  row.head_us = loss.fates.repaired_us[0] >= 0 ? loss.end_us - loss.start_us : -1;
+  row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, loss.end_us) ? 1 : 0;
+  if (me.any_open && row.start_us <= me.open.end_us() && row.end_us() >= me.open.start_us) {
+    const std::int64_t from_us = std::min(row.start_us, me.open.start_us);
+    const std::int64_t to_us = std::max(row.end_us(), me.open.end_us());
+    const std::uint32_t bytes = row.bytes + me.open.bytes;
+    const bool real =
+        row.cause != me.open.cause && me.open.cause == static_cast<std::uint8_t>(Cause::kSpurious);
+    const Fates fates = me.open.fates.first_us[0] >= 0 ? me.open.fates : row.fates;
+    const std::int64_t head_us = me.open.head_us >= 0 ? me.open.head_us : row.head_us;
+    if (real || row.duration_us > me.open.duration_us) me.open = row;
+    me.open.fates = fates;
+    me.open.head_us = head_us;
+    me.open.start_us = from_us;
+    me.open.duration_us = to_us - from_us;
+    me.open.bytes = bytes;
+    return;
+  }
+  close_stall(end, out);
+  me.open = row;
+  me.any_open = true;
+}
+
+void Conversation::close_stall(unsigned end, ExplainedRows& out) {
+  if (ends_[end].any_open) emit(ends_[end].open, out);
+  ends_[end].any_open = false;
+}
+
+void Conversation::emit(const StallRow& given, ExplainedRows& out) {
+  StallRow row = given;
+  row.connection = number_;
+  for (Exchange& exchange : exchanges_) {
+    if (row.end_us() > exchange.start_us && (exchange.end_us < 0 || row.start_us < exchange.end_us))
+      exchange.add(static_cast<Cause>(row.cause), row.start_us, row.end_us());
+  }
+  out.add(row);
+}
+
+void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t from_us, std::int64_t to_us,
+                        ExplainedRows& out) {
+  if (to_us <= from_us) return;
+  // what is not told yet of the request's copies may be the whole reason
+  const bool told = cause != Cause::kUnknown || ends_[kClient].settling.empty();
+  if (to_us - from_us < kLeastRowUs || !told) {
+    if (!exchanges_.empty()) exchanges_.back().add(cause, from_us, to_us);
+    return;
+  }
+  StallRow row;
+  row.by_server = end == kServer ? 1 : 0;
+  row.cause = static_cast<std::uint8_t>(cause);
+  row.ended_by = static_cast<std::uint8_t>(ended_by);
+  row.start_us = row.silent_until_us = from_us;
+  row.duration_us = to_us - from_us;
+  row.waited_us = row.head_us = -1;
+  row.timer_us = ends_[end].data.timer().rto_us();
+  row.srtt_us = ends_[end].data.timer().srtt_us();
+  emit(row, out);
+}
+
+}  // namespace tcplearn

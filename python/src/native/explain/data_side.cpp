@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "data_side.h"
+
+#include <algorithm>
+
+namespace tcplearn {
+namespace {
+
+// As in capture/flow.cpp: a window holds 2^30 bytes at most; so much of it is held, and less while nothing at
+// all was acknowledged.
+constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
+constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
+constexpr std::size_t kMostCopies = 64;
+constexpr std::uint32_t kLargestSegment = 1500;
+constexpr std::uint32_t kDupThresh = 3;
+// RACK's timer is so late at most, two ticks of 4 ms and what a host takes, where RTTs are short (RFC
+// 8985, 6.2).
+constexpr std::int64_t kPromptUs = 12'000;
+// A packet that was overtaken follows within this, where no timestamp tells.
+constexpr std::int64_t kOvertakenUs = 3000;
+// So many packets of one end in a row numbered one after the other by IP, and a gap means packets that were
+// lost.
+constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
+
+bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+
+}  // namespace
+
+std::int64_t DataSide::unwrap(std::uint32_t sequence) const {
+  const auto low = static_cast<std::uint32_t>(static_cast<std::uint64_t>(nxt_));
+  return nxt_ + static_cast<std::int32_t>(sequence - low);
+}
+
+void DataSide::start_at(std::int64_t sequence) {
+  pieces_.clear();
+  resent_starts_.clear();
+  head_ = 0;
+  una_ = nxt_ = sacked_to_ = recover_ = sequence;
+  duplicates_ = timer_resends_ = 0;
+  recovering_ = false;
+  started_ = true;
+}
+
+std::size_t DataSide::first_ending_after(std::int64_t sequence) const {
+  const auto it =
+      std::upper_bound(pieces_.begin() + static_cast<std::ptrdiff_t>(head_), pieces_.end(), sequence,
+                       [](std::int64_t s, const Piece& piece) { return s < piece.end; });
+  return static_cast<std::size_t>(it - pieces_.begin());
+}
+
+// The numbers of IP count a host's packets of a connection, where it numbers them so: what is missing was
+// lost before it came here.
+std::uint32_t DataSide::follow_ids(const Packet& packet) {
+  const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
+  const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
+  std::uint32_t missing = 0;
+  if (counted && step == 1) {
+    ids_in_row_ = std::min(ids_in_row_ + 1, 2 * kIdsInRow);
+  } else if (counted && step > 1 && step <= kLargestIdGap) {
+    missing = ids_in_row_ >= kIdsInRow ? step - 1u : 0;
+    if (missing == 0) ids_in_row_ = 0;
+  } else if (counted && step > 0x8000) {
+    return 0;  // it was overtaken
+  } else {
+    ids_in_row_ = 0;
+  }
+  id_seen_ = packet.ip_id != 0;
+  last_id_ = packet.ip_id;
+  last_payload_ = packet.payload_bytes;
+  return missing;
+}
+
+DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, const Leg& back) {
+  Sent out;
+  out.lost_before = follow_ids(packet);
+  if (packet.has(kSyn)) {
+    if (!started_ || !outstanding()) start_at((std::int64_t{1} << 32) + packet.seq + 1);
+    return out;
+  }
+  if (packet.payload_bytes == 0) return out;
+  if (!started_) start_at((std::int64_t{1} << 32) + packet.seq);
+  std::int64_t start = unwrap(packet.seq);
+  if (start > nxt_ + kLargestStep || start < nxt_ - kLargestStep) {
+    start_at((std::int64_t{1} << 32) + packet.seq);
+    start = nxt_;
+  }
+  const std::int64_t end = start + packet.payload_bytes;
+  ++segments;
+  if (packet.payload_bytes <= kLargestSegment) largest_ = std::max(largest_, packet.payload_bytes);
+  // a keep-alive (RFC 9293, 3.8.4)
+  if (end <= una_ && packet.payload_bytes <= 1) return out;
+  if (end <= una_) {
+    ++resent;
+    ++needless;
+    return out;
+  }
+  if (start < nxt_) send_again(std::max(start, una_), std::min(end, nxt_), packet, now_us, back);
+  if (end > nxt_) {
+    out.is_new = true;
+    out.first_out = !outstanding();
+    out.from = std::max(start, nxt_);
+    out.to = end;
+    bytes += end - out.from;
+    if (start > nxt_) append(nxt_, start, packet, now_us, true);
+    append(out.from, end, packet, now_us, false);
+    last_sent_us_ = now_us;
+  }
+  if (packet.has_timestamp && (!ts_seen_ || ts_before(newest_ts_, packet.ts_value))) {
+    newest_ts_ = packet.ts_value;
+    ts_seen_ = true;
+  }
+  limit_memory();
+  return out;
+}
+
+void DataSide::append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
+                      bool missing) {
+  const auto out = static_cast<std::uint32_t>(pieces_.size() - head_) + 1;
+  pieces_.push_back(
+      {start, end, now_us, packet.ts_value, out, packet.has_timestamp, missing, false, nullptr});
+  nxt_ = end;
+}
+
+void DataSide::split(std::size_t index, std::int64_t at) {
+  Piece& whole = pieces_[index];
+  Piece rest{at,           whole.end,     whole.first_us, whole.ts, whole.out,
+             whole.has_ts, whole.missing, whole.filled,   nullptr};
+  if (whole.again) {
+    rest.again = std::make_unique<Again>(*whole.again);
+    resent_starts_.push_back(at);
+  }
+  whole.end = at;
+  pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
+}
+
+void DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
+                          const Leg& back) {
+  bool any = false;
+  for (std::size_t i = first_ending_after(start); i < pieces_.size() && pieces_[i].start < end; ++i) {
+    if (pieces_[i].start < start) {
+      split(i, start);
+      continue;
+    }
+    if (pieces_[i].end > end) split(i, end);
+    any = any || !pieces_[i].missing;
+    copy(pieces_[i], packet, now_us, back);
+  }
+  if (any) ++resent;
+}
+
+void DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back) {
+  if (piece.missing) {
+    piece.missing = false;
+    const bool same_age = !packet.has_timestamp || !ts_seen_ || packet.ts_value == newest_ts_;
+    const bool older = packet.has_timestamp && ts_seen_ && ts_before(packet.ts_value, newest_ts_);
+    if (older || (same_age && now_us - piece.first_us < std::max(kOvertakenUs, back.known_us() / 2))) {
+      piece.ts = packet.ts_value;
+      return;  // it was overtaken on its way
+    }
+    piece.filled = true;
+    ++resent;
+  }
+  if (!piece.again) {
+    piece.again = std::make_unique<Again>();
+    piece.again->timer_us = timer_.rto_us();
+    piece.again->srtt_us = timer_.srtt_us();
+    piece.again->tail = piece.end == nxt_;
+    resent_starts_.push_back(piece.start);
+  }
+  if (piece.again->copies.size() >= kMostCopies) return;
+  bool clocked = false;
+  const End by = trigger(piece, now_us, back, clocked);
+  piece.again->copies.push_back({now_us, packet.ts_value, packet.has_timestamp, clocked, by});
+}
+
+// Why the sender sent this again: docs/explain.md.
+End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, bool& clocked) {
+  const std::int64_t prompt_us =
+      back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
+  if (piece.filled) {
+    // three duplicate ACKs, or RACK's wait, and the way there and back
+    return now_us - piece.first_us <= prompt_us + back.known_us() / 2 ? End::kFast : End::kTimer;
+  }
+  const bool prompt = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
+  clocked = recovering_ && una_ < recover_ && prompt;
+  const bool sign = sacked_to_ > piece.end || duplicates_ >= kDupThresh;
+  if (recovering_ && una_ < recover_ && recovery_by_ != End::kTimer && prompt) return recovery_by_;
+  End by = End::kTimer;
+  if (sign && prompt) {
+    by = last_probe_us_ >= piece.first_us ? End::kProbe : End::kFast;
+  } else if (recovering_ && una_ < recover_) {
+    by = End::kTimer;
+  } else if (sack_permitted_ && piece.end == nxt_ && timer_resends_ == 0) {
+    last_probe_us_ = now_us;
+    ++timer_resends_;
+    return End::kProbe;
+  }
+  timer_resends_ += by == End::kTimer ? 1 : 0;
+  recovering_ = true;
+  recover_ = nxt_;
+  recovery_by_ = by;
+  return by;
+}
+
+void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out) {
+  for (unsigned i = 0; i < packet.sack_count; ++i) {
+    const std::int64_t left = unwrap(packet.sack[i].left), right = unwrap(packet.sack[i].right);
+    if (right <= left || right > nxt_) continue;
+    // RFC 2883: the first block is of what arrived twice, below the ACK or inside the second block
+    const bool twice =
+        i == 0 && (right <= ack || (packet.sack_count > 1 && left >= unwrap(packet.sack[1].left) &&
+                                    right <= unwrap(packet.sack[1].right)));
+    if (twice) {
+      out.twice_from = left;
+      out.twice_to = right;
+      continue;
+    }
+    sacked_to_ = std::max(sacked_to_, right);
+    for (std::size_t k = 0; k < resent_starts_.size();) {
+      const std::int64_t start = resent_starts_[k];
+      if (start < left || start >= right) {
+        ++k;
+        continue;
+      }
+      const std::size_t at = first_ending_after(start);
+      if (at < pieces_.size() && pieces_[at].again && pieces_[at].again->sacked_us < 0)
+        pieces_[at].again->sacked_us = now_us;
+      resent_starts_[k] = resent_starts_.back();
+      resent_starts_.pop_back();
+    }
+  }
+}
+
+DataSide::Acked DataSide::on_ack(const Packet& packet, std::int64_t now_us, const Leg& back,
+                                 std::vector<Mark>& marks, std::vector<Repaired>& out) {
+  Acked acked;
+  acked.pure = packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin);
+  if (!started_) start_at((std::int64_t{1} << 32) + packet.ack);
+  std::int64_t ack = unwrap(packet.ack);
+  if (ack > nxt_ + 1 || ack < una_ - kLargestStep) {  // what it acknowledges was not captured
+    if (ack > nxt_ + kLargestStep || ack < una_) return acked;
+    start_at(ack);
+    last_ack_us_ = last_advance_us_ = now_us;
+    return acked;
+  }
+  ack = std::min(ack, nxt_);  // a FIN takes a number
+  const bool sacks = packet.sack_count > 0 && outstanding();
+  const std::int64_t sacked_before = sacked_to_;
+  if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
+  if (ack > una_) {
+    const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);
+    const Piece& last = pieces_[newest];
+    const bool whole = last.end <= ack;
+    acked.prompt = newest > head_ || newest + 1 < pieces_.size();
+    acked.last_sent_us = last.again ? last.again->copies.back().us : last.first_us;
+    acked.lone = newest == head_ && pieces_.size() - head_ == 1 && last.end - last.start < largest_;
+    if (whole && !last.again && !last.missing && !last.filled && sacked_before <= una_) {
+      acked.rtt_us = now_us - last.first_us;
+      leg.add(acked.rtt_us);
+      timer_.sample(now_us, acked.rtt_us + back.known_us());
+    }
+    acked.advanced = true;
+    pop(ack, packet, now_us, marks, out);
+    duplicates_ = timer_resends_ = 0;
+    last_ack_us_ = last_advance_us_ = now_us;
+  } else if (ack == una_ && acked.pure && outstanding()) {
+    ++duplicates_;
+    last_ack_us_ = now_us;
+  } else if (sacks) {
+    last_ack_us_ = now_us;
+  }
+  return acked;
+}
+
+void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
+                   std::vector<Repaired>& out) {
+  bool first = true;
+  while (head_ < pieces_.size() && pieces_[head_].start < ack) {
+    if (pieces_[head_].end > ack) split(head_, ack);
+    Piece& piece = pieces_[head_];
+    if (piece.again) {
+      settle(piece, first ? &packet : nullptr, now_us, out);
+    } else if (!piece.missing) {
+      arrived_us_ = std::max(arrived_us_, piece.first_us);
+    }
+    for (Mark& mark : marks)
+      if (mark.us < 0 && piece.end >= mark.to) mark.us = arrived_us_;
+    first = false;
+    ++head_;
+  }
+  una_ = ack;
+  sacked_to_ = std::max(sacked_to_, una_);
+  if (una_ >= recover_) recovering_ = false;
+  if (head_ == pieces_.size()) {
+    pieces_.clear();
+    resent_starts_.clear();
+    head_ = 0;
+  } else if (head_ > 64 && head_ > pieces_.size() / 2) {
+    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+}
+
+int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
+  const std::vector<Copy>& copies = piece.again->copies;
+  const int last = static_cast<int>(copies.size()) - 1;
+  // RFC 7323, 4.3: what fills the left edge is what is echoed.
+  if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
+    const std::uint32_t echo = head_ack->ts_echo;
+    if (!piece.filled && piece.has_ts && echo == piece.ts && copies[0].ts != piece.ts) {
+      certain = true;
+      return -1;
+    }
+    for (int k = 0; k <= last; ++k) {
+      const Copy& copy = copies[static_cast<std::size_t>(k)];
+      const bool alone = (k == last || copies[static_cast<std::size_t>(k) + 1].ts != copy.ts) &&
+                         (k == 0 ? piece.filled || copy.ts != piece.ts
+                                 : copies[static_cast<std::size_t>(k) - 1].ts != copy.ts);
+      if (copy.has_ts && copy.ts == echo && alone) {
+        certain = true;
+        return k;
+      }
+    }
+  }
+  if (leg.min_us < 0) return last;
+  const std::int64_t latest_us = seen_us - leg.min_us * 3 / 4;
+  for (int k = last; k >= 0; --k)
+    if (copies[static_cast<std::size_t>(k)].us <= latest_us) return k;
+  return piece.filled ? 0 : -1;
+}
+
+void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out) {
+  const Again& again = *piece.again;
+  const std::int64_t seen_us = again.sacked_us >= 0 ? again.sacked_us : now_us;
+  Repaired loss;
+  const int k = arrived(piece, head_ack, seen_us, loss.certain);
+  const auto at = static_cast<std::size_t>(std::max(k, 0));
+  loss.start_us = loss.silent_until_us = piece.first_us;
+  if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
+  loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
+  loss.seen_us = seen_us;
+  loss.last_copy_us = again.copies.back().us;
+  loss.all_copies = static_cast<std::uint32_t>(again.copies.size());
+  loss.first_wait_us = piece.filled ? -1 : again.copies[0].us - piece.first_us;
+  loss.timer_us = again.timer_us;
+  loss.srtt_us = again.srtt_us;
+  loss.stream_end = piece.end;
+  loss.copies = static_cast<std::uint32_t>(at + 1);
+  loss.bytes = static_cast<std::uint32_t>(piece.end - piece.start);
+  loss.out_segments = piece.out;
+  loss.by = again.copies[at].by;
+  loss.spurious = k < 0;
+  loss.tail = again.tail;
+  loss.clocked = again.copies[at].clocked;
+  loss.head = head_ack != nullptr;
+  if (loss.spurious || at + 1 < again.copies.size()) ++needless;
+  arrived_us_ = std::max(arrived_us_, loss.end_us);
+  resent_starts_.erase(std::remove(resent_starts_.begin(), resent_starts_.end(), piece.start),
+                       resent_starts_.end());
+  out.push_back(loss);
+  piece.again.reset();
+}
+
+void DataSide::finish(std::vector<Repaired>& out) {
+  for (; head_ < pieces_.size(); ++head_) {
+    Piece& piece = pieces_[head_];
+    if (piece.again && piece.again->sacked_us >= 0) settle(piece, nullptr, piece.again->sacked_us, out);
+  }
+}
+
+void DataSide::limit_memory() {
+  const std::size_t most = last_advance_us_ < 0 ? kMostUnacked : kMostPieces;
+  if (pieces_.size() - head_ <= most) return;
+  head_ += most / 2;
+  una_ = pieces_[head_].start;
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(head_));
+  head_ = 0;
+}
+
+}  // namespace tcplearn

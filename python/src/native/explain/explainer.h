@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// A capture explained as it is read: a conversation for each connection that is alive.
+#ifndef TCPLEARN_EXPLAIN_EXPLAINER_H
+#define TCPLEARN_EXPLAIN_EXPLAINER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture/reader.h"
+#include "conversation.h"
+#include "path.h"
+#include "rows.h"
+
+namespace tcplearn {
+
+class Explainer final : public PacketObserver {
+ public:
+  explicit Explainer(const std::vector<std::string>& candidates = {});
+  void on_packet(std::uint32_t connection, unsigned side, const Packet& packet, std::int64_t now_us) override;
+  void on_end(std::uint32_t connection) override;
+
+  // How many rows take() would give.
+  std::size_t held() const {
+    return rows_.requests.connection.size() + rows_.stalls.connection.size() +
+           rows_.connections.connection.size();
+  }
+  // The rows since the last call.
+  ExplainedRows take();
+
+ private:
+  ExplainedRows rows_;
+  Candidates candidates_;
+  std::map<std::pair<Address, Address>, Path> paths_;  // by client and server
+  std::unordered_map<std::uint32_t, std::unique_ptr<Conversation>> alive_;
+  std::uint32_t last_number_ = 0;
+  Conversation* last_ = nullptr;  // packets of a connection come in trains
+};
+
+}  // namespace tcplearn
+
+#endif

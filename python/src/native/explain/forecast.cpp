@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "forecast.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace tcplearn {
+namespace {
+
+// Resends of a segment that nobody answers: beyond, the waits are minutes.
+constexpr std::size_t kMostFires = 64;
+
+std::int32_t since(std::int64_t from_us, std::int64_t to_us) {
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(to_us - from_us, 0, std::numeric_limits<std::int32_t>::max()));
+}
+
+}  // namespace
+
+Candidates::Candidates(const std::vector<std::string>& specs) {
+  if (specs.size() > kMostCandidates) throw std::invalid_argument("too many resend policies");
+  for (const std::string& spec : specs) {
+    Candidate one;
+    char error[TL_ERROR_BYTES_MAX];
+    one.params.resize(TL_PARAMS_BYTES_MAX / 8);
+    const tl_algorithm* found = tl_algorithm_read(TL_KIND_RESEND, TL_FIX, spec.c_str(), one.params.data(),
+                                                  nullptr, error, sizeof(error));
+    if (found == nullptr) throw std::invalid_argument(error);
+    one.policy = reinterpret_cast<const tl_resend_policy*>(found);
+    one.at = words_;
+    words_ += (found->state_bytes(one.params.data()) + 7) / 8;
+    all_.push_back(std::move(one));
+  }
+}
+
+Forecast::Forecast(const Candidates& candidates) : candidates_(candidates), states_(candidates.words()) {
+  for (std::size_t k = 0; k < candidates_.size(); ++k)
+    candidates_.all_[k].policy->algorithm.init(state(k), candidates_.all_[k].params.data());
+}
+
+void Forecast::on_sent(std::int64_t now_us, std::uint32_t out) {
+  now_us_ = std::max(now_us_, now_us);
+  out_ = out;
+  for (std::size_t k = 0; k < candidates_.size(); ++k) {
+    Running& run = running_[k];
+    fire(k, now_us_);
+    const tl_resend_event event{now_us_, out};
+    tl_resend_wait wait{};
+    candidates_.all_[k].policy->send(state(k), &event, &wait);
+    run.due_us = now_us_ + wait.wait_us;
+  }
+}
+
+// The waits that ended before `until_us`.
+void Forecast::fire(std::size_t k, std::int64_t until_us) {
+  Running& run = running_[k];
+  while (run.due_us >= 0 && run.due_us < until_us && run.sent_us.size() < kMostFires) {
+    run.sent_us.push_back(run.due_us);
+    const tl_resend_event event{run.due_us, out_};
+    tl_resend_wait wait{};
+    candidates_.all_[k].policy->timer(state(k), &event, &wait);
+    run.due_us += std::max<std::int64_t>(wait.wait_us, 1);
+  }
+}
+
+void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost,
+                      bool clear, Fates& fates) {
+  now_us_ = std::max(now_us_, now_us);
+  for (std::size_t k = 0; k < candidates_.size(); ++k) {
+    Running& run = running_[k];
+    fire(k, now_us_);
+    const bool again = !run.sent_us.empty();
+    if (lost != nullptr) {
+      // what has not been sent again yet is when its wait ends
+      const std::int64_t first_us = again ? run.sent_us.front() : run.due_us;
+      const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), lost->silent_until_us);
+      const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
+      fates.first_us[k] = since(lost->start_us, first_us);
+      fates.repaired_us[k] = since(lost->start_us, repaired_us);
+      if (!again) {
+        const tl_resend_event event{now_us_, out_};
+        tl_resend_wait wait{};
+        candidates_.all_[k].policy->timer(state(k), &event, &wait);
+      }
+    } else {
+      spurious_[k] += static_cast<std::int32_t>(run.sent_us.size());
+    }
+    const auto answers = static_cast<std::uint32_t>(again && !clear   ? TL_RESEND_UNCLEAR
+                                                    : lost != nullptr ? TL_RESEND_LATER
+                                                                      : TL_RESEND_FIRST);
+    const tl_resend_ack ack{now_us_, lost != nullptr ? now_us - lost->end_us : rtt_us, out, answers};
+    tl_resend_wait wait{};
+    candidates_.all_[k].policy->ack(state(k), &ack, &wait);
+    run.sent_us.clear();
+    run.due_us = out > 0 ? now_us_ + wait.wait_us : -1;
+  }
+  out_ = std::max(out, 1u);
+}
+
+void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
+  for (std::size_t k = 0; k < candidates_.size(); ++k) {
+    // on a copy: what follows is as if it had been sent now
+    std::vector<std::uint64_t> kept(
+        states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
+        k + 1 < candidates_.size() ? states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k + 1].at)
+                                   : states_.end());
+    const tl_resend_event event{std::max(due_us, now_us_), 1};
+    tl_resend_wait wait{};
+    candidates_.all_[k].policy->send(kept.data(), &event, &wait);
+    fates.first_us[k] = fates.repaired_us[k] = since(0, wait.wait_us);
+  }
+}
+
+}  // namespace tcplearn

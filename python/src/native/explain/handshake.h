@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The three packets of a handshake, and which of them were lost.
+#ifndef TCPLEARN_EXPLAIN_HANDSHAKE_H
+#define TCPLEARN_EXPLAIN_HANDSHAKE_H
+
+#include <cstdint>
+#include <optional>
+
+#include "capture/packet.h"
+#include "data_side.h"
+#include "rows.h"
+
+namespace tcplearn {
+
+class Handshake {
+ public:
+  // A packet of the client's or the server's. Returns the stall that ends with it.
+  std::optional<StallRow> on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server,
+                                    Leg& to_client);
+  // What was never answered, at the end.
+  std::optional<StallRow> unanswered() const;
+
+  bool begun() const { return syn_.copies > 0; }
+  std::int64_t duration_us() const {
+    return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
+  }
+
+ private:
+  struct Kind {  // of packet
+    std::uint32_t copies = 0, first_ts = 0, last_ts = 0;
+    std::int64_t first_us = -1, before_us = -1, last_us = -1, second_us = -1;
+    bool has_ts = false;
+    void add(const Packet& packet, std::int64_t now_us);
+  };
+  std::optional<StallRow> judged(const Packet& third) const;
+  static StallRow stall(Cause cause, const Kind& kind, bool by_server);
+
+  Kind syn_, syn_ack_;
+  std::uint32_t echo_ = 0;  // of the last SYN-ACK
+  std::int64_t third_us_ = -1;
+  bool syn_ack_between_ = false;  // a SYN came after a SYN-ACK had gone
+};
+
+}  // namespace tcplearn
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// What an explained capture is given as: requests, stalls and connections, each as columns; spelled here
+// only.
+#ifndef TCPLEARN_EXPLAIN_ROWS_H
+#define TCPLEARN_EXPLAIN_ROWS_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// X(identifier, key, meaning): where the time of a request goes, in the order of their claim to a moment that
+// several have. docs/explain.md has the rules.
+#define TCPLEARN_CAUSES(X)                                                                                \
+  X(SynLost, syn_lost, "a SYN was lost")                                                                  \
+  X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost")                                                       \
+  X(HandshakeLost, handshake_lost, "a packet of the handshake was lost; which one cannot be told")        \
+  X(ResendLost, resend_lost, "a segment was lost, and so was its retransmission: the timer backs off")    \
+  X(TailTimer, tail_timer, "a segment was lost and repaired by the retransmission timer")                 \
+  X(TailProbe, tail_probe, "the last segment of a flight was lost and repaired by a tail loss probe")     \
+  X(LostFast, lost_fast, "a segment was lost and repaired by a fast retransmit")                          \
+  X(Spurious, spurious, "an answer came late, and what was sent again had arrived")                       \
+  X(PathSilent, path_silent, "the path was silent for several connections at once")                       \
+  X(WindowClosed, window_closed, "the receiver's window was closed")                                      \
+  X(DelayedAck, delayed_ack, "the sender waited for an ACK that the receiver held back")                  \
+  X(Server, server, "the server's own time")                                                              \
+  X(Client, client, "the client's own time")                                                              \
+  X(SlowPath, slow_path, "the path took longer than its shortest round trip: a queue or a radio link")    \
+  X(Unknown, unknown, "the answer was waited for; whether the server or the path held it cannot be told") \
+  X(Transfer, transfer, "round trips and transfer: data was moving")
+
+// X(identifier, key, meaning): what was sent or came at the end of a stall.
+#define TCPLEARN_ENDS(X)                                                         \
+  X(Timer, timer, "a retransmission by the timer")                               \
+  X(Probe, probe, "a tail loss probe")                                           \
+  X(Fast, fast_retransmit, "a fast retransmit, by SACK or duplicate ACKs")       \
+  X(Unclear, retransmission, "a retransmission that the capture point saw once") \
+  X(Ack, ack, "an ACK")                                                          \
+  X(Data, data, "new data")
+
+#define TCPLEARN_REQUEST_COLUMNS(X)                                                            \
+  X(std::uint32_t, connection, "number of the connection")                                     \
+  X(std::int64_t, start_us, "when its first byte was seen, since the first packet")            \
+  X(std::int64_t, response_us, "from its first byte to the last of its answer, at the client") \
+  X(std::int64_t, request_bytes, "of payload")                                                 \
+  X(std::int64_t, answer_bytes, "of payload")                                                  \
+  X(std::uint8_t, pipelined, "it was sent before the answer to the one before was complete")
+
+#define TCPLEARN_STALL_COLUMNS(X)                                                               \
+  X(std::uint32_t, connection, "number of the connection")                                      \
+  X(std::uint8_t, by_server, "1: the server's data or time; 0: the client's")                   \
+  X(std::uint8_t, cause, "a place in the list of causes")                                       \
+  X(std::uint8_t, ended_by, "a place in the list of ends")                                      \
+  X(std::int64_t, start_us, "since the first packet")                                           \
+  X(std::int64_t, duration_us, "until it ended")                                                \
+  X(std::int64_t, waited_us, "from the lost sending to the first retransmission, or -1")        \
+  X(std::int64_t, timer_us, "what the sender's RTO was then, as Linux reckons it, or -1")       \
+  X(std::int64_t, srtt_us, "smoothed round trip of the sender then, or -1")                     \
+  X(std::uint32_t, resends, "retransmissions until the one that arrived")                       \
+  X(std::uint32_t, bytes, "that were lost")                                                     \
+  X(std::int64_t, silent_until_us, "since the first packet: the last sending known to be lost") \
+  X(std::uint32_t, out_segments, "that were out when what was lost was sent")                   \
+  X(std::uint8_t, silent, "nothing came from the other host meanwhile, on any connection")      \
+  X(std::int64_t, head_us, "of that, until the oldest segment was repaired: what a forecast is of; -1: none")
+#define TCPLEARN_CONNECTION_COLUMNS(X)                                                             \
+  X(std::uint32_t, connection, "number of the connection")                                         \
+  X(std::int64_t, handshake_us, "from the first SYN to the SYN-ACK's ACK, or -1")                  \
+  X(std::int64_t, first_us, "since the first packet")                                              \
+  X(std::int64_t, last_us, "since the first packet")                                               \
+  X(std::int64_t, to_client_us, "shortest round trip from the capture point to the client, or -1") \
+  X(std::int64_t, to_server_us, "the same to the server, or -1")                                   \
+  X(std::uint32_t, client_segments, "with data, retransmissions too")                              \
+  X(std::uint32_t, server_segments, "likewise")                                                    \
+  X(std::uint32_t, resent_segments, "by either end")                                               \
+  X(std::uint32_t, needless_segments, "of these, those known to have arrived before")              \
+  X(std::int64_t, client_bytes, "of new data")                                                     \
+  X(std::int64_t, server_bytes, "of new data")                                                     \
+  X(std::uint8_t, options, "1: SACK, 2: timestamps, 4: its first SYN was captured")
+
+namespace tcplearn {
+
+enum class Cause : std::uint8_t {
+#define TCPLEARN_X(identifier, key, meaning) k##identifier,
+  TCPLEARN_CAUSES(TCPLEARN_X)
+#undef TCPLEARN_X
+};
+constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::kTransfer) + 1;
+// Resend policies that are compared at once.
+constexpr std::size_t kMostCandidates = 12;
+using PerCandidate = std::array<std::int32_t, kMostCandidates>;
+
+enum class End : std::uint8_t {
+#define TCPLEARN_X(identifier, key, meaning) k##identifier,
+  TCPLEARN_ENDS(TCPLEARN_X)
+#undef TCPLEARN_X
+};
+
+// What each candidate would have done about a loss, since the lost sending: its first resend, and the first
+// after the last sending that is known to be lost; -1: not known.
+struct Fates {
+  PerCandidate first_us, repaired_us;
+  Fates() {
+    first_us.fill(-1);
+    repaired_us.fill(-1);
+  }
+};
+
+struct StallRow {
+#define TCPLEARN_X(type, name, meaning) type name = 0;
+  TCPLEARN_STALL_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+  Fates fates;
+  std::int64_t end_us() const { return start_us + duration_us; }
+};
+
+struct RequestRow {
+#define TCPLEARN_X(type, name, meaning) type name = 0;
+  TCPLEARN_REQUEST_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+  std::array<std::int64_t, kCauses> by_cause_us{};
+};
+
+struct ConnectionRow {
+#define TCPLEARN_X(type, name, meaning) type name = 0;
+  TCPLEARN_CONNECTION_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+  std::string client, server;
+  PerCandidate client_spurious{}, server_spurious{};  // resends for nothing
+};
+
+// Rows as columns.
+struct ExplainedRows {
+  struct {
+#define TCPLEARN_X(type, name, meaning) std::vector<type> name;
+    TCPLEARN_REQUEST_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+    std::array<std::vector<std::int64_t>, kCauses> by_cause_us;
+  } requests;
+  struct {
+#define TCPLEARN_X(type, name, meaning) std::vector<type> name;
+    TCPLEARN_STALL_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+    std::array<std::vector<std::int32_t>, kMostCandidates> first_us, repaired_us;
+  } stalls;
+  struct {
+#define TCPLEARN_X(type, name, meaning) std::vector<type> name;
+    TCPLEARN_CONNECTION_COLUMNS(TCPLEARN_X)
+#undef TCPLEARN_X
+    std::vector<std::string> client, server;
+    std::array<std::vector<std::int32_t>, kMostCandidates> client_spurious, server_spurious;
+  } connections;
+  std::size_t candidates = 0;  // of the arrays of these, so many are used
+
+  void add(const RequestRow& row);
+  void add(const StallRow& row);
+  void add(const ConnectionRow& row);
+};
+
+}  // namespace tcplearn
+
+#endif

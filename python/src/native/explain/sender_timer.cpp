@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "sender_timer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tcplearn/tcplearn.h"
+
+namespace tcplearn {
+namespace {
+
+struct Model {
+  const tl_estimator* estimator = tl_estimator_find("linux", TL_F64);
+  std::vector<std::uint64_t> params = std::vector<std::uint64_t>(estimator->algorithm.params_bytes / 8 + 1);
+  std::size_t words = 0;
+  Model() {
+    estimator->algorithm.defaults(params.data());
+    words = (estimator->algorithm.state_bytes(params.data()) + 7) / 8;
+  }
+};
+
+const Model& model() {
+  static const Model made;
+  return made;
+}
+
+}  // namespace
+
+void SenderTimer::sample(std::int64_t now_us, std::int64_t rtt_us) {
+  const Model& linux_tcp = model();
+  if (!state_) {
+    state_ = std::make_unique<std::uint64_t[]>(linux_tcp.words);
+    linux_tcp.estimator->algorithm.init(state_.get(), linux_tcp.params.data());
+  }
+  tl_sample in{};
+  in.time_us = now_us;
+  in.rtt_us = std::max<std::int64_t>(rtt_us, 1);
+  in.sent_us = now_us - in.rtt_us;
+  linux_tcp.estimator->update(state_.get(), &in);
+}
+
+std::int64_t SenderTimer::srtt_us() const {
+  if (!state_) return -1;
+  tl_prediction said{};
+  model().estimator->query(state_.get(), &said);
+  return std::llround(said.rtt_us);
+}
+
+std::int64_t SenderTimer::rto_us() const {
+  if (!state_) return -1;
+  tl_prediction said{};
+  model().estimator->query(state_.get(), &said);
+  return std::llround(said.rto_us);
+}
+
+}  // namespace tcplearn

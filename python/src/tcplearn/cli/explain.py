@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn explain`: why the requests in captures were slow."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tcplearn.cli import options as o
+from tcplearn.cli import refresh
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, write
+from tcplearn.cli.groups import with_groups
+from tcplearn.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tcplearn.explain import Explained
+    from tcplearn.traces import CaptureTrace, Interface
+
+
+class RowsName(enum.StrEnum):
+    summary = "summary"
+    requests = "requests"
+    stalls = "stalls"
+    connections = "connections"
+
+
+@with_groups
+def explain(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="Captures, folders of them, or - for a pipe.", show_default=False
+        ),
+    ] = None,
+    *,
+    interface: Annotated[
+        str,
+        typer.Option(
+            "--interface",
+            "-i",
+            metavar="IFACE",
+            help="Explain what passes it until Ctrl-C.",
+            show_default=False,
+        ),
+    ] = "",
+    duration: Annotated[
+        str,
+        typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False),
+    ] = "",
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT", help="Only connections with TEXT in an address or port.", show_default=False
+        ),
+    ] = "",
+    rows: Annotated[RowsName, typer.Option(help="What JSON, CSV and Parquet hold.")] = RowsName.summary,
+    seed: o.Seed = 0,
+    all: Annotated[bool, typer.Option("--all", help="Every server and setting in the tables.")] = False,
+    out: Outputs,
+) -> Work:
+    """Say what the requests in captures waited for: lost packets, the server, the client, the path."""
+    if not files and not interface:
+        raise UserError("missing FILE: name captures, or an interface with -i; see `tcplearn explain --help`")
+    if duration and not interface and not any(map(refresh.is_pipe, files or ())):
+        raise UserError("--for: nothing live is read; leave it out, or name an interface with -i")
+    if rows is not RowsName.summary and out.format is o.FormatName.table:
+        raise UserError(f"--rows {rows.value}: a table shows the summary; add --format json, csv or parquet")
+    duration_s = refresh.seconds(duration)
+
+    def work(command: str) -> None:
+        sources: list[Path | Interface] = [*(files or ())]
+        for path in files or ():
+            if not path.is_dir():
+                check_readable(path)
+        warn_of_repeats(files or ())
+        out.check([path for path in files or () if not path.is_dir()])
+        if interface:
+            from tcplearn.traces import Interface
+
+            sources.append(Interface(interface))
+        found = _read(sources, duration_s, host, seed, out)
+        for warning in found.warnings:
+            say(f"warning: {warning}")
+        found.made_by["command"] = command
+        if out.report or out.pictures:
+            _draw(found, [path for path in files or () if not refresh.is_pipe(path)], out)
+        _write(found, rows.value, all, out)
+
+    return work
+
+
+def _read(
+    sources: list[Path | Interface], duration_s: float, host: str, seed: int, out: Outputs
+) -> Explained:
+    from tcplearn import explain as explained
+
+    live = refresh.any_live(
+        [source for source in sources if not (isinstance(source, Path) and source.is_dir())]
+    )
+    with progress_bar(out.quiet) as progress:
+        clock = refresh.Refresh(duration_s, None, progress) if live else None
+
+        def watch(trace: CaptureTrace) -> None:
+            if clock and trace.live:
+                clock(trace, lambda: None)
+
+        with clock.at_work() if clock else contextlib.nullcontext():
+            return explained.run(
+                sources, host=host, seed=seed, progress=progress, watch=watch if clock else None
+            )
+
+
+def _draw(found: Explained, files: list[Path], out: Outputs) -> None:
+    from tcplearn.errors import printable
+    from tcplearn.explain import sequence
+    from tcplearn.report import explain as report
+
+    named = {printable(path): path for path in files if path.is_file()}
+    named |= {name: Path(name) for name in found.sources if name not in named and Path(name).is_file()}
+    report.write(found, sequence.of(found, named), out.report, out.pictures)
+
+
+def _write(found: Explained, which: str, everything: bool, out: Outputs) -> None:
+    from tcplearn.explain import rows as kinds
+    from tcplearn.explain import tables
+
+    if which == RowsName.summary or out.format is o.FormatName.table:
+
+        def document(console: Console) -> Any:
+            return tables.document(found, console, everything=everything)
+
+        out.write(document, lambda: kinds.tidied(found), found.made_by, wide=kinds.summaries(found))
+        return
+    table = kinds.table(found, which)
+    if out.format is o.FormatName.parquet:
+        packed = io.BytesIO()
+        table.write_parquet(packed)
+        write(packed.getvalue(), out.output)
+        return
+    out.write(lambda _: None, lambda: (), {}, wide=table.to_dicts())

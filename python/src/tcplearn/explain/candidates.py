@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What can be set: each candidate as a resend policy of the core, and the line that sets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Of all others: what the kernel does by itself.
+STOCK = "stock"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`spec` is of the core. What is in braces in its lines is of the destination, or of all."""
+
+    name: str
+    spec: str
+    line: str = ""  # to type, on the host that sends
+    undo: str = ""
+    needs: str = ""  # what a stock kernel lacks
+
+
+def _route(ms: int) -> Candidate:
+    # a route of its own to one host; the route that is there to all
+    return Candidate(
+        f"rto_min {ms} ms",
+        f"stock:rto_min_us={ms * 1000}",
+        f"sudo ip route {{set}} rto_min {ms}ms",
+        "sudo ip route {undo}",
+    )
+
+
+_MODULE = "the kernel module: tcplearn module install"
+_MODULE_OFF = "sudo sysctl net.tcplearn.resend=none"
+
+
+def _policy(spec: str) -> Candidate:
+    line = f"sudo sysctl net.tcplearn.resend={spec} net.ipv4.tcp_congestion_control=tl-cubic"
+    return Candidate(spec, spec, line, _MODULE_OFF, _MODULE)
+
+
+ALL = (
+    Candidate(STOCK, "stock"),
+    _route(5),
+    _route(20),
+    _route(50),
+    _route(100),
+    Candidate(
+        "thin linear timeouts",
+        "linear",
+        "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=1",
+        "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=0",
+    ),
+    _policy("priced"),
+    _policy("priced/spaced"),
+)
+SPECS = tuple(candidate.spec for candidate in ALL)
+
+
+def lines(candidate: Candidate, to: str) -> tuple[str, str]:
+    """What to type, and what undoes it. `to`: the host that the data goes to, or "" for all."""
+    if to:
+        six = "-6 " if ":" in to else ""
+        via = f"$(ip {six}-o route get {to} | grep -oE '(via [^ ]+ )?dev [^ ]+')"
+        words = {"set": f"replace {to} {via}", "undo": f"del {to}"}
+    else:
+        default = "ip -o route show default | head -1"
+        words = {
+            "set": f"change $({default})",
+            "undo": f"change $({default} | sed 's/ rto_min .*ms//')",
+        }
+    return candidate.line.format(**words), candidate.undo.format(**words)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Where the time of a request goes: the names of causes, for machines and for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tcplearn import _native
+
+#: Keys and meanings, in the order of their numbers in rows of native code.
+_CAUSES, _ENDS = _native.explain_names()
+MEANINGS: dict[str, str] = dict(_CAUSES)
+CAUSES: tuple[str, ...] = tuple(MEANINGS)
+ENDS: tuple[str, ...] = tuple(key for key, _ in _ENDS)
+
+#: Round trips and transfer: no stall.
+TRANSFER = "transfer"
+#: Of a lone connection it is one of `RESENT`.
+PATH_SILENT = "path_silent"
+#: Of handshakes, which are apart from requests.
+HANDSHAKE = ("syn_lost", "syn_ack_lost", "handshake_lost")
+#: Stalls that another timer would have ended sooner.
+RESENT = ("tail_timer", "tail_probe", "resend_lost", PATH_SILENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a cause is named."""
+
+    label: str  # in tables and pictures
+    spent: str  # after "... of their time went to"
+    colour: str
+
+
+#: Hues of Okabe and Ito and of Tol's muted set: reds for losses, blues for waits of hosts.
+WORDS = {
+    "syn_lost": Words("SYN lost", "lost SYNs", "#661100"),
+    "syn_ack_lost": Words("SYN-ACK lost", "lost SYN-ACKs", "#882255"),
+    "handshake_lost": Words("SYN or SYN-ACK lost", "lost packets of handshakes", "#aa4466"),
+    "resend_lost": Words("lost again when sent again", "segments that were lost more than once", "#882200"),
+    "tail_timer": Words("lost, repaired by the timer", "lost segments that the timer repaired", "#d55e00"),
+    "tail_probe": Words("lost, repaired by a probe", "lost segments that a probe repaired", "#e69f00"),
+    "lost_fast": Words(
+        "lost, repaired by a fast retransmit", "lost segments that a fast retransmit repaired", "#ddcc77"
+    ),
+    "spurious": Words("late, retransmitted spuriously", "answers that came late on the path", "#cc79a7"),
+    "path_silent": Words("path silent", "times when the whole path was silent", "#332288"),
+    "window_closed": Words("receiver's window closed", "waiting for a receiver that read nothing", "#56b4e9"),
+    "delayed_ack": Words("delayed ACK", "waiting for delayed ACKs", "#44aa99"),
+    "server": Words("server's own time", "the server itself", "#0072b2"),
+    "client": Words("client's own time", "the client itself", "#117733"),
+    "slow_path": Words("queue or slow path", "queues on the path, or a path that slowed down", "#999933"),
+    "unknown": Words("server or path", "waiting for the server or the path; which cannot be told", "#6b6b6b"),
+    "transfer": Words("round trips and transfer", "round trips and transfer", "#c9ced6"),
+}

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What response times would have been under each candidate, on the very requests and losses of captures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from tcplearn.explain.candidates import ALL, Candidate
+from tcplearn.explain.causes import PATH_SILENT, RESENT
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tcplearn.explain.model import Explained
+
+#: Draws of what cannot be known, and of the bootstrap for each of them.
+DRAWS, BOOTSTRAP = 16, 64
+#: Points of a curve.
+CURVE = 60
+#: Of the slowest requests whose mean is given.
+SLOWEST = 0.02
+#: Figures with an interval: percentiles of response times.
+PERCENTILES = {"median_response_ms": 0.5, "p99_response_ms": 0.99, "p999_response_ms": 0.999}
+SLOWEST_KEY, SPURIOUS_KEY = "slowest_response_ms", "spurious_permille"
+
+#: Causes whose stalls a timer may end sooner; a probe's and a fast retransmit's among them.
+_TIMED = (*RESENT, "lost_fast")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A forecast with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """A candidate's forecast."""
+
+    candidate: Candidate
+    figures: dict[str, Figure]
+    slowest_ms: float
+    spurious_permille: float  # resends for nothing in 1,000 segments of that side
+    curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
+
+
+@dataclass(slots=True)
+class Forecast:
+    """Of the data of one side, by the host that sends it."""
+
+    by: str  # client or server
+    hosts: list[str]  # addresses of the senders
+    peers: list[str]  # and of those they send to
+    stalls: int  # that a timer ended, with a forecast
+    untold: int  # and without one
+    segments: int
+    seen: Outlook  # as it was
+    outlooks: list[Outlook] = field(default_factory=list)  # stock first
+    fit: float = math.nan  # stock's first wait over the sender's own: the middle of the stalls
+    fit_error: float = math.nan  # middle distance of that from 1
+
+    def of(self, name: str) -> Outlook:
+        """That of a candidate."""
+        return next(one for one in self.outlooks if one.candidate.name == name)
+
+
+def of(found: Explained, seed: int = 0) -> Forecast | None:
+    """Forecasts for the side whose stalls cost requests most; None where no timer held a request up."""
+    times_ms = found.requests["response_ms"].to_numpy()
+    if not len(times_ms):
+        return None
+    stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
+    told = stalls.filter(pl.col("repaired_0").is_not_null())
+    pairs = _pairs(found.requests, told)
+    best: tuple[float, str] | None = None
+    for by in ("client", "server"):
+        mine = pairs.filter((pl.col("by") == by) & pl.col("cause").cast(pl.String).is_in(RESENT))
+        spent = float(mine["overlap_ms"].sum())
+        if spent > 0 and (best is None or spent > best[0]):
+            best = spent, by
+    if best is None:
+        return None
+    by = best[1]
+    return _forecast(found, by, pairs.filter(pl.col("by") == by), stalls.filter(pl.col("by") == by), seed)
+
+
+def _pairs(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
+    """Each stall beside the requests that it held up."""
+    ends = pl.col("start_s") + pl.col("duration_ms") / 1e3
+    left = requests.with_row_index("request").select(
+        "request",
+        "source",
+        "connection",
+        pl.col("start_s").alias("from_s"),
+        (pl.col("start_s") + pl.col("response_ms") / 1e3).alias("to_s"),
+    )
+    overlap = pl.min_horizontal("end_s", "to_s") - pl.max_horizontal("start_s", "from_s")
+    return (
+        stalls.with_row_index("stall")
+        .with_columns(ends.alias("end_s"))
+        .join(left, on=["source", "connection"])
+        .with_columns((overlap * 1e3).alias("overlap_ms"))
+        .filter(pl.col("overlap_ms") > 0)
+    )
+
+
+def _forecast(found: Explained, by: str, pairs: pl.DataFrame, stalls: pl.DataFrame, seed: int) -> Forecast:
+    times_ms = found.requests["response_ms"].to_numpy()
+    connections = found.connections
+    segments = int(connections[f"{by}_segments"].sum())
+    needless = int(connections["needless_segments"].sum())
+    timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
+    rng = np.random.default_rng((seed, len(times_ms), pairs.height))
+    out = Forecast(
+        by,
+        sorted(set(_address(connections[by]))),
+        sorted(set(_address(connections["server" if by == "client" else "client"]))),
+        int(timed["repaired_0"].is_not_null().sum()),
+        int(timed["repaired_0"].is_null().sum()),
+        segments,
+        _outlook(
+            Candidate("as it was", ""),
+            [times_ms],
+            needless,
+            int(connections["client_segments"].sum()) + int(connections["server_segments"].sum()),
+            rng,
+        ),
+    )
+    out.fit, out.fit_error = _fit(timed)
+    alone = _independent(timed, stalls, segments)
+    for k, candidate in enumerate(ALL):
+        drawn = [times_ms - _saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS)]
+        spurious = int(connections[f"{by}_spurious_{k}"].sum())
+        out.outlooks.append(_outlook(candidate, drawn, spurious, segments, rng))
+    return out
+
+
+def _address(names: pl.Series) -> list[str]:
+    return [str(name).rpartition(":")[0].strip("[]") for name in names]
+
+
+def _fit(timed: pl.DataFrame) -> tuple[float, float]:
+    """How near the model of stock is to when the sender did send again, in the middle and in its spread."""
+    both = timed.filter(
+        pl.col("waited_ms").is_not_null() & pl.col("first_0").is_not_null() & (pl.col("waited_ms") > 0)
+    )
+    if not both.height:
+        return math.nan, math.nan
+    ratio = both["first_0"].to_numpy() / both["waited_ms"].to_numpy()
+    return float(np.median(ratio)), float(np.median(np.abs(ratio - 1)))
+
+
+def _independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
+    """The odds that a retransmission which was lost too was lost by chance of its own. Where a larger share
+    of them is lost than of all segments, the path was down."""
+    lost = stalls.height
+    again = timed.filter(pl.col("resends") > 1).height
+    if not again or not segments:
+        return 0.0
+    return min(1.0, (lost / segments) / (again / lost))
+
+
+def _saved(
+    pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Milliseconds of each request; less than none where the candidate waits longer."""
+    out = np.zeros(requests)
+    if not pairs.height:
+        return out
+    stall = pairs["stall"].to_numpy()
+    first, repaired = (pairs[f"{name}_{k}"].to_numpy().astype(float) for name in ("first", "repaired"))
+    own, overlap = pairs["head_ms"].to_numpy(), pairs["overlap_ms"].to_numpy()
+    several = pairs["resends"].to_numpy() > 1
+    silent = (pairs["cause"].cast(pl.String) == PATH_SILENT).to_numpy()
+    # one draw for all requests that a stall holds up
+    by_chance = rng.random(int(stall.max()) + 1)[stall] < alone
+    wait = np.where(several & ~silent & by_chance, first, repaired)
+    # what came after the oldest segment's repair goes on as it did
+    np.add.at(out, pairs["request"].to_numpy(), np.minimum(own - wait, overlap))
+    return out
+
+
+def _outlook(
+    candidate: Candidate,
+    drawn: list[npt.NDArray[np.float64]],
+    spurious: int,
+    segments: int,
+    rng: np.random.Generator,
+) -> Outlook:
+    """Percentiles over all draws. Of a bootstrap's n requests the k-th is at a place that a beta distribution
+    gives, so that none need be drawn."""
+    ordered = [np.sort(times) for times in drawn]
+    n = len(ordered[0])
+    figures = {key: _figure(ordered, q, rng) for key, q in PERCENTILES.items()}
+    slower = np.geomspace(1, max(1 / n, 1e-4), CURVE) if n > 1 else np.ones(1)
+    points = ((float(share), _figure(ordered, 1 - share, rng)) for share in slower)
+    curve = [(share, figure.value, figure.low, figure.high) for share, figure in points]
+    tail = max(1, math.ceil(n * SLOWEST))
+    slowest = float(np.mean([times[-tail:].mean() for times in ordered]))
+    return Outlook(candidate, figures, slowest, 1000 * spurious / segments if segments else 0.0, curve)
+
+
+def _figure(ordered: list[npt.NDArray[np.float64]], q: float, rng: np.random.Generator) -> Figure:
+    n = len(ordered[0])
+    k = min(max(math.ceil(q * n), 1), n)
+    places = np.minimum((rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)) * n).astype(int), n - 1)
+    ends = np.concatenate([times[place] for times, place in zip(ordered, places, strict=True)])
+    low, high = np.quantile(ends, [0.025, 0.975])
+    return Figure(float(np.mean([np.quantile(times, q) for times in ordered])), float(low), float(high))

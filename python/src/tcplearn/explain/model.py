@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is known of explained captures: one model for terminal, rows, report and Python."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tcplearn.explain.causes import CAUSES, HANDSHAKE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import polars as pl
+
+    from tcplearn.explain.advice import Advice
+    from tcplearn.explain.forecast import Forecast
+
+#: The slowest requests, whose time is looked at: this share of all, one at least.
+SLOWEST = 0.01
+#: Percentiles of response times that are given, and their keys.
+PERCENTILES = {"median_response_ms": 50.0, "p90_response_ms": 90.0, "p99_response_ms": 99.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A cause's part of the requests of a destination, or of all."""
+
+    cause: str
+    stalls: int
+    stalled_ms: float  # in all stalls
+    longest_ms: float
+    share: float  # of the time of all requests
+    slow_share: float  # of that of the slowest
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The requests of one destination, or of all: how long they took, and why."""
+
+    destination: str  # "" for all
+    requests: int
+    connections: int
+    pipelined: int
+    response_ms: dict[str, float]  # by the keys of metrics
+    slowest: int  # requests whose time is looked at
+    parts: list[Part]  # those with time in them, the largest of the slowest first
+
+
+@dataclass
+class Explained:
+    """`requests`, `stalls` and `connections` are tables; docs/explain.md has their columns."""
+
+    requests: pl.DataFrame
+    stalls: pl.DataFrame
+    connections: pl.DataFrame
+    sources: list[str]
+    packets: int = 0
+    warnings: list[str] = field(default_factory=list)
+    made_by: dict[str, str] = field(default_factory=dict)
+    forecast: Forecast | None = None  # None: no timer held a request up
+    advice: Advice | None = None  # once it was made
+
+    @cached_property
+    def total(self) -> Summary:
+        """All requests together."""
+        return summary("", self.requests, self.stalls)
+
+    @cached_property
+    def destinations(self) -> list[Summary]:
+        """Each server with requests, the one with the most time in its slowest requests first."""
+        out = []
+        for (name,), requests in self.requests.group_by(["server"], maintain_order=True):
+            stalls = self.stalls.filter(self.stalls["server"] == name)
+            out.append(summary(str(name), requests, stalls))
+        return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
+
+
+def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The places of the slowest, the slowest first."""
+    count = max(1, math.ceil(len(times_ms) * SLOWEST)) if len(times_ms) else 0
+    return np.argsort(-times_ms, kind="stable")[:count]
+
+
+def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
+    """Of the requests of a destination and the stalls of its connections."""
+    times_ms = requests["response_ms"].to_numpy()
+    slow = of_slowest(times_ms)
+    response: dict[str, float] = {}
+    if len(times_ms):
+        response = {key: float(np.percentile(times_ms, p)) for key, p in PERCENTILES.items()}
+        response["p999_response_ms"] = float(np.percentile(times_ms, 99.9))
+        response["longest_response_ms"] = float(times_ms.max())
+    durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in stalls.group_by(["cause"])}
+    parts = []
+    all_ms, slow_ms = float(times_ms.sum()), float(times_ms[slow].sum())
+    for cause in CAUSES:
+        spent_ms = requests[f"{cause}_ms"].to_numpy()
+        mine = durations.get(cause, np.empty(0))
+        if not len(mine) and not spent_ms.any():
+            continue
+        parts.append(
+            Part(
+                cause,
+                len(mine),
+                float(mine.sum()),
+                float(mine.max(initial=0.0)),
+                float(spent_ms.sum()) / all_ms if all_ms else 0.0,
+                float(spent_ms[slow].sum()) / slow_ms if slow_ms else 0.0,
+            )
+        )
+    parts.sort(key=lambda part: (part.cause in HANDSHAKE, -part.slow_share, -part.share))
+    return Summary(
+        destination,
+        len(times_ms),
+        requests.select("source", "connection").n_unique() if len(times_ms) else 0,
+        int(requests["pipelined"].sum() or 0),
+        response,
+        len(slow),
+        parts,
+    )

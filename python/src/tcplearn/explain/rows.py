@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Explained captures as rows: a summary by destination, requests, stalls, connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tcplearn.explain.model import Explained, Summary
+from tcplearn.metrics import EXPLAIN
+from tcplearn.output.rows import TOTAL, Record, head_of, tidy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tcplearn.explain.forecast import Outlook
+
+#: Tables that can be given instead of the summary.
+TABLES = ("requests", "stalls", "connections")
+
+
+def summaries(found: Explained) -> list[Record]:
+    """A row a destination, one of all, and one for each setting that is forecast."""
+    rows = [(summary.destination, summary) for summary in found.destinations]
+    seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
+    if not found.forecast:
+        return seen
+    forecasts = [
+        {"destination": TOTAL, "setting": one.candidate.name, **foretold(one)}
+        for one in found.forecast.outlooks
+    ]
+    return [{"destination": row.pop("destination"), "setting": "", **row} for row in seen] + forecasts
+
+
+def measured(summary: Summary) -> Record:
+    """The metrics of a summary, by their keys."""
+    out: Record = {"requests": summary.requests, **summary.response_ms}
+    for part in summary.parts:
+        out[f"slow_share_{part.cause}"] = part.slow_share
+        out[f"time_share_{part.cause}"] = part.share
+        out[f"stalls_{part.cause}"] = part.stalls
+    return out
+
+
+def foretold(one: Outlook) -> Record:
+    """The metrics of a forecast, by their keys."""
+    out: Record = {}
+    for key, figure in one.figures.items():
+        stem = key.removesuffix("_ms")
+        out |= {key: figure.value, f"{stem}_low_ms": figure.low, f"{stem}_high_ms": figure.high}
+    return {**out, "slowest_response_ms": one.slowest_ms, "needless_resends_permille": one.spurious_permille}
+
+
+def tidied(found: Explained) -> Iterator[Record]:
+    """The summaries, a row for each metric."""
+    source = " ".join(found.sources)
+    for record in summaries(found):
+        name = str(record.pop("destination"))
+        setting = str(record.pop("setting", ""))
+        head = head_of(EXPLAIN, found.made_by, algorithm=setting, source=source, flow=name)
+        yield from tidy(head, record)
+
+
+def table(found: Explained, which: str) -> pl.DataFrame:
+    """One of `TABLES`, sources and causes in words."""
+    import polars as pl
+
+    chosen: pl.DataFrame = getattr(found, which)
+    names = pl.Series("source", found.sources, pl.String).gather(chosen["source"])
+    coded = (pl.Enum, pl.Categorical)
+    words = [pl.col(name).cast(pl.String) for name, kind in chosen.schema.items() if isinstance(kind, coded)]
+    # what each candidate would have done is the forecast's
+    own = [name for name in chosen.columns if not name[-1].isdigit()]
+    named = chosen.with_columns(names, *words).select(own)
+    first = ["source", "client", "server"]
+    return named.select(*first, *(name for name in named.columns if name not in first))

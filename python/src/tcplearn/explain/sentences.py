@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Where the time went, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tcplearn.explain.causes import CAUSES, HANDSHAKE, TRANSFER, WORDS
+from tcplearn.explain.model import Explained, Summary
+from tcplearn.output.numbers import counted, milliseconds
+
+#: A cause with less of the slowest requests' time is not named.
+_NAMED_SHARE = 0.1
+#: Nor more causes than this.
+_MOST_NAMED = 3
+
+
+def of(found: Explained) -> list[str]:
+    """The first lines: how long requests took, where the slowest spent their time, what else was seen."""
+    total = found.total
+    if not total.requests:
+        return [*_without_requests(found), *_handshakes(found)]
+    return [_times(total), _slowest(total), *_losses(found), *_handshakes(found)]
+
+
+def _times(total: Summary) -> str:
+    ms = {key: f"{milliseconds(value)} ms" for key, value in total.response_ms.items()}
+    what = f"{counted(total.requests, 'request')} in {counted(total.connections, 'connection')}"
+    if total.requests < 3:
+        return (
+            f"{what}: {'it took' if total.requests == 1 else 'the longer took'} {ms['longest_response_ms']}."
+        )
+    parts = [f"half are answered within {ms['median_response_ms']}"]
+    if total.requests >= 100:
+        parts.append(f"99 of 100 within {ms['p99_response_ms']}")
+    parts.append(f"the slowest takes {ms['longest_response_ms']}")
+    return f"{what}: {', '.join(parts)}."
+
+
+def _slowest(total: Summary) -> str:
+    named = [p for p in total.parts if p.slow_share >= _NAMED_SHARE and p.cause not in HANDSHAKE][
+        :_MOST_NAMED
+    ]
+    whose = "the slowest request" if total.slowest == 1 else f"the {total.slowest:,} slowest requests"
+    if not named:
+        return f"No cause has a tenth of the time of {whose}."
+    first = named[0]
+    if first.cause == TRANSFER and first.slow_share >= 1 - _NAMED_SHARE:
+        spent = f"{_percent(first.slow_share)} of the time of {whose} went to {WORDS[TRANSFER].spent}"
+        return f"{spent}: nothing held {'it' if total.slowest == 1 else 'them'} up."
+    parts = [f"{_percent(part.slow_share)} to {WORDS[part.cause].spent}" for part in named]
+    parts[0] = parts[0].replace(" to ", " went to ", 1)
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Of the time of {whose}, {listed}."
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
+
+
+def _losses(found: Explained) -> Iterator[str]:
+    connections = found.connections
+    sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
+    again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
+    if again:
+        words = f"{again:,} of {counted(sent, 'segment')} with data were sent again"
+        yield f"{words}, {needless:,} of them spuriously." if needless else f"{words}."
+
+
+def _handshakes(found: Explained) -> Iterator[str]:
+    lost = [
+        (cause, found.stalls.filter(found.stalls["cause"] == cause)) for cause in CAUSES if cause in HANDSHAKE
+    ]
+    parts = [
+        f"{counted(of.height, WORDS[cause].label.removesuffix(' lost'))} lost (up to "
+        f"{milliseconds(float(of['duration_ms'].to_numpy().max()))} ms)"
+        for cause, of in lost
+        if of.height
+    ]
+    if parts:
+        yield f"In handshakes, which are apart: {', '.join(parts)}."
+
+
+def _without_requests(found: Explained) -> Iterator[str]:
+    connections = found.connections
+    both = connections.filter((connections["client_bytes"] > 0) & (connections["server_bytes"] > 0))
+    if not connections.height:
+        yield "There is no TCP connection in it."
+    elif both.height:
+        yield f"No request in {counted(connections.height, 'connection')} was answered within the capture."
+    else:
+        where = counted(connections.height, "connection")
+        yield f"No requests: on {where} no end answered the other, so there are no response times."
+    yield from _losses(found)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The packets of the slowest requests, read a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from tcplearn.traces import CaptureTrace, TraceOptions, open_trace
+
+if TYPE_CHECKING:
+    from tcplearn.explain.model import Explained
+
+#: Requests that are shown, and points of each.
+WORST, MOST_POINTS = 10, 600
+#: Shown before a request, in ms.
+_BEFORE_MS = 5.0
+
+
+@dataclass
+class Sequence:
+    """`points`: ms since the request, byte of the stream, whose it is, whether it was sent before."""
+
+    title: str
+    points: list[tuple[float, float, str, bool]] = field(default_factory=list)
+
+
+def of(found: Explained, files: Mapping[str, Path]) -> list[Sequence]:
+    """The slowest first. `files`: by the name of a source; what came from a pipe cannot be read again."""
+    times = found.requests["response_ms"].to_numpy()
+    chosen = [
+        found.requests.row(row, named=True) for row in np.argsort(-times, kind="stable")[:WORST].tolist()
+    ]
+    out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]
+    for source in {request["source"] for request in chosen}:
+        path = files.get(found.sources[source])
+        if path is None:
+            continue
+        mine = [k for k, request in enumerate(chosen) if request["source"] == source]
+        windows = [_window(chosen[k]) for k in mine]
+        trace = open_trace(path, options=TraceOptions(windows=tuple(windows)))
+        assert isinstance(trace, CaptureTrace)
+        for batch in trace.batches():
+            _add(cast("dict[str, Any]", batch["packets"]), [(out[k], chosen[k]) for k in mine])
+    return [one for one in out if one.points]
+
+
+def _window(request: Mapping[str, Any]) -> tuple[int, int, int]:
+    start_us = request["start_s"] * 1e6
+    return (
+        request["connection"],
+        int(start_us - _BEFORE_MS * 1e3),
+        int(start_us + (1.02 * request["response_ms"] + _BEFORE_MS) * 1e3),
+    )
+
+
+def _add(packets: Mapping[str, Any], to: list[tuple[Sequence, Mapping[str, Any]]]) -> None:
+    rows = zip(
+        *(packets[name].tolist() for name in ("window", "time_us", "by_server", "kind", "byte")), strict=True
+    )
+    for window, time_us, by_server, kind, byte in rows:
+        sequence, request = to[window]
+        if len(sequence.points) < MOST_POINTS:
+            end = "server" if by_server else "client"
+            ms = time_us / 1e3 - request["start_s"] * 1e3
+            sequence.points.append((ms, byte, f"{end}, ACK" if kind == 0 else end, kind == 2))

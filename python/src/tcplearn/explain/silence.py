@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Stalls of several connections at once while nothing came from the other host: the path was silent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tcplearn.explain.causes import CAUSES, PATH_SILENT, RESENT
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tcplearn.explain.model import Explained
+
+
+def name_silence(found: Explained) -> None:
+    """Gives the stalls that overlap with another connection's of the same hosts the cause `path_silent`."""
+    import polars as pl
+
+    stalls = found.stalls.with_row_index("row").with_columns(
+        (pl.col("start_s") + pl.col("duration_ms") / 1e3).alias("end_s")
+    )
+    silent = stalls.filter(pl.col("silent") & pl.col("cause").cast(pl.String).is_in(RESENT))
+    if silent.height < 2:
+        return
+    rows = _overlapping(silent)
+    if not rows:
+        return
+    kind = pl.Enum(CAUSES)
+    named = pl.col("row").is_in(rows)
+    moved = stalls.filter(named)
+    cause = pl.when(named).then(pl.lit(PATH_SILENT, kind)).otherwise(pl.col("cause"))
+    found.stalls = stalls.with_columns(cause.alias("cause")).drop("row", "end_s")
+    found.requests = _moved(found.requests, moved)
+
+
+def _overlapping(silent: pl.DataFrame) -> list[int]:
+    """Rows of stalls that overlap with one of another connection."""
+    rows: set[int] = set()
+    for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
+        open_: list[tuple[float, int, int]] = []  # until, connection, row
+        for start, end, connection, row in group.select("start_s", "end_s", "connection", "row").iter_rows():
+            open_ = [one for one in open_ if one[0] > start]
+            for _, other, its_row in open_:
+                if other != connection:
+                    rows |= {row, its_row}
+            open_.append((end, connection, row))
+    return sorted(rows)
+
+
+def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
+    """The time of these stalls, in the requests that had it, under its new name."""
+    import polars as pl
+
+    stalls = moved.select("source", "connection", "cause", "start_s", "end_s")
+    spent = (
+        requests.with_row_index("row")
+        .select("row", "source", "connection", pl.col("start_s").alias("from_s"), "response_ms")
+        .join(stalls, on=["source", "connection"])
+        .with_columns(
+            (
+                pl.min_horizontal("end_s", pl.col("from_s") + pl.col("response_ms") / 1e3)
+                - pl.max_horizontal("start_s", "from_s")
+            )
+            .mul(1e3)
+            .alias("ms")
+        )
+        .filter(pl.col("ms") > 0)
+    )
+    columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
+    for row, cause, ms in spent.select("row", pl.col("cause").cast(pl.String), "ms").iter_rows():
+        taken = min(ms, columns[f"{cause}_ms"][row])
+        columns[f"{cause}_ms"][row] -= taken
+        columns[f"{PATH_SILENT}_ms"][row] += taken
+    return requests.with_columns(pl.Series(name, values) for name, values in columns.items())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The report on explained captures: where the time went, what would change it, and pictures of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tcplearn.explain import sentences, tables
+from tcplearn.explain.causes import MEANINGS, WORDS
+from tcplearn.report import explain_charts
+from tcplearn.report.page import Page, Picture
+
+if TYPE_CHECKING:
+    from tcplearn.explain.model import Explained
+    from tcplearn.explain.sequence import Sequence as PacketSequence
+
+
+def write(
+    found: Explained, worst: Sequence[PacketSequence], report: Path | None, pictures: Path | None
+) -> None:
+    """The page, and each picture as PNG and SVG. Raises UserError where they cannot be written."""
+    page(found, worst).write(report, pictures)
+
+
+def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
+    """`worst`: the packets of the slowest requests, where they can be had."""
+    out = Page(f"tcplearn explain: {', '.join(found.sources)}", found.made_by.get("version", ""))
+    advised = found.advice.sentences if found.advice else []
+    out.head(
+        "Why requests were slow",
+        "Seen in captures of the packets. The rules of causes and forecasts are in `docs/explain.md`.",
+        [*sentences.of(found), *(line.strip() for line in advised)],
+    )
+    out.links()
+    out.warnings("Warnings", found.warnings)
+    out.facts({"files": ", ".join(found.sources), **found.made_by})
+    out.section("Where the time went", place="causes", link="causes")
+    if found.total.parts:
+        out.table(tables.causes(found.total), {})
+    if spec := explain_charts.slow_requests(found):
+        out.picture("slow-requests", spec, "The slowest requests, the time of each by cause.")
+    if spec := explain_charts.stalls(found):
+        out.picture("stalls", spec, "Every stall when it began, by cause.")
+    _settings(out, found)
+    if len(found.destinations) > 1:
+        out.section("Servers", place="servers", link="servers")
+        out.table(tables.destinations(found, everything=True), {})
+    if worst:
+        about = "Each packet of the slowest requests: bytes of its stream over time, at the capture point."
+        out.section("The slowest requests, packet by packet", about, place="packets", link="packets")
+        panels = [Picture(f"packets-{n}", explain_charts.sequence(one)) for n, one in enumerate(worst, 1)]
+        for first in range(0, len(panels), 2):
+            out.pair(panels[first : first + 2])
+    shown = [part.cause for part in found.total.parts]
+    out.glossary([(WORDS[cause].label, MEANINGS[cause]) for cause in shown], [])
+    return out
+
+
+def _settings(out: Page, found: Explained) -> None:
+    """What settings would have given, where a timer held requests up."""
+    forecast, advice = found.forecast, found.advice
+    if forecast is None or advice is None:
+        return
+    out.section("What a setting would change", place="settings", link="settings")
+    chosen = advice.chosen or min(forecast.outlooks, key=lambda one: one.slowest_ms)
+    caption = "Response times as they were, and as they are forecast; the band is the 95 % interval."
+    out.picture("before-and-after", explain_charts.before_and_after(forecast, chosen), caption)
+    out.table(tables.forecasts(forecast), {})

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Connections with one stall each, and the truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk
+
+HALF_US = RTT_US // 2
+#: Requests before the one that stalls, and the bytes of each stream that they take.
+BEFORE = 12
+ASKED, ANSWERED = 1 + 200 * BEFORE, 1 + BEFORE
+
+PLACES = {"client": CLIENT, "middle": MIDDLE, "server": SERVER}
+ALL = tuple(PLACES)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A stall as it was: when what was lost was sent, and how long it took until what arrived was."""
+
+    cause: str
+    by_server: bool
+    duration_us: int
+    #: Where it can be told; elsewhere nothing may be claimed that is not so.
+    seen_at: tuple[str, ...] = ALL
+
+
+Scene = Callable[[Talk], Truth]
+
+
+def _calm(talk: Talk) -> int:
+    """Requests without a stall; return when the next is sent."""
+    return talk.exchanges(talk.open(), BEFORE)
+
+
+def _served(talk: Talk, at_us: int, *, request: int = 200) -> None:
+    """The stalled request is answered, and the connection closed."""
+    talk.answer(at_us, ANSWERED, 1, ASKED + request)
+    talk.close(at_us + 60_000, ASKED + request, ANSWERED + 1)
+
+
+def syn_lost(talk: Talk) -> Truth:
+    """The first SYN."""
+    talk.syn(0, lost=0.9)
+    at = talk.exchanges(talk.open(1_000_000), BEFORE)
+    talk.close(at, ASKED, ANSWERED)
+    return Truth("syn_lost", False, 1_000_000, ("client", "middle"))
+
+
+def syn_ack_lost(talk: Talk) -> Truth:
+    """The first SYN-ACK; the client sends its SYN again."""
+    talk.syn(0)
+    talk.syn_ack(HALF_US, lost=0.1)
+    at = talk.exchanges(talk.open(1_000_000), BEFORE)
+    talk.close(at, ASKED, ANSWERED)
+    return Truth("syn_ack_lost", True, 1_000_000)
+
+
+def request_lost(talk: Talk) -> Truth:
+    """A request of one segment, repaired by the probe of its sender."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
+    talk.client(at + 242_000, ASKED, 200, ANSWERED)
+    _served(talk, at + 242_000 + HALF_US)
+    return Truth("tail_probe", False, 242_000, ("client", "middle"))
+
+
+def request_lost_twice(talk: Talk) -> Truth:
+    """And its first retransmission."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
+    talk.client(at + 242_000, ASKED, 200, ANSWERED, lost=0.9)
+    talk.client(at + 484_000, ASKED, 200, ANSWERED)
+    _served(talk, at + 484_000 + HALF_US)
+    return Truth("resend_lost", False, 484_000, ("client", "middle"))
+
+
+def answer_lost(talk: Talk) -> Truth:
+    """An answer of one segment, lost near the client; the request was acknowledged before."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 1, ASKED + 200, lost=0.1)
+    talk.answer(there + 242_000, ANSWERED, 1, ASKED + 200)
+    talk.close(there + 400_000, ASKED + 200, ANSWERED + 1)
+    return Truth("tail_probe", True, 242_000)
+
+
+def lost_in_the_middle(talk: Talk) -> Truth:
+    """One of twenty segments of a request; SACK asks for it at once."""
+    at = _calm(talk)
+    for k in range(20):
+        talk.client(at + 100 * k, ASKED + 1448 * k, 1448, ANSWERED, lost=0.9 if k == 4 else None)
+    hole = ASKED + 4 * 1448
+    for k in range(4):
+        talk.answer(at + HALF_US + 100 * k, ANSWERED, 0, ASKED + 1448 * (k + 1))
+    for k in range(5, 20):
+        block = (hole + 1448, ASKED + 1448 * (k + 1))
+        talk.answer(at + HALF_US + 100 * k, ANSWERED, 0, hole, blocks=(block,))
+    sent_again = at + RTT_US + 800
+    talk.client(sent_again, hole, 1448, ANSWERED)
+    talk.answer(sent_again + HALF_US, ANSWERED, 1, ASKED + 20 * 1448)
+    talk.close(sent_again + 100_000, ASKED + 20 * 1448, ANSWERED + 1)
+    return Truth("lost_fast", False, sent_again - (at + 400))
+
+
+def tail_lost_by_timer(talk: Talk) -> Truth:
+    """Without SACK there are no probes: the timer repairs the last segment."""
+    talk.sacks = False
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
+    talk.client(at + 242_000, ASKED, 200, ANSWERED)
+    _served(talk, at + 242_000 + HALF_US)
+    return Truth("tail_timer", False, 242_000, ("client", "middle"))
+
+
+def spurious(talk: Talk) -> Truth:
+    """The answer is late by 300 ms on its way, so the request is sent again for nothing."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.client(at + 242_000, ASKED, 200, ANSWERED)
+    # the path held the first copy for 300 ms: it is answered as it comes
+    late = at + 320_000
+    talk._arrived = [(late if t == at + HALF_US else t, c, ts) for t, c, ts in talk._arrived]
+    talk._arrived = [(late + 5000 if t == at + 242_000 + HALF_US else t, c, ts) for t, c, ts in talk._arrived]
+    talk.answer(late, ANSWERED, 1, ASKED + 200)
+    talk.answer(late + 5000, ANSWERED + 1, 0, ASKED + 200, blocks=((ASKED, ASKED + 200),))
+    talk.close(late + 100_000, ASKED + 200, ANSWERED + 1)
+    return Truth("spurious", False, 300_000, ("client",))
+
+
+def delayed_ack(talk: Talk) -> Truth:
+    """A request in two writes: the second waits for the ACK of the first (Nagle), which is held back."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 100, ANSWERED)
+    talk.answer(at + HALF_US + 40_000, ANSWERED, 0, ASKED + 100)
+    talk.client(at + RTT_US + 40_000, ASKED + 100, 100, ANSWERED)
+    _served(talk, at + RTT_US + 40_000 + HALF_US)
+    return Truth("delayed_ack", False, 40_000)
+
+
+def window_closed(talk: Talk) -> Truth:
+    """The server reads nothing for half a second in the middle of a request."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 1448, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 1448, window=0)
+    talk.answer(at + HALF_US + 500_000, ANSWERED, 0, ASKED + 1448)
+    talk.client(at + RTT_US + 500_000, ASKED + 1448, 1448, ANSWERED)
+    _served(talk, at + RTT_US + 500_000 + HALF_US, request=2896)
+    return Truth("window_closed", False, 500_000)
+
+
+def slow_server(talk: Talk) -> Truth:
+    """The server acknowledges a request, and answers 300 ms after it came."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US + 40_000, ANSWERED, 0, ASKED + 200)
+    _served(talk, at + HALF_US + 300_000)
+    return Truth("server", True, 300_000)
+
+
+def pausing_client(talk: Talk) -> Truth:
+    """The client sends half of its request, and the other half 300 ms later."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 1448, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 1448)
+    talk.client(at + RTT_US + 300_000, ASKED + 1448, 200, ANSWERED)
+    _served(talk, at + RTT_US + 300_000 + HALF_US, request=1648)
+    return Truth("client", False, 300_000)
+
+
+SCENES: dict[str, Scene] = {
+    scene.__name__: scene
+    for scene in (
+        syn_lost,
+        syn_ack_lost,
+        request_lost,
+        request_lost_twice,
+        answer_lost,
+        lost_in_the_middle,
+        tail_lost_by_timer,
+        spurious,
+        delayed_ack,
+        window_closed,
+        slow_server,
+        pausing_client,
+    )
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Connections whose every loss is known, as a capture sees them from any place between client and server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from wire import ACK, FIN, SACK_PERMITTED, SYN, Frame, Host, Wire, mss, sack, timestamps
+
+RTT_US = 40_000
+#: Of the capture point: at the client, in the middle, at the server.
+CLIENT, MIDDLE, SERVER = 0.0, 0.5, 1.0
+
+
+@dataclass
+class Talk:
+    """Times are those of sending. Where a packet is lost is a place, as that of the capture is."""
+
+    place: float = CLIENT
+    rtt_us: int = RTT_US
+    stamped: bool = True
+    sacks: bool = True
+    numbered: bool = True  # IP counts the packets of the connection
+    port: int = 40_000
+    server: str = "10.0.0.2"
+    wire: Wire = field(init=False)
+    _arrived: list[tuple[int, bool, int]] = field(default_factory=list)
+    _idents: dict[bool, int] = field(default_factory=lambda: {True: 100, False: 7000})
+
+    def __post_init__(self) -> None:
+        self.wire = Wire(client=Host("10.0.0.1", self.port), server=Host(self.server, 80, isn=5_000_000))
+
+    def send(
+        self,
+        at_us: int,
+        by_client: bool,
+        seq: int,
+        payload: int,
+        ack: int | None,
+        *,
+        flags: int = 0,
+        lost: float | None = None,
+        blocks: tuple[tuple[int, int], ...] = (),
+        window: int = 65535,
+        options: bytes = b"",
+    ) -> None:
+        """`lost`: the place where it is lost."""
+        me, other = (
+            (self.wire.client, self.wire.server) if by_client else (self.wire.server, self.wire.client)
+        )
+        one_way = self.rtt_us // 2
+        to_here = self.place if by_client else 1 - self.place
+        self._idents[by_client] += 1
+        if self.stamped:
+            known = sorted((t, ts) for t, client, ts in self._arrived if client != by_client and t <= at_us)
+            # a SYN-ACK echoes the SYN that it was first made for, all else what came last
+            echo = known[0 if flags & SYN else -1][1] if known else 0
+            options += timestamps(at_us // 1000 + 1, echo)
+            if lost is None:
+                self._arrived.append((at_us + one_way, by_client, at_us // 1000 + 1))
+        if blocks and self.sacks:
+            options += sack(*((other.isn + left, other.isn + right) for left, right in blocks))
+        gone = 2.0 if lost is None else lost if by_client else 1 - lost
+        if gone < to_here:
+            return
+        ident = self._idents[by_client] if self.numbered else 0
+        self.wire.send(
+            at_us + round(one_way * to_here),
+            me,
+            seq,
+            payload,
+            ack=ack,
+            flags=flags,
+            options=options,
+            window=window,
+            ident=ident,
+        )
+
+    def client(self, at_us: int, seq: int, payload: int, ack: int | None, **more: object) -> None:
+        """Send from the client."""
+        self.send(at_us, True, seq, payload, ack, **more)  # type: ignore[arg-type]
+
+    def answer(self, at_us: int, seq: int, payload: int, ack: int | None, **more: object) -> None:
+        """Send from the server."""
+        self.send(at_us, False, seq, payload, ack, **more)  # type: ignore[arg-type]
+
+    def syn(self, at_us: int, lost: float | None = None) -> None:
+        """Send the client's SYN."""
+        self.client(at_us, 0, 0, None, flags=SYN, lost=lost, options=self._offer())
+
+    def syn_ack(self, at_us: int, lost: float | None = None) -> None:
+        """Send the server's."""
+        self.answer(at_us, 0, 0, 1, flags=SYN, lost=lost, options=self._offer())
+
+    def _offer(self) -> bytes:
+        return mss(1460) + (SACK_PERMITTED if self.sacks else b"")
+
+    def open(self, at_us: int = 0) -> int:
+        """Shake hands; return the time after it, at the client."""
+        self.syn(at_us)
+        self.syn_ack(at_us + self.rtt_us // 2)
+        self.client(at_us + self.rtt_us, 1, 0, 1)
+        return at_us + self.rtt_us
+
+    def exchanges(
+        self, at_us: int, count: int, request: int = 200, answer: int = 1, pause_us: int = 50_000
+    ) -> int:
+        """Ask and answer so many times from the beginning of both streams; return the time after them."""
+        for k in range(count):
+            self.client(at_us, 1 + k * request, request, 1 + k * answer)
+            at_us += self.rtt_us // 2
+            self.answer(at_us, 1 + k * answer, answer, 1 + (k + 1) * request)
+            at_us += self.rtt_us // 2 + pause_us
+        return at_us
+
+    def close(self, at_us: int, client_seq: int, server_seq: int) -> None:
+        """Say goodbye at both ends, which acknowledges all."""
+        self.client(at_us, client_seq, 0, server_seq, flags=FIN)
+        self.answer(at_us + self.rtt_us // 2, server_seq, 0, client_seq + 1, flags=FIN)
+        self.client(at_us + self.rtt_us, client_seq + 1, 0, server_seq + 1)
+
+    def frames(self) -> list[Frame]:
+        """Return what was captured, in order of time."""
+        return sorted(self.wire.frames, key=lambda frame: frame[0])
+
+
+__all__ = ["ACK", "CLIENT", "MIDDLE", "RTT_US", "SERVER", "Talk"]

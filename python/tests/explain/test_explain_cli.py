@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn explain` from captures to sentences, tables and rows."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import wire
+from scenes import BEFORE, SCENES
+from talk import RTT_US, SERVER, Talk
+from test_stalls import explained
+
+from tcplearn import metrics
+from tcplearn.cli import main
+from tcplearn.explain import sentences
+from tcplearn.explain.candidates import ALL
+from tcplearn.explain.causes import CAUSES, WORDS
+
+
+def capture(path: Path, *scenes: str) -> Path:
+    talks = [Talk(port=40_000 + k, place=SERVER) for k in range(len(scenes))]
+    for talk, scene in zip(talks, scenes, strict=True):
+        SCENES[scene](talk)
+    path.write_bytes(wire.pcap(sorted((f for t in talks for f in t.frames()), key=lambda f: f[0])))
+    return path
+
+
+def test_every_cause_has_words() -> None:
+    assert set(WORDS) == set(CAUSES)
+    assert len({words.label for words in WORDS.values()}) == len(WORDS)
+
+
+def test_the_first_screen_says_where_the_time_went(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = capture(tmp_path / "a.pcap", "answer_lost")
+    assert main(["explain", str(path), "-q"]) == 0
+    out = capsys.readouterr().out
+    first, second = out.splitlines()[:2]
+    assert first == "13 requests in 1 connection: half are answered within 40.0 ms, the slowest takes 282 ms."
+    spent = "86 % went to lost segments that a probe repaired and 14 % to round trips and transfer"
+    assert second == f"Of the time of the slowest request, {spent}."
+    assert "lost, repaired by a probe" in out
+
+
+def test_nothing_wrong_is_said(tmp_path: Path) -> None:
+    talk = Talk()
+    talk.exchanges(talk.open(), 20)
+    said = sentences.of(explained(tmp_path, talk))
+    assert len(said) == 2 and "nothing held it up" in said[1]
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_each_scene_in_words(tmp_path: Path, scene: str) -> None:
+    talk = Talk()
+    truth = SCENES[scene](talk)
+    said = " ".join(sentences.of(explained(tmp_path, talk)))
+    apart = truth.cause in ("syn_lost", "syn_ack_lost")
+    assert (WORDS[truth.cause].label if apart else WORDS[truth.cause].spent) in said
+
+
+def test_folders_files_and_pipes_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    capture(folder / "a.pcap", "answer_lost")
+    capture(folder / "b.pcap", "slow_server", "delayed_ack")
+    (folder / "notes.txt").write_text("no capture\n")
+    (folder / "cut.pcap").write_bytes((folder / "a.pcap").read_bytes()[:30])
+    piped = capture(tmp_path / "c.pcap", "window_closed")
+    with piped.open("rb") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert main(["explain", str(folder), "-", "--format", "json", "--rows", "connections"]) == 0
+    out, error = capsys.readouterr()
+    assert [Path(row["source"]).name for row in json.loads(out)] == ["a.pcap", "b.pcap", "b.pcap", "-"]
+    assert "cut.pcap" in error and "1 file of folders that are no captures left out" in error
+    assert os.fspath(folder / "notes.txt") not in error
+
+
+def test_rows_of_the_summary_are_registered_metrics(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    path = capture(tmp_path / "a.pcap", "answer_lost", "slow_server")
+    assert main(["explain", str(path), "--format", "parquet", "-q"]) == 0
+    rows = pl.read_parquet(io.BytesIO(capsysbinary.readouterr().out))
+    assert set(rows["host"]) == {metrics.EXPLAIN}
+    assert set(rows["flow"]) == {"total", "10.0.0.2:80"}
+    assert all(metrics.known(key, metrics.EXPLAIN) for key in rows["metric"])
+    settings = set(rows["algorithm"])
+    assert settings == {"", *(candidate.name for candidate in ALL)}
+    rows = rows.filter(pl.col("algorithm") == "")
+    total = dict(rows.filter(pl.col("flow") == "total").select("metric", "value").iter_rows())
+    assert total["requests"] == 2 * (BEFORE + 1)
+    assert total["longest_response_ms"] == pytest.approx(RTT_US / 1e3 + 300, abs=1)
+    assert total["stalls_server"] == total["stalls_tail_probe"] == 1
+    shares = [value for key, value in total.items() if key.startswith("slow_share_")]
+    assert sum(shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["requests", "stalls", "connections"])
+def test_every_row_in_each_format(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], kind: str
+) -> None:
+    path = capture(tmp_path / "a.pcap", "answer_lost", "slow_server")
+    read = {"csv": pl.read_csv, "json": pl.read_json, "parquet": pl.read_parquet}
+    tables = []
+    for format, reader in read.items():
+        assert main(["explain", str(path), "--rows", kind, "--format", format, "-q"]) == 0
+        tables.append(reader(io.BytesIO(capsysbinary.readouterr().out)))
+    count = {"requests": 2 * (BEFORE + 1), "stalls": 2, "connections": 2}[kind]
+    assert [table.height for table in tables] == [count] * 3
+    assert tables[0].columns == tables[1].columns == tables[2].columns
+    assert tables[0].columns[:3] == ["source", "client", "server"]
+
+
+def test_one_host_of_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    near, far = Talk(port=40_000), Talk(port=40_001, server="10.0.0.9")
+    SCENES["slow_server"](near)
+    SCENES["answer_lost"](far)
+    path = tmp_path / "a.pcap"
+    path.write_bytes(wire.pcap(sorted(near.frames() + far.frames(), key=lambda f: f[0])))
+    assert main(["explain", str(path), "-q"]) == 0
+    both = capsys.readouterr().out
+    assert "10.0.0.2:80" in both and "10.0.0.9:80" in both
+    assert main(["explain", str(path), "-q", "--host", "10.0.0.9"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("13 requests in 1 connection") and "server's own time" not in out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ([], "name captures, or an interface with -i"),
+        (["nowhere.pcap"], "no such file"),
+        (["README.md"], "not a capture"),
+        (["python/tests/samples.py"], "not a capture"),
+        (["--for", "5m", "README.md"], "nothing live is read"),
+        (["--rows", "stalls", "README.md"], "a table shows the summary"),
+        (["-i", "no-such-interface0"], "no-such-interface0"),
+        (["examples/captures/access-link.pcap.gz", "--host", "zebra"], "no connection has it in a name"),
+        (["examples/hosts"], "no capture in what was named"),
+    ],
+)
+def test_bad_usage(
+    more: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    assert main(["explain", *more]) == 2
+    out, error = capsys.readouterr()
+    assert message in error and (out, error.count("\n")) == ("", 1)

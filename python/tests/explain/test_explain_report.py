@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The report of `tcplearn explain`, and the packets behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import altair as alt
+import pytest
+import thin
+import vl_convert
+import wire
+from scenes import ANSWERED, ASKED, SCENES
+from talk import Talk
+
+from tcplearn.cli import main
+from tcplearn.explain import run, sequence
+from tcplearn.report import explain as report
+from tcplearn.report.page import VEGALITE
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Requests of which some are lost, and a slow server."""
+    lossy, slow = Talk(port=40_000), Talk(port=40_001, server="10.0.0.9")
+    thin.traffic(lossy, 1, 400, 0.03)
+    SCENES["slow_server"](slow)
+    path = tmp_path_factory.mktemp("report") / "requests.pcap"
+    path.write_bytes(wire.pcap(sorted(lossy.frames() + slow.frames(), key=lambda f: f[0])))
+    return path
+
+
+def test_each_picture_is_drawn(capture: Path) -> None:
+    found = run([capture])
+    page = report.page(found, sequence.of(found, {str(capture): capture}))
+    names = [picture.file for picture in page.pictures]
+    assert names[:3] == ["slow-requests", "stalls", "before-and-after"]
+    assert names[3:] == [f"packets-{n}" for n in range(1, 11)]
+    for picture in page.pictures[:4]:
+        alt.Chart.from_dict({k: v for k, v in picture.spec.items() if k != "$schema"}, validate=True)
+        svg = vl_convert.vegalite_to_svg(picture.spec, vl_version=VEGALITE, allowed_base_urls=[])
+        assert svg.count("<path") > 5
+    html = "".join(page.body)
+    assert "sudo ip route" in html and "Why requests were slow" in html
+
+
+def test_the_packets_of_a_request(tmp_path: Path) -> None:
+    talk = Talk()
+    SCENES["request_lost"](talk)
+    path = tmp_path / "a.pcap"
+    path.write_bytes(wire.pcap(talk.frames()))
+    found = run([path])
+    first = sequence.of(found, {str(path): path})[0]
+    points = [(round(ms), byte, end, again) for ms, byte, end, again in first.points]
+    assert points == [
+        (0, ASKED + 199, "client", False),
+        (242, ASKED + 199, "client", True),
+        (282, ANSWERED, "server", False),
+    ]
+    assert first.title.startswith("282 ms at")
+
+
+def test_what_a_pipe_gave_is_not_read_again(tmp_path: Path) -> None:
+    talk = Talk()
+    SCENES["request_lost"](talk)
+    path = tmp_path / "a.pcap"
+    path.write_bytes(wire.pcap(talk.frames()))
+    assert sequence.of(run([path]), {}) == []
+
+
+@pytest.mark.usefixtures("cache_with_script")
+def test_the_file(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "report.html"
+    assert main(["explain", str(capture), "--report", str(target), "--host", "10.0.0.2"]) == 0
+    html = target.read_text()
+    assert "before-and-after" in html and "packets-10" in html and "10.0.0.9" not in html
+    assert "report: " in capsys.readouterr().err

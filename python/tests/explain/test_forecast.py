@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Forecasts from a capture under stock, against the same path under the setting; and the advice."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import thin
+import wire
+from scenes import SCENES
+from talk import RTT_US, SERVER, Talk
+
+from tcplearn.explain import Explained, advice, candidates, forecast, run
+from tcplearn.explain.candidates import ALL, STOCK
+
+REQUESTS, LOSS = 4000, 0.02
+
+
+def explained(folder: Path, *talks: Talk) -> Explained:
+    frames = sorted((frame for talk in talks for frame in talk.frames()), key=lambda frame: frame[0])
+    path = folder / "talk.pcap"
+    path.write_bytes(wire.pcap(frames))
+    return run([path])
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> tuple[Explained, list[float]]:
+    talk = Talk()
+    times = thin.traffic(talk, 1, REQUESTS, LOSS)
+    return explained(tmp_path_factory.mktemp("stock"), talk), times
+
+
+def slowest(times: list[float]) -> float:
+    return float(np.mean(np.sort(times)[-len(times) // 50 :]))
+
+
+def test_response_times_are_those_of_the_traffic(stock: tuple[Explained, list[float]]) -> None:
+    found, times = stock
+    assert found.requests["response_ms"].to_list() == pytest.approx(times, abs=0.1)
+
+
+@pytest.mark.parametrize("name", [STOCK, "rto_min 5 ms", "rto_min 20 ms", "rto_min 100 ms", "priced"])
+def test_forecast_against_the_same_path(stock: tuple[Explained, list[float]], name: str) -> None:
+    found, _ = stock
+    told = forecast.of(found)
+    assert told is not None and told.by == "client"
+    spec = next(one.spec for one in ALL if one.name == name)
+    measured = [thin.traffic(Talk(), seed, REQUESTS, LOSS, spec) for seed in (2, 3)]
+    outlook = told.of(name)
+    assert outlook.slowest_ms == pytest.approx(np.mean([slowest(times) for times in measured]), rel=0.12)
+    p99 = outlook.figures["p99_response_ms"]
+    assert p99.low <= p99.value <= p99.high
+    assert p99.value == pytest.approx(np.mean([np.quantile(times, 0.99) for times in measured]), rel=0.12)
+
+
+def test_stock_is_what_was_seen(stock: tuple[Explained, list[float]]) -> None:
+    told = forecast.of(stock[0])
+    assert told is not None
+    assert told.fit == pytest.approx(1, abs=0.02) and told.fit_error < 0.02
+    seen, its = told.seen.figures, told.of(STOCK).figures
+    assert its["p99_response_ms"].value == pytest.approx(seen["p99_response_ms"].value, rel=0.02)
+
+
+def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
+    """On a path that jitters a short timer fires for nothing, as often as it does when it is set."""
+    talk, set_ = Talk(), Talk()
+    thin.traffic(talk, 1, 2000, 0.01, jitter=0.35)
+    thin.traffic(set_, 2, 2000, 0.01, "stock:rto_min_us=5000", jitter=0.35)
+    (tmp_path / "set").mkdir()
+    told = forecast.of(explained(tmp_path, talk))
+    was = explained(tmp_path / "set", set_).connections["needless_segments"].sum()
+    assert told is not None and was > 4
+    assert told.of("rto_min 5 ms").spurious_permille == pytest.approx(was / 2, rel=0.5)
+    assert told.of(STOCK).spurious_permille < 1
+
+
+def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> None:
+    found, _ = stock
+    said = advice.of(found, forecast.of(found))
+    assert said.chosen is not None and not said.needs
+    assert said.line.startswith("sudo ip route replace 10.0.0.2 $(ip -o route get 10.0.0.2")
+    assert said.line.endswith(said.chosen.candidate.name.replace(" ms", "ms"))
+    assert said.undo == "sudo ip route del 10.0.0.2"
+    assert said.where == "the client (10.0.0.1)"
+    text = " ".join(said.sentences)
+    assert "99 of 100 requests below" in text and "It costs" in text and "To undo" in text
+
+
+@pytest.mark.parametrize(
+    ("scene", "why"),
+    [
+        ("slow_server", "the server takes its time"),
+        ("window_closed", "the receiver reads too slowly"),
+        ("delayed_ack", "TCP_NODELAY"),
+        ("pausing_client", "the client takes its time"),
+        ("request_lost", "too few to judge"),
+        ("lost_in_the_middle", "fast retransmits already"),
+    ],
+)
+def test_nothing_to_gain_and_why(tmp_path: Path, scene: str, why: str) -> None:
+    talk = Talk()
+    SCENES[scene](talk)
+    found = explained(tmp_path, talk)
+    said = advice.of(found, forecast.of(found))
+    assert said.chosen is None
+    assert why in said.why
+
+
+def test_a_calm_connection(tmp_path: Path) -> None:
+    talk = Talk(place=SERVER)
+    talk.exchanges(talk.open(), 30)
+    found = explained(tmp_path, talk)
+    assert forecast.of(found) is None
+    assert "round trips and transfer" in advice.of(found, None).why
+    assert found.total.response_ms["median_response_ms"] == pytest.approx(RTT_US / 1e3, abs=0.1)
+
+
+@pytest.mark.parametrize("to", ["", "192.0.2.7"])
+def test_the_lines_do_and_undo_what_they_say(to: str) -> None:
+    """In a network of their own, with a default route as DHCP writes it."""
+    line, undo = (text.replace("sudo ", "") for text in candidates.lines(ALL[1], to))
+    script = (
+        "ip link add d0 type veth peer name d1; ip link set d1 up; ip link set d0 up;"
+        "ip addr add 10.9.0.1/24 dev d0;"
+        "ip route add default via 10.9.0.2 dev d0 proto dhcp src 10.9.0.1 metric 100; ip route >before;"
+        f"{line}; ip route >set; {undo}; ip route >after; cat set; cmp before after"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["unshare", "--net", "sh", "-ec", script]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            pytest.skip("there is no unshare")
+    if "unshare failed" in done.stderr or "Operation not permitted" in done.stderr:
+        pytest.skip("a network of its own is not permitted")
+    assert done.returncode == 0, done.stderr
+    assert f"{to or 'default'} via 10.9.0.2 dev d0" in done.stdout and "rto_min lock 5ms" in done.stdout

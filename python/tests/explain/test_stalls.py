@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Causes and durations of stalls whose truth is known, from the client, the middle and the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import wire
+from scenes import BEFORE, PLACES, SCENES, _calm, _served
+from talk import CLIENT, RTT_US, SERVER, Talk
+
+from tcplearn.explain import Explained, run
+
+HANDSHAKES = ("syn_lost", "syn_ack_lost", "handshake_lost")
+
+
+def explained(tmp_path: Path, *talks: Talk) -> Explained:
+    """What `explain` says of one capture of all of these connections."""
+    frames = sorted((frame for talk in talks for frame in talk.frames()), key=lambda frame: frame[0])
+    path = tmp_path / "talk.pcap"
+    path.write_bytes(wire.pcap(frames))
+    return run([path])
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("scene", SCENES)
+def test_cause_and_duration(tmp_path: Path, scene: str, place: str) -> None:
+    talk = Talk(place=PLACES[place])
+    truth = SCENES[scene](talk)
+    found = explained(tmp_path, talk)
+    assert found.requests.height == BEFORE + (truth.cause not in HANDSHAKES)
+    if place not in truth.seen_at:
+        # what cannot be seen from there is not claimed to be something else
+        assert found.stalls.height == 0 or truth.cause == "spurious"
+        return
+    (stall,) = found.stalls.iter_rows(named=True)
+    assert stall["cause"] == truth.cause
+    assert (stall["by"] == "server") == truth.by_server
+    assert stall["duration_ms"] == pytest.approx(truth.duration_us / 1e3, abs=5)
+    if truth.cause in HANDSHAKES:
+        assert found.requests[f"{truth.cause}_ms"].sum() == 0  # handshakes are apart
+        assert found.connections["handshake_ms"][0] == pytest.approx(
+            (truth.duration_us + RTT_US) / 1e3, abs=1
+        )
+        return
+    slow = found.requests.row(BEFORE, named=True)
+    assert slow[f"{truth.cause}_ms"] == pytest.approx(truth.duration_us / 1e3, abs=5)
+    spent = sum(value for name, value in slow.items() if name.endswith("_ms") and name != "response_ms")
+    assert spent == pytest.approx(slow["response_ms"], abs=0.01)
+    calm = found.requests.head(BEFORE)
+    assert calm["response_ms"].to_list() == pytest.approx([RTT_US / 1e3] * BEFORE, abs=0.1)
+    assert calm["transfer_ms"].to_list() == pytest.approx(calm["response_ms"].to_list(), abs=0.1)
+
+
+@pytest.mark.parametrize("place", [CLIENT, SERVER])
+def test_a_lost_answer_that_ip_does_not_number(tmp_path: Path, place: float) -> None:
+    """At the client nothing tells it from a slow server: that is said, and no more."""
+    talk = Talk(place=place, numbered=False)
+    SCENES["answer_lost"](talk)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == ("unknown" if place == CLIENT else "tail_probe")
+    assert stall["duration_ms"] == pytest.approx(242, abs=5)
+
+
+def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
+    """Without timestamps the duplicate that the receiver reports tells it."""
+    talk = Talk(stamped=False)
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 200, answered)
+    talk.client(at + 242_000, asked, 200, answered)
+    late = at + 290_000
+    talk.answer(late, answered, 1, asked + 200)
+    talk.answer(late + 5000, answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
+    talk.close(late + 100_000, asked + 200, answered + 1)
+    found = explained(tmp_path, talk)
+    assert found.stalls["cause"].to_list() == ["spurious"]
+    assert found.connections["needless_segments"].to_list() == [1]
+
+
+def test_reordering_is_no_loss(tmp_path: Path) -> None:
+    """A segment that was overtaken, seen where it arrives."""
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 1448, answered)
+    talk.client(at + 200, asked + 1448, 1448, answered)
+    talk.wire.frames[-1], talk.wire.frames[-2] = (
+        (talk.wire.frames[-2][0], *talk.wire.frames[-1][1:]),
+        (talk.wire.frames[-1][0], *talk.wire.frames[-2][1:]),
+    )
+    _served(talk, at + 300 + RTT_US // 2, request=2896)
+    found = explained(tmp_path, talk)
+    assert found.stalls.height == 0
+    assert found.connections["resent_segments"].to_list() == [0]
+
+
+def test_a_path_that_is_silent_for_all(tmp_path: Path) -> None:
+    """Three connections lose what they send at the same time; a fourth, to another host, does not."""
+    talks = [Talk(port=40_000 + k) for k in range(3)]
+    for talk in talks:
+        SCENES["request_lost"](talk)
+    other = Talk(port=50_000, server="10.0.0.9")
+    SCENES["request_lost"](other)
+    found = explained(tmp_path, *talks, other)
+    causes = dict(found.stalls.group_by("server").agg(pl.col("cause").cast(pl.String)).iter_rows())
+    assert causes == {"10.0.0.2:80": ["path_silent"] * 3, "10.0.0.9:80": ["tail_probe"]}
+    slow = found.requests.filter(pl.col("response_ms") > 100)
+    assert slow["path_silent_ms"].to_list() == pytest.approx([242, 242, 242, 0], abs=5)
+    assert slow["tail_probe_ms"].to_list() == pytest.approx([0, 0, 0, 242], abs=5)
+
+
+def test_a_loss_beside_another_that_goes_on_is_no_silence(tmp_path: Path) -> None:
+    lossy, calm = Talk(port=40_000), Talk(port=40_001)
+    SCENES["request_lost"](lossy)
+    calm.exchanges(calm.open(), 40)
+    found = explained(tmp_path, lossy, calm)
+    assert found.stalls["cause"].to_list() == ["tail_probe"]
+
+
+def test_the_queue_that_an_upload_fills(tmp_path: Path) -> None:
+    """What another connection's round trips show is not put down to the server."""
+    talk, upload = Talk(port=40_000), Talk(port=40_001)
+    at = talk.exchanges(talk.open(), BEFORE)
+    start = upload.open()
+    for k in range(60):
+        sent = start + k * 50_000
+        queue = 90_000 if sent > at - 500_000 else 0
+        for part in range(2):
+            upload.client(sent + part * 100, 1 + (2 * k + part) * 1448, 1448, 1)
+        upload.answer(sent + 100 + RTT_US // 2 + queue, 1, 0, 1 + (2 * k + 2) * 1448)
+    talk.client(at, 1 + 200 * BEFORE, 200, 1 + BEFORE)
+    _served(talk, at + RTT_US // 2 + 90_000)
+    found = explained(tmp_path, talk, upload)
+    slow = found.requests.filter(pl.col("response_ms") > 100)
+    assert slow["slow_path_ms"].to_list() == pytest.approx([90], abs=5)
+    assert slow["server_ms"].to_list() == [0]

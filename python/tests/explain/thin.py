@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A connection of small requests over a path that loses some, its timer any policy of the core."""
+
+from __future__ import annotations
+
+import numpy as np
+from talk import Talk
+
+from tcplearn import resends
+
+FIRST, LATER = 0, 1
+RTT_US = 32_000
+
+
+def traffic(
+    talk: Talk, seed: int, requests: int, loss: float, spec: str = "stock", jitter: float = 0.03
+) -> list[float]:
+    """Adds the packets to `talk`; returns response times in ms."""
+    rng = np.random.default_rng(seed)
+    policy = resends.policy(spec)
+    now = talk.open()
+    times = []
+    for k in range(requests):
+        start, asked, answered = now, 1 + 200 * k, 1 + k
+        wait, _ = policy.send(start, 1)
+        at, done, rtt, which, extra, sent = start, None, 0, 0, [], 0
+        while True:
+            took = int(RTT_US * rng.lognormal(0, jitter))
+            gone = rng.random() < loss
+            talk.client(at, asked, 200, answered, lost=0.9 if gone else None)
+            if not gone and done is None:
+                done, rtt, which = at + took, took, sent
+            elif not gone:
+                extra.append(at + took)
+            if done is not None and done <= at + wait:
+                break
+            at, sent = at + wait, sent + 1
+            wait, _ = policy.timer(at, 1)
+        talk.answer(done - talk.rtt_us // 2, answered, 1, asked + 200)
+        for late in extra:
+            arrives = max(late, done) - talk.rtt_us // 2
+            talk.answer(arrives, answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
+        policy.ack(done, rtt, 0, FIRST if which == 0 else LATER)
+        times.append((done - start) / 1e3)
+        now = done + int(rng.uniform(50_000, 150_000))
+    return times
