@@ -64,7 +64,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
         series["response_us"] = columns[0]
         if "queue_dropped_packets" in metrics:
             series["started_us"] = columns[1]
-    if chosen.fades:
+    if chosen.path.drawn_fades:
         series |= dict(zip(("fade", "fade_length_ms", "overrun_ms"), fades.overruns(folder).T, strict=True))
     return metrics, series
 

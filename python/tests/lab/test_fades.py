@@ -41,7 +41,7 @@ def test_the_overrun_is_from_the_end_to_the_answer_of_the_lost_request(tmp_path:
 
 def test_every_timer_has_the_same_fades(tmp_path: Path) -> None:
     chosen = scenario.load(SCENARIOS / "fades.toml", "smoke")
-    assert chosen.path.drawn_fades
+    assert chosen.path.drawn_fades and chosen.fades
     finished = run.run(chosen, run.Options(out=tmp_path))
     assert not finished.failures
     for arm in guest.arms(chosen, 0):
@@ -52,7 +52,7 @@ def test_every_timer_has_the_same_fades(tmp_path: Path) -> None:
             [1000 * (ms - drawn[0]) for ms in drawn], abs=300
         )
         overruns = fades.overruns(folder)
-        assert len(overruns) == chosen.fade_count == 4 and (overruns[:, 2] > 0).all()
+        assert len(overruns) == chosen.fades.count == 4 and (overruns[:, 2] > 0).all()
     assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in finished.rows)
 
 
