@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import candidates
+from tcplearn.explain.answers import Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
 from tcplearn.output.numbers import counted, milliseconds
 
 if TYPE_CHECKING:
-    from tcplearn.explain.forecast import Forecast, Outlook
     from tcplearn.explain.model import Explained
 
 #: A gain below this is none: share of the mean of the slowest requests, or of the 99th percentile.
@@ -38,26 +37,6 @@ _WHY = {
     "at the server too",
     TRANSFER: "their time is round trips and transfer; fewer round trips or less data would help",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """`chosen` None: nothing to gain by a setting, for the reason in `why`."""
-
-    chosen: Outlook | None
-    line: str = ""
-    undo: str = ""
-    needs: str = ""
-    where: str = ""  # on which host
-    why: str = ""
-
-    @property
-    def sentences(self) -> list[str]:
-        """As they are shown."""
-        if self.chosen is None:
-            return [f"Nothing to gain from a timer: {self.why}."]
-        out = [f"Set on {self.where}:", f"  {self.line}", *([f"  needs {self.needs}"] if self.needs else [])]
-        return [*out, self.why, f"To undo: {self.undo}"]
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:

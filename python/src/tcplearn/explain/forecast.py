@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from tcplearn.explain.answers import Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
 
@@ -30,46 +30,6 @@ SLOWEST_KEY, SPURIOUS_KEY = "slowest_response_ms", "spurious_permille"
 
 #: Causes whose stalls a timer may end sooner; a probe's and a fast retransmit's among them.
 _TIMED = (*RESENT, "lost_fast")
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A forecast with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """A candidate's forecast."""
-
-    candidate: Candidate
-    figures: dict[str, Figure]
-    slowest_ms: float
-    spurious_permille: float  # resends for nothing in 1,000 segments of that side
-    curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
-
-
-@dataclass(slots=True)
-class Forecast:
-    """Of the data of one side, by the host that sends it."""
-
-    by: str  # client or server
-    hosts: list[str]  # addresses of the senders
-    peers: list[str]  # and of those they send to
-    stalls: int  # that a timer ended, with a forecast
-    untold: int  # and without one
-    segments: int
-    seen: Outlook  # as it was
-    outlooks: list[Outlook] = field(default_factory=list)  # stock first
-    fit: float = math.nan  # stock's first wait over the sender's own: the middle of the stalls
-    fit_error: float = math.nan  # middle distance of that from 1
-
-    def of(self, name: str) -> Outlook:
-        """That of a candidate."""
-        return next(one for one in self.outlooks if one.candidate.name == name)
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:

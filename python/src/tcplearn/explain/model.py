@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tcplearn.explain.answers import Advice, Forecast
 from tcplearn.explain.causes import CAUSES, HANDSHAKE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from tcplearn.explain.advice import Advice
-    from tcplearn.explain.forecast import Forecast
 
 #: The slowest requests, whose time is looked at: this share of all, one at least.
 SLOWEST = 0.01

@@ -13,7 +13,7 @@ from tcplearn.output.rows import TOTAL, Record, head_of, tidy
 if TYPE_CHECKING:
     import polars as pl
 
-    from tcplearn.explain.forecast import Outlook
+    from tcplearn.explain.answers import Outlook
 
 #: Tables that can be given instead of the summary.
 TABLES = ("requests", "stalls", "connections")

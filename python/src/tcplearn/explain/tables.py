@@ -15,7 +15,7 @@ from tcplearn.output.table import Cell, Column, Table, count, milliseconds, shar
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from tcplearn.explain.forecast import Forecast
+    from tcplearn.explain.answers import Forecast
 
 #: Destinations that a table has room for, unless all are wanted.
 SHOWN = 12

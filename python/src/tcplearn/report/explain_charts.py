@@ -15,7 +15,7 @@ from tcplearn.explain.model import of_slowest
 from tcplearn.report.charts import WIDTH, Spec, finished
 
 if TYPE_CHECKING:
-    from tcplearn.explain.forecast import Forecast, Outlook
+    from tcplearn.explain.answers import Forecast, Outlook
     from tcplearn.explain.model import Explained
     from tcplearn.explain.sequence import Sequence as PacketSequence
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The forecasts of candidates and the advice drawn from them, as data; forecast.py and advice.py make them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from tcplearn.explain.candidates import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A forecast with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """A candidate's forecast."""
+
+    candidate: Candidate
+    figures: dict[str, Figure]
+    slowest_ms: float
+    spurious_permille: float  # resends for nothing in 1,000 segments of that side
+    curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
+
+
+@dataclass(slots=True)
+class Forecast:
+    """Of the data of one side, by the host that sends it."""
+
+    by: str  # client or server
+    hosts: list[str]  # addresses of the senders
+    peers: list[str]  # and of those they send to
+    stalls: int  # that a timer ended, with a forecast
+    untold: int  # and without one
+    segments: int
+    seen: Outlook  # as it was
+    outlooks: list[Outlook] = field(default_factory=list)  # stock first
+    fit: float = math.nan  # stock's first wait over the sender's own: the middle of the stalls
+    fit_error: float = math.nan  # middle distance of that from 1
+
+    def of(self, name: str) -> Outlook:
+        """That of a candidate."""
+        return next(one for one in self.outlooks if one.candidate.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """`chosen` None: nothing to gain by a setting, for the reason in `why`."""
+
+    chosen: Outlook | None
+    line: str = ""
+    undo: str = ""
+    needs: str = ""
+    where: str = ""  # on which host
+    why: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """As they are shown."""
+        if self.chosen is None:
+            return [f"Nothing to gain from a timer: {self.why}."]
+        out = [f"Set on {self.where}:", f"  {self.line}", *([f"  needs {self.needs}"] if self.needs else [])]
+        return [*out, self.why, f"To undo: {self.undo}"]
