@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The forecasts of candidates and the advice drawn from them, as data; forecast.py and advice.py make them."""
+"""Forecasts of candidates and the advice drawn from them, as data; forecast.py and advice.py make them."""
 
 from __future__ import annotations
 
