@@ -172,20 +172,22 @@ lab-guests: dev-python
 	$(BIN)/python -c 'from tcplearn.lab import machine; machine.prepare(machine.cache_folder(), programs=True)'
 
 # one algorithm with its presets, of any kind, while it is written: make try E=median
+TRY_TESTS := test_vectors test_algorithms test_properties test_loss test_resend test_startup test_first_rto list_algorithms
 try: $(BIN)/tcplearn $(VENV)/.dev
 	@test -n "$(E)" || { echo "make try E=ALGORITHM"; exit 2; }
 	@cmake -S core -B build/core -G Ninja >/dev/null
-	@cmake --build build/core --target test_vectors test_algorithms test_properties test_loss test_resend test_startup \
-	  list_algorithms
-	@kind=$$(build/core/tests/list_algorithms | awk -v name=$(E) '{ sub("/.*", "", $$2) } $$2 == name { print $$1; exit }'); \
-	case $$kind in \
-	"") echo "no algorithm is called $(E): has it a line in its list.h?"; exit 2 ;; \
-	estimator) $(PYTHON) -B vectors/gen/generate.py --check $(E) ;; \
-	*) $(PYTHON) -B vectors/gen/generate_$$(echo $$kind | tr - _).py --check ;; \
-	esac
+	@cmake --build build/core --target $(TRY_TESTS)
+	@kinds=$$(build/core/tests/list_algorithms | awk -v name=$(E) '{ sub("/.*", "", $$2) } $$2 == name { print $$1 }' | uniq); \
+	test -n "$$kinds" || { echo "no algorithm is called $(E): has it a line in its list.h?"; exit 2; }; \
+	for kind in $$kinds; do \
+	  of=$$(echo $$kind | tr - _); \
+	  case $$kind in \
+	  estimator) $(PYTHON) -B vectors/gen/generate.py --check $(E) && build/core/tests/test_properties $(E) ;; \
+	  *) $(PYTHON) -B vectors/gen/generate_$$of.py --check && build/core/tests/test_$$of ;; \
+	  esac || exit; \
+	done
 	build/core/tests/test_vectors vectors $(E)
-	for test in algorithms loss resend startup; do build/core/tests/test_$$test || exit; done
-	build/core/tests/test_properties $(E)
+	build/core/tests/test_algorithms vectors
 	core/tests/check_docs.sh . build/core/tests/list_algorithms $(E)
 	$(BIN)/pytest -q python/tests/test_contract.py python/tests/test_vectors.py -k "$(E)"
 	$(BIN)/clang-format --dry-run -Werror core/include/tcplearn/*/*.h

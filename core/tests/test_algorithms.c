@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What holds for every algorithm of every kind: its name is found, its parameters are within their bounds and refuse what
- * is not, a spec says the same as setting them, and what is wrong with a spec is one line. */
+ * is not, a spec says the same as setting them, and what is wrong with a spec is one line. Usage: test_algorithms
+ * VECTORS_FOLDER */
 #include "check.h"
 #include "tcplearn/spec.h"
 
@@ -90,60 +91,62 @@ static void check_algorithm(enum tl_kind_of k, const struct tl_algorithm *a, con
 	CHECK(a->state_bytes(params) > 0 && a->state_bytes(params) % 4 == 0, "%s: its state", a->name);
 }
 
-/* A spec, and what is said of it. */
-static const struct {
-	enum tl_kind_of kind;
-	const char *spec, *line;
-} hostile[] = {
-	{ TL_KIND_ESTIMATOR, "jacobsen", "no estimator 'jacobsen'; did you mean jacobson?" },
-	{ TL_KIND_ESTIMATOR, "", "no estimator ''; see: tcplearn algorithms estimator" },
-	{ TL_KIND_ESTIMATOR, "conformal:mis=0.1",
-	  "estimator 'conformal' has no parameter 'mis'; did you mean miss?" },
-	{ TL_KIND_ESTIMATOR, "conformal:miss", "estimator 'conformal': 'miss' is not key=value" },
-	{ TL_KIND_ESTIMATOR, "conformal:miss=0.1,miss=0.2", "estimator 'conformal': miss is given twice" },
-	{ TL_KIND_LOSS, "mlp:", "loss classifier 'mlp': '' is not key=value" },
-	{ TL_KIND_LOSS, "mlp:threshold=0.5,", "loss classifier 'mlp': '' is not key=value" },
-	{ TL_KIND_RESEND, "priced:spacing=hazzard", "priced: spacing=hazzard: it takes " },
-	{ TL_KIND_RESEND, "stock:linear=1.5", "stock: linear=1.5: it takes a whole number from 0 to 1000" },
-	{ TL_KIND_RESEND, "stock:rto_min_us=1e99",
-	  "stock: rto_min_us=1e99: it takes a whole number from 1 to 4294967296" },
-	{ TL_KIND_LOSS, "mlp:threshold=1.000000001",
-	  "mlp: threshold=1.000000001: it takes a number from 0 to 1" },
-	{ TL_KIND_LOSS, "threshold:feature=nothing",
-	  "threshold: feature=nothing: no such choice; see: tcplearn algorithms loss threshold" },
-	{ TL_KIND_RESEND, "stock:linear=1.0000000001",
-	  "stock: linear=1.0000000001: it takes a whole number from 0 to 1000" },
-	{ TL_KIND_LOSS, "mlp:threshold=nan", "mlp: threshold=nan: it takes a number from 0 to 1" },
-	{ TL_KIND_STARTUP, "standart", "no startup policy 'standart'; did you mean standard?" },
-	{ TL_KIND_STARTUP, "tsl:rounding=sideways", "tsl: rounding=sideways: it takes down or up" },
-	{ TL_KIND_FIRST_RTO, "rfc6289", "no first RTO policy 'rfc6289'; did you mean rfc6298?" },
-	{ TL_KIND_FIRST_RTO, "emulated:cap_us=-1",
-	  "emulated: cap_us=-1: it takes a whole number from 1 to 60000000" },
-};
-
-static void check_hostile(void)
+/* Of a line KIND<tab>SPEC<tab>WHAT IS SAID. -1: there is no such kind. */
+static int kind_of(const char *key)
 {
-	char error[TL_ERROR_BYTES_MAX], spec[600];
-	int64_t params[TL_PARAMS_BYTES_MAX / 8];
-	size_t i;
+	int k = 0;
 
-	for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-		CHECK(read_spec(hostile[i].kind, TL_FIX, hostile[i].spec, params, error) == NULL &&
-			      strncmp(error, hostile[i].line, strlen(hostile[i].line)) == 0,
-		      "%s: says '%s', not '%s'", hostile[i].spec, error, hostile[i].line);
-		read_spec(hostile[i].kind, TL_F64, hostile[i].spec, params, spec);
-		CHECK(hostile[i].kind == TL_KIND_ESTIMATOR || strcmp(spec, error) == 0,
-		      "%s: the arithmetics differ: %s", hostile[i].spec, spec);
+	while (k < TL_KINDS && strcmp(tl_kind_at((enum tl_kind_of)k, TL_FIX)->key, key) != 0)
+		k++;
+	return k < TL_KINDS ? k : -1;
+}
+
+/* Both arithmetics say this of a spec; nothing: they take it. */
+static void check_spec(enum tl_kind_of kind, const char *spec, const char *expected)
+{
+	char said[TL_ERROR_BYTES_MAX];
+	int64_t params[TL_PARAMS_BYTES_MAX / 8];
+	int k;
+
+	for (k = 0; k < 2; k++) {
+		const int taken = read_spec(kind, (enum tl_arithmetic)k, spec, params, said) != NULL;
+
+		CHECK(taken == (*expected == 0) && (taken || strcmp(said, expected) == 0),
+		      "%s: says '%s', not '%s'", spec, taken ? "" : said, expected);
 	}
-	memset(spec, '9', sizeof(spec));
-	memcpy(spec, "mlp:threshold=", strlen("mlp:threshold="));
-	spec[14 + 401] = 0;
-	CHECK(read_spec(TL_KIND_LOSS, TL_FIX, spec, params, error) == NULL && strlen(error) < 120 &&
-		      strstr(error, "...: it takes a number from 0 to 1"),
-	      "401 digits: %s", error);
-	CHECK(read_spec(TL_KIND_LOSS, TL_FIX, "m\x01\xff", params, error) == NULL &&
-		      strncmp(error, "no loss classifier 'm\?\?'", 24) == 0,
-	      "what is not printable: %s", error);
+}
+
+/* Every line of vectors/specs.tsv, KIND<tab>SPEC<tab>LINE, of which each host is asked. */
+static void check_specs(const char *vectors)
+{
+	char path[512], line[2048];
+	uint32_t k, lines[TL_KINDS] = { 0 };
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/specs.tsv", vectors);
+	f = fopen(path, "r");
+	CHECK(f != NULL, "%s: missing", path);
+	while (f && fgets(line, sizeof(line), f)) {
+		char *spec = strchr(line, '\t'), *expected = spec ? strchr(spec + 1, '\t') : NULL;
+		int kind;
+
+		CHECK(expected != NULL, "%s: has not three columns: %s", path, line);
+		if (!expected)
+			continue;
+		*spec++ = *expected++ = 0;
+		expected[strcspn(expected, "\n")] = 0;
+		kind = kind_of(line);
+		CHECK(kind >= 0, "%s: there is no kind '%s'", path, line);
+		if (kind < 0)
+			continue;
+		lines[kind]++;
+		check_spec((enum tl_kind_of)kind, spec, expected);
+	}
+	if (f)
+		fclose(f);
+	for (k = 0; k < TL_KINDS; k++)
+		CHECK(lines[k] >= 15, "%s: only %u lines of %s", path, lines[k],
+		      tl_kind_at((enum tl_kind_of)k, TL_FIX)->key);
 }
 
 /* A number as it is written, and its 10^9 fold. */
@@ -185,9 +188,12 @@ static void check_numbers(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	uint32_t k, i, count = 0;
+
+	if (argc != 2)
+		return 2;
 
 	for (k = 0; k < TL_KINDS; k++) {
 		const struct tl_kind *fix = tl_kind_at((enum tl_kind_of)k, TL_FIX),
@@ -201,7 +207,7 @@ int main(void)
 		}
 	}
 	check_numbers();
-	check_hostile();
+	check_specs(argv[1]);
 	printf("%u algorithms\n", count);
 	return finish();
 }

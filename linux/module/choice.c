@@ -4,20 +4,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include <tcplearn/spec.h>
-
 #include "allocation.h"
 #include "choice.h"
 #include "counters.h"
+#include "reading.h"
 
 static DEFINE_MUTEX(writing);
-
-/* What reading a choice needs beside the choice itself. */
-struct tl_reading {
-	struct tl_spec spec;
-	u64 params[TL_PARAMS_BYTES_MAX / sizeof(u64)];
-	char error[320];
-};
 
 static struct tl_choice *tl_choice_of(struct tl_reading *reading, const char *text)
 {
@@ -34,24 +26,25 @@ static struct tl_choice *tl_choice_of(struct tl_reading *reading, const char *te
 	return choice;
 }
 
-/* Returns NULL for none of the kind. The error is written to the kernel's log, in the words of every host. */
-static struct tl_choice *tl_choose(const struct tl_choosable *what, const char *text)
+static int tl_too_long(void)
 {
-	struct tl_reading *reading;
-	struct tl_choice *choice = ERR_PTR(-EINVAL);
+	pr_notice("tcplearn: a setting has at most %d characters; leave out what is the default\n",
+		  TL_CHOICE_TEXT_BYTES - 1);
+	return -EINVAL;
+}
+
+/* Reads reading->text. Returns NULL for none of the kind. */
+static struct tl_choice *tl_choose(const struct tl_choosable *what, struct tl_reading *reading)
+{
+	const char *text = strim(reading->text);
+	int error;
 
 	if (!strcmp(text, what->nothing))
 		return NULL;
-	reading = TL_ALLOC(kzalloc(sizeof(*reading), GFP_KERNEL));
-	if (!reading)
-		return ERR_PTR(-ENOMEM);
-	if (tl_spec_read(&what->kind, text, strlen(text), &reading->spec, reading->params, reading->error,
-			 sizeof(reading->error)))
-		pr_notice("tcplearn: %s\n", reading->error);
-	else
-		choice = tl_choice_of(reading, text);
-	kfree(reading);
-	return choice;
+	error = tl_read(reading, &what->kind, text);
+	if (!error && strlen(text) >= TL_CHOICE_TEXT_BYTES)
+		error = tl_too_long();
+	return error ? ERR_PTR(error) : tl_choice_of(reading, text);
 }
 
 /* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
@@ -73,29 +66,43 @@ static int tl_put(void *of, struct tl_choice *choice)
 	return 0;
 }
 
-int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position,
-		    struct tl_choice __rcu **place, int (*put)(void *of, struct tl_choice *choice), void *of)
+static int tl_show_choice(const struct tl_choosable *what, void *buffer, size_t *length, loff_t *position,
+			  struct tl_choice __rcu **place)
 {
-	const struct tl_choosable *what = table->extra2;
 	char text[TL_CHOICE_TEXT_BYTES];
 	struct ctl_table line = { .data = text, .maxlen = sizeof(text) };
-	struct tl_choice *choice;
-	int error = write ? tl_may_write() : 0;
+	const struct tl_choice *choice;
 
-	if (error)
-		return error;
-	if (write && *length >= sizeof(text)) { /* it would be truncated */
-		pr_notice("tcplearn: a setting has at most %zu characters\n", sizeof(text) - 1);
-		return -EINVAL;
-	}
 	rcu_read_lock();
 	choice = rcu_dereference(*place);
 	strscpy(text, choice ? choice->text : what->nothing, sizeof(text));
 	rcu_read_unlock();
-	error = proc_dostring(&line, write, buffer, length, position);
-	if (error || !write)
+	return proc_dostring(&line, 0, buffer, length, position);
+}
+
+int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position,
+		    struct tl_choice __rcu **place, int (*put)(void *of, struct tl_choice *choice), void *of)
+{
+	const struct tl_choosable *what = table->extra2;
+	struct ctl_table line = { .maxlen = TL_READING_TEXT_BYTES };
+	struct tl_reading *reading;
+	struct tl_choice *choice;
+	int error;
+
+	if (!write)
+		return tl_show_choice(what, buffer, length, position, place);
+	error = tl_may_write();
+	if (error)
 		return error;
-	choice = tl_choose(what, strim(text));
+	if (*length >= TL_READING_TEXT_BYTES) /* it would be cut */
+		return tl_too_long();
+	reading = TL_ALLOC(kzalloc(sizeof(*reading), GFP_KERNEL));
+	if (!reading)
+		return -ENOMEM;
+	line.data = reading->text;
+	error = proc_dostring(&line, 1, buffer, length, position);
+	choice = error ? ERR_PTR(error) : tl_choose(what, reading);
+	kfree(reading);
 	return IS_ERR(choice) ? PTR_ERR(choice) : put(of, choice);
 }
 

@@ -11,7 +11,7 @@
 
 #include "kernel_versions.h"
 
-/* What such a setting says, in longer than the longest name with all of its parameters. */
+/* What such a setting says, and what the log has of it. */
 #define TL_CHOICE_TEXT_BYTES 256
 
 /* The choice of a network namespace, replaced as a whole. */

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "spec_check.h"
 #include "vector_players.h"
 
 #define EVENTS_MAX 8192
@@ -178,11 +179,13 @@ static int __init tl_vectors_begin(void)
 		return -ENOMEM;
 	}
 	file = debugfs_create_file("tcplearn_vectors", 0600, NULL, NULL, &tl_file);
+	tl_spec_check_init();
 	return 0;
 }
 
 static void __exit tl_vectors_end(void)
 {
+	tl_spec_check_exit();
 	debugfs_remove(file);
 	tl_vectors_free();
 }

@@ -16,7 +16,7 @@ int main() {
       const auto kind = static_cast<tl_kind_of>(k);
       if (key != tl_kind_at(kind, TL_FIX)->key) continue;
       try {
-        tcplearn::make_ready(kind, {spec, TL_FIX});
+        tcplearn::make_ready(kind, tcplearn::read_spec(spec, TL_FIX));
       } catch (const std::invalid_argument& error) {
         said = error.what();
       }

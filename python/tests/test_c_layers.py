@@ -14,6 +14,7 @@ from samples import ROOT
 #: a file knows files of lower lines only.
 MODULE = """
 congestion vectors
+spec_check
 connection settings vector_players
 loss resend startup
 timer resend_places
@@ -22,7 +23,7 @@ state
 estimators_copy loss_classifiers_copy resend_policies_copy startups_copy
 estimators loss_classifiers resend_policies startups first_rtos
 choice places
-allocation counters kernel_versions log_format
+allocation counters kernel_versions log_format reading
 """
 TRANSFER = "transfer\nbursts requests storm\nsockets syns"
 LAYERS = {"linux/module": MODULE, "linux/lab/guest": TRANSFER}

@@ -61,5 +61,5 @@ def test_the_table_and_the_names(tmp_path: Path) -> None:
     assert [row[0].shown for row in table.rows] == list(resends.POLICIES)
     stock = next(run for run in result.runs if run.policy == "stock")
     assert stock.figures["p99_response_stock_ratio"] == 1
-    with pytest.raises(resend_paths.UserError, match="did you mean iid3 or iid1"):
+    with pytest.raises(resend_paths.UserError, match="did you mean iid3, iid1 or iid"):
         resend_paths.processes("iid2")

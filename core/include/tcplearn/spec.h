@@ -142,33 +142,53 @@ TL_FN int32_t tl_choice_index(const char *choices, struct tl_word w)
 	return -1;
 }
 
-/* The most characters of choices that a line lists; for more it says where they are listed. */
+/* The most characters of choices that a line lists; of more it names the nearest ones, or says where they are listed. */
 #define TL_SPEC_CHOICES_MAX 160
+
+/* Adds "did you mean ...?" with the nearest choices. Returns 0 where none is near. */
+TL_FN uint32_t tl_line_add_near_choices(struct tl_line *line, const char *choices, struct tl_word typed)
+{
+	struct tl_nearest nearest;
+
+	tl_nearest_begin(&nearest, typed.at, typed.length);
+	for (; *choices; choices += *choices == '|') {
+		tl_nearest_offer(&nearest, choices);
+		choices += tl_name_length(choices);
+	}
+	return tl_nearest_add(line, &nearest);
+}
+
+TL_FN void tl_line_add_choices(struct tl_line *line, const struct tl_kind *kind, const struct tl_algorithm *a,
+			       const char *choices, struct tl_word typed)
+{
+	uint32_t length = 0;
+
+	while (choices[length])
+		length++;
+	if (length > TL_SPEC_CHOICES_MAX) {
+		if (tl_line_add_near_choices(line, choices, typed))
+			return;
+		tl_line_add(line, "no such choice; see: tcplearn algorithms ");
+		tl_line_add(line, kind->key);
+		tl_line_add_char(line, ' ');
+		tl_line_add(line, a->name);
+		return;
+	}
+	tl_line_add(line, "it takes ");
+	for (; *choices; choices++) {
+		if (*choices == '|')
+			tl_line_add(line, choices[1 + tl_name_length(choices + 1)] ? ", " : " or ");
+		else
+			tl_line_add_char(line, *choices);
+	}
+}
 
 /* "it takes ...": the allowed values. */
 TL_FN void tl_line_add_allowed(struct tl_line *line, const struct tl_kind *kind, const struct tl_algorithm *a,
-			       const struct tl_param *p)
+			       const struct tl_param *p, struct tl_word typed)
 {
-	const char *at = p->choices;
-	uint32_t length = 0;
-
 	if (p->type == TL_PARAM_CHOICE) {
-		while (at[length])
-			length++;
-		if (length > TL_SPEC_CHOICES_MAX) {
-			tl_line_add(line, "no such choice; see: tcplearn algorithms ");
-			tl_line_add(line, kind->key);
-			tl_line_add_char(line, ' ');
-			tl_line_add(line, a->name);
-			return;
-		}
-		tl_line_add(line, "it takes ");
-		for (; *at; at++) {
-			if (*at == '|')
-				tl_line_add(line, tl_line_is_last(at + 1) ? " or " : ", ");
-			else
-				tl_line_add_char(line, *at);
-		}
+		tl_line_add_choices(line, kind, a, p->choices, typed);
 		return;
 	}
 	tl_line_add(line,
@@ -197,7 +217,7 @@ TL_FN int tl_spec_value(const struct tl_kind *kind, const struct tl_algorithm *a
 	tl_line_add(line, "=");
 	tl_line_quote(line, w.at, w.length);
 	tl_line_add(line, ": ");
-	tl_line_add_allowed(line, kind, a, p);
+	tl_line_add_allowed(line, kind, a, p, w);
 	return -1;
 }
 

@@ -71,14 +71,6 @@ TL_FN void tl_line_add_nano(struct tl_line *line, int64_t nano)
 	}
 }
 
-/* Whether this is the last name of "name|name|name". */
-TL_FN uint32_t tl_line_is_last(const char *choices)
-{
-	while (*choices && *choices != '|')
-		choices++;
-	return *choices == 0;
-}
-
 TL_FN uint8_t tl_lower(char c)
 {
 	return (uint8_t)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -112,9 +104,18 @@ TL_FN uint32_t tl_edits(const char *a, uint32_t a_length, const char *b, uint32_
 struct tl_nearest {
 	const char *typed;
 	uint32_t length, count;
-	const char *name[TL_NEAREST_COUNT];
+	const char *name[TL_NEAREST_COUNT]; /* ended by 0 or by '|' */
 	uint32_t distance[TL_NEAREST_COUNT];
 };
+
+TL_FN uint32_t tl_name_length(const char *name)
+{
+	uint32_t length = 0;
+
+	while (name[length] != 0 && name[length] != '|')
+		length++;
+	return length;
+}
 
 TL_FN void tl_nearest_begin(struct tl_nearest *n, const char *typed, uint32_t length)
 {
@@ -126,10 +127,9 @@ TL_FN void tl_nearest_begin(struct tl_nearest *n, const char *typed, uint32_t le
 /* The distance of a name from the typed one; a prefix is near. */
 TL_FN uint32_t tl_nearest_distance(const struct tl_nearest *n, const char *name)
 {
-	uint32_t length = 0, same = 0;
+	const uint32_t length = tl_name_length(name);
+	uint32_t same = 0;
 
-	while (name[length])
-		length++;
 	while (same < n->length && same < length && tl_lower(name[same]) == tl_lower(n->typed[same]))
 		same++;
 	if (same == n->length && same >= 2)
@@ -162,14 +162,15 @@ TL_FN void tl_nearest_offer(struct tl_nearest *n, const char *name)
 /* "did you mean a, b or c?"; 0: nothing is near. */
 TL_FN uint32_t tl_nearest_add(struct tl_line *line, const struct tl_nearest *n)
 {
-	uint32_t i;
+	uint32_t i, k;
 
 	if (n->count == 0)
 		return 0;
 	tl_line_add(line, "did you mean ");
 	for (i = 0; i < n->count; i++) {
 		tl_line_add(line, i == 0 ? "" : i + 1 == n->count ? " or " : ", ");
-		tl_line_add(line, n->name[i]);
+		for (k = 0; k < tl_name_length(n->name[i]); k++)
+			tl_line_add_char(line, n->name[i][k]);
 	}
 	tl_line_add(line, "?");
 	return 1;

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: what the module says of each line "SETTING<tab>SPEC": "taken", or the line of the log."""
+"""In the guest: print the kernel's answer to each line "KIND<tab>SPEC": "taken", or the line of the log."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 SETTINGS = Path("/proc/sys/net/tcplearn")
+#: For a kind without a setting, whose specs the module of the golden vectors reads.
+WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")
 
 
 def unread(log: int) -> Iterator[str]:
@@ -21,19 +24,29 @@ def unread(log: int) -> Iterator[str]:
         yield record.split(";", 1)[1].split("\n", 1)[0]
 
 
+def refused(kind: str, spec: bytes) -> int:
+    """Write the spec and return the error's number. A file's close() would write a refused spec again."""
+    setting = SETTINGS / kind
+    place = os.open(setting if setting.exists() else WITHOUT_SETTING, os.O_WRONLY)
+    try:
+        os.write(place, (b"" if setting.exists() else kind.encode() + b" ") + spec + b"\n")
+    except OSError as error:
+        return error.errno or -1
+    finally:
+        os.close(place)
+    return 0
+
+
 def main() -> None:
     log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-    for line in sys.stdin:
-        setting, spec = line.rstrip("\n").split("\t")
+    for line in sys.stdin.buffer:
+        kind, spec = line.rstrip(b"\n").split(b"\t")
         list(unread(log))
-        place = os.open(SETTINGS / setting, os.O_WRONLY)
-        try:
-            os.write(place, spec.encode())  # once: a file's close() would write what was refused again
-        except OSError:
+        code = refused(kind.decode(), spec)
+        if code == errno.EINVAL:
             print(*(text.removeprefix("tcplearn: ") for text in unread(log)))
         else:
-            print("taken")
-        os.close(place)
+            print(f"errno {code}" if code else "taken")
 
 
 if __name__ == "__main__":

@@ -58,5 +58,6 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    close = nearest(name, known)
-    return f"did you mean {' or '.join(close)}?" if close else otherwise
+    *others, last = nearest(name, known) or [""]
+    names = f"{', '.join(others)} or {last}" if others else last
+    return f"did you mean {names}?" if names else otherwise

@@ -13,8 +13,10 @@ its own errors, so that every estimator returns RTT and RTO."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -26,9 +28,11 @@ from tcplearn import _native, algorithms
 from tcplearn.algorithms import Info as Info
 from tcplearn.algorithms import Param as Param
 from tcplearn.algorithms import Spec as Spec
-from tcplearn.errors import UserError, did_you_mean, nearest
+from tcplearn.errors import UserError, did_you_mean, printable
 
 GROUP = "tcplearn.estimators"
+#: The most characters of a user's text that a message quotes, as TL_LINE_QUOTE_MAX in the core.
+_QUOTED = 40
 
 #: The estimators of a replay by default: linux, which most hosts run, the standard, the standard without its
 #: floor (to which every ratio refers), the trivial baseline, and ours.
@@ -176,10 +180,15 @@ def available() -> list[Info]:
 
 def _value(name: str, key: str, text: str) -> float:
     """Return the value of a parameter of a user's estimator, which has no bounds; raise UserError."""
-    try:
-        return float(text)
-    except ValueError:
-        raise UserError(f"{name}: {key}={text}: it takes a number") from None
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(text)):
+            return value
+    raise UserError(f"{name}: {key}={_quoted(text)}: it takes a number")
+
+
+def _quoted(text: str) -> str:
+    """Return what a user typed as the core quotes it."""
+    return printable(text[:_QUOTED]) + "..." * (len(text) > _QUOTED)
 
 
 def parse(text: str) -> Spec:
@@ -189,21 +198,24 @@ def parse(text: str) -> Spec:
     if name not in _core() and name in _users():
         pairs = rest.split(",") if colon else []
         return Spec(text.strip(), name, _read_params(_user_info(name), pairs), core=False)
-    if name not in _core() and (close := nearest(name, _users())):
-        raise UserError(f"no estimator '{name}'; did you mean {' or '.join(close)}?")
+    if name not in _core() and (hint := did_you_mean(name, _users(), "")):
+        raise UserError(f"no estimator '{_quoted(name)}'; {hint}")
     return algorithms.parse(algorithms.ESTIMATOR, text)
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    params = {}
+    """Return the parameters of a user's estimator; raise UserError with the lines that the core has for its own."""
+    params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:
         key, equals, value = (word.strip() for word in pair.partition("="))
         if not equals:
-            raise UserError(f"estimator '{info.name}': '{pair}' is not key=value")
+            raise UserError(f"estimator '{info.name}': '{_quoted(pair)}' is not key=value")
         if key not in keys:
-            hint = did_you_mean(key, keys, "it has " + ", ".join(keys))
-            raise UserError(f"estimator '{info.name}' has no parameter '{key}'; {hint}")
+            hint = did_you_mean(key, keys, "it has " + (", ".join(keys) or "none"))
+            raise UserError(f"estimator '{info.name}' has no parameter '{_quoted(key)}'; {hint}")
+        if key in params:
+            raise UserError(f"estimator '{info.name}': {key} is given twice")
         params[key] = _value(info.name, key, value)
     return params
 

@@ -47,7 +47,7 @@ def test_options_change_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--losses", "iid2"], "did you mean iid3 or iid1"),
+        (["--losses", "iid2"], "did you mean iid3, iid1 or iid0.1?"),
         (["--flow", "zebra"], "no flow has"),
         (["--format", "parquet"], "'parquet' is not one of 'table', 'json', 'csv'"),
         (["--report", "x.html"], "no such option: --report"),

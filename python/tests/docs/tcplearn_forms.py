@@ -25,6 +25,7 @@ REPLAY = (
         "an interface of its own, with traffic, for seconds; Ctrl-C would end it",
         (with_traffic(r"tcplearn watch lo --for 2s --sender both\2"),),
     ),
+    Form(r"tcplearn replay \S+/log\.gz (.*)", NAME, (r"tcplearn replay rtts.csv \1",)),
     Form(r"tcplearn replay -e median", NAME, ("tcplearn replay rtts.csv -e last",)),
     Form(r"tcplearn replay CAPTURE (.*)", NAME, (r"tcplearn replay capture.pcap \1",)),
     Form(r"tcplearn replay FILE (.*) -e", f"{NAME}; one more -e follows", (r"tcplearn replay rtts.csv \1",)),

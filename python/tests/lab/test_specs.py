@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is wrong with a spec is one line, the same from Python, ns-3 and the kernel, for every parameter of
-every algorithm of every kind; and what is right is taken by all three."""
+"""Python, ns-3 and the kernel refuse a wrong spec of any kind with the same line, that of vectors/specs.tsv,
+which core/tests/test_algorithms.c reads too. They must also agree on specs that are made here, of every
+parameter of every algorithm."""
 
 from __future__ import annotations
 
@@ -9,17 +10,34 @@ from collections.abc import Iterator
 
 import pytest
 
-from tcplearn import algorithms
+from samples import ROOT
+from tcplearn import algorithms, estimators
+from tcplearn.cli import main
 from tcplearn.errors import UserError
 from tcplearn.lab import check, machine
 from tcplearn.simulate import engine
 
-#: A congestion control begins with the connection: the module has no first RTO.
-IN_THE_KERNEL = ("estimator", "loss", "startup", "resend")
-MOST_CHARACTERS = 255
+#: The answer to each (kind, spec): "" where it is accepted.
+Lines = dict[tuple[str, str], str]
+#: The table has each of these for each kind: parts of the line that answers it.
+HOSTILE = {
+    "an unknown name": ("no {title} '", "; see: tcplearn algorithms {kind}"),
+    "a typo in the name": ("no {title} '", "did you mean "),
+    "a typo in a key": (" has no parameter '", "did you mean "),
+    "a wrong choice": (": it takes ", " or "),
+    "a fraction": (".5: it takes a whole number from ", ""),
+    "out of range": ("=-1: it takes a ", ""),
+    "401 digits, whole": (f"={'9' * 40}...: it takes a whole number from ", ""),
+    "401 digits, of a choice": (f"={'9' * 40}...: it takes ", " or "),
+}
 
 
-def hostile(kind: str, info: algorithms.Info) -> Iterator[str]:
+def table() -> Lines:
+    rows = [line.split("\t") for line in (ROOT / "vectors" / "specs.tsv").read_text().splitlines()]
+    return {(kind, spec): line for kind, spec, line in rows}
+
+
+def hostile(info: algorithms.Info) -> Iterator[str]:
     yield info.name[:-1] + "?"
     yield f"{info.name}:nonsense=1"
     yield f"{info.name}:=1"
@@ -35,7 +53,7 @@ def hostile(kind: str, info: algorithms.Info) -> Iterator[str]:
             "0x10",
             "1e999",
             "-1e9",
-            "9" * 200,
+            "9" * 401,
             "0.1234567891",
             f"{p.high:.0f}1",
         ):
@@ -52,30 +70,39 @@ def right(info: algorithms.Info) -> Iterator[str]:
         yield f"{info.name}:{p.key}={p.choices[-1] if p.choices else f'{p.high:.9f}'}"
 
 
-def lines() -> list[tuple[str, str]]:
-    found = [
-        (kind, spec)
-        for kind in algorithms.kinds()
-        for info in algorithms.available(kind)
-        for spec in (*hostile(kind, info), *right(info))
-    ]
-    return [(kind, spec) for kind, spec in dict.fromkeys(found) if len(spec) <= MOST_CHARACTERS]
-
-
 def said(kind: str, spec: str) -> str:
     try:
-        algorithms.parse(kind, spec)
+        if kind == algorithms.ESTIMATOR:
+            estimators.parse(spec)
+        else:
+            algorithms.parse(kind, spec)
     except UserError as error:
         return str(error)
     return ""
 
 
 @pytest.fixture(scope="module")
-def by_python() -> dict[tuple[str, str], str]:
-    return {line: said(*line) for line in lines()}
+def by_python() -> Lines:
+    asked = dict.fromkeys(table())
+    for kind in algorithms.kinds():
+        for info in algorithms.available(kind):
+            asked |= {(kind, spec): None for spec in (*hostile(info), *right(info))}
+    return {line: said(*line) for line in asked}
 
 
-def test_most_are_refused_and_each_line_says_what_to_do(by_python: dict[tuple[str, str], str]) -> None:
+@pytest.mark.parametrize("kind", algorithms.kinds())
+@pytest.mark.parametrize("what", HOSTILE)
+def test_the_table_has_each_hostile_spec_of_each_kind(kind: str, what: str) -> None:
+    begins, ends = (part.format(kind=kind, title=algorithms.kinds()[kind]) for part in HOSTILE[what])
+    found = [line for (of, _), line in table().items() if of == kind and begins in line and ends in line]
+    assert found, f"{kind}: {what}"
+
+
+def test_python_says_what_the_table_has(by_python: Lines) -> None:
+    assert {line: by_python[line] for line in table()} == table()
+
+
+def test_most_are_refused_and_each_line_says_what_to_do(by_python: Lines) -> None:
     refused = [text for text in by_python.values() if text]
     assert len(refused) > 2000 and len(refused) < len(by_python)
     for text in refused:
@@ -89,7 +116,36 @@ def test_most_are_refused_and_each_line_says_what_to_do(by_python: dict[tuple[st
                 assert by_python.get((kind, spec)) == ""
 
 
-def test_ns3_says_the_same(by_python: dict[tuple[str, str], str]) -> None:
+def test_replay_says_the_line_and_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    capture = str(ROOT / "examples" / "captures" / "access-link.pcap.gz")
+    for (kind, spec), line in table().items():
+        if kind == algorithms.ESTIMATOR and line:
+            code = main(["replay", capture, "-e", spec])
+            out, err = capsys.readouterr()
+            assert (code, out, err) == (2, "", f"tcplearn: {line}\n"), spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("runing-median", "no estimator 'runing-median'; did you mean running-median?"),
+        ("running-median:windw=3", "estimator '{}' has no parameter 'windw'; did you mean window?"),
+        ("running-median:size=3", "estimator '{}' has no parameter 'size'; it has window"),
+        ("running-median:window", "estimator '{}': 'window' is not key=value"),
+        ("running-median:", "estimator '{}': '' is not key=value"),
+        ("running-median:window=3,", "estimator '{}': '' is not key=value"),
+        ("running-median:window=3,window=4", "estimator '{}': window is given twice"),
+        ("running-median:window=few", "{}: window=few: it takes a number"),
+        ("running-median:window=nan", "{}: window=nan: it takes a number"),
+        (f"running-median:window={'9' * 401}", f"{{}}: window={'9' * 40}...: it takes a number"),
+        ("running-median:window=7", ""),
+    ],
+)
+def test_of_an_own_estimator_they_are_refused_alike(spec: str, line: str, installed_example: str) -> None:
+    assert said(algorithms.ESTIMATOR, spec) == line.format(installed_example)
+
+
+def test_ns3_says_the_same(by_python: Lines) -> None:
     program = engine.BUILD / "read_ns3_specs"
     if not program.exists():
         pytest.skip("the test programs of ns-3 are not built: make ns3-build")
@@ -98,10 +154,17 @@ def test_ns3_says_the_same(by_python: dict[tuple[str, str], str]) -> None:
     assert dict(zip(by_python, run.stdout.split("\n"), strict=False)) == by_python
 
 
-def test_the_kernel_says_the_same(
-    by_python: dict[tuple[str, str], str], with_python: machine.Machine
-) -> None:
-    asked = {line: text for line, text in by_python.items() if line[0] in IN_THE_KERNEL}
-    answers = check.check_specs(with_python, [f"{kind}\t{spec}" for kind, spec in asked])
-    found = {line: "" if answer == "taken" else answer for line, answer in zip(asked, answers, strict=True)}
-    assert found == asked
+def test_the_kernel_says_the_same(by_python: Lines, with_python: machine.Machine) -> None:
+    """The module has no setting for the first RTO: the module of the golden vectors reads its specs."""
+    answers = check.check_specs(with_python, [f"{kind}\t{spec}" for kind, spec in by_python])
+    found = {
+        line: "" if answer == "taken" else answer for line, answer in zip(by_python, answers, strict=True)
+    }
+    assert found == by_python
+
+
+def test_a_setting_that_is_too_long_is_refused(with_python: machine.Machine) -> None:
+    zeros = f"conformal:miss=0.5{'0' * 237}"
+    lines = [f"estimator\t{zeros}", f"estimator\t{zeros}0", f"estimator\t{'x' * 1024}"]
+    too_long = "a setting has at most 255 characters; leave out what is the default"
+    assert check.check_specs(with_python, lines) == ["taken", too_long, too_long]

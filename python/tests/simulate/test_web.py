@@ -13,6 +13,7 @@ from conftest import ROOT, Simulate
 from tcplearn import algorithms, metrics
 from tcplearn.__main__ import main
 from tcplearn.output.rows import TIDY
+from tcplearn.simulate.models import FirstRto
 
 PAPER = ROOT / "experiments" / "tambuwal2018"
 FILES = ("levels.toml", "mixes.toml")
@@ -143,12 +144,39 @@ def test_first_rtos_of_places(simulate: Simulate, tmp_path: Path) -> None:
     assert sum(whole["model"]) / len(whole["model"]) < 0.6 * sum(whole["stock"]) / len(whole["stock"])
 
 
+@pytest.mark.usefixtures("ns3")
+def test_a_first_rto_is_a_spec_too(simulate: Simulate, tmp_path: Path) -> None:
+    """The policy that a model's figures are is the same as it is typed."""
+    model = FirstRto(last=0.0, high=1.4335479736328125, nothing_us=305643)
+    file = tmp_path / "spec.toml"
+    file.write_text(
+        f'extends = "{FIRST_RTO}"\nname = "spec"\n[variants]\n'
+        """table = { "load.first_rto" = { last = 0.0, high = 1.4335479736328125, nothing_us = 305643 } }\n"""
+        f"""text = {{ "load.first_rto" = "{model.algorithm()}" }}\n"""
+        """other = { "load.first_rto" = "rfc6298" }\n"""
+        '[grid]\nvariants = ["table", "text", "other"]\n'
+    )
+    found: dict[str, list[tuple[str, float]]] = {}
+    for r in simulate(file, "--profile", "smoke", "--flows"):
+        found.setdefault(json.loads(r["parameters"])["variant"], []).append((r["metric"], r["value"]))
+    assert found["text"] == found["table"] and found["other"] != found["table"]
+
+
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
         ("places = 0", "first_rto: it knows places"),
         ("first_rto = { last = 65.0, high = 0.0, nothing_us = 20000 }", "first_rto.last: "),
-        ("first_rto = { last = 1.0, high = 0.0 }", "first_rto.nothing_us: "),
+        ("first_rto = { last = 1.0, high = 0.0 }", "first_rto.nothing_us: is missing"),
+        (
+            "first_rto = { lats = 1.0, high = 0.0, nothing_us = 20000 }",
+            "first_rto.lats: no such key; did you mean last?",
+        ),
+        ('first_rto = "emulate"', "load.first_rto: no first RTO policy 'emulate'; did you mean emulated?"),
+        (
+            'first_rto = "rfc6298:cap_us=0.5"',
+            "load.first_rto: rfc6298: cap_us=0.5: it takes a whole number from ",
+        ),
     ],
 )
 def test_of_a_mistaken_first_rto_one_line_is_said(

@@ -7,21 +7,21 @@
 
 #define TL_FIRST_RTO_LINES_PARAMS(X) \
 	X(choice, place, TL_ON, "on|off", 1, "a place that is known decides by its own RTTs") \
-	X(us, place_constant, 0, 0, 60000000, "of this,") \
-	X(ratio, place_last, TL_RATIO(3, 1), 0, 64, "so many times its last RTT") \
-	X(ratio, place_high, 0, 0, 64, "weight of the prefix's high RTT") \
-	X(choice, prefix, TL_OFF, "on|off", 1, "else a neighbour of its prefix, likewise") \
-	X(us, prefix_constant, 0, 0, 60000000, "of this,") \
-	X(ratio, prefix_last, 0, 0, 64, "so many times the prefix's last RTT") \
+	X(us, place_constant, 0, 0, 60000000, "constant part of its RTO") \
+	X(ratio, place_last, TL_RATIO(3, 1), 0, 64, "weight of its last RTT") \
+	X(ratio, place_high, 0, 0, 64, "weight of its high RTT") \
+	X(choice, prefix, TL_OFF, "on|off", 1, "otherwise the RTTs of its prefix decide") \
+	X(us, prefix_constant, 0, 0, 60000000, "constant part of that RTO") \
+	X(ratio, prefix_last, 0, 0, 64, "weight of the prefix's last RTT") \
 	X(ratio, prefix_high, 0, 0, 64, "weight of the prefix's high RTT") \
-	X(choice, hops, TL_OFF, "on|off", 1, "the step by hops, where they are known") \
-	X(us, hops_constant, 0, 0, 60000000, "of this,") \
-	X(us, hops_each, 0, 0, 1000000, "and this for each hop") \
-	X(choice, nothing, TL_OFF, "on|off", 1, "the step of unknown places: another RTO than cap_us") \
-	X(us, nothing_constant, 0, 0, 60000000, "which is this") \
-	X(us, floor, 200000, 1, 60000000, "never less") \
-	X(us, cap, 1000000, 1, 60000000, "cap of the RTO, also of the floor") \
-	X(count, max_age_s, 3600, 0, 4294967295, "older RTTs are forgotten")
+	X(choice, hops, TL_OFF, "on|off", 1, "otherwise the hops decide, where they are known") \
+	X(us, hops_constant, 0, 0, 60000000, "constant part of that RTO") \
+	X(us, hops_each, 0, 0, 1000000, "added for each hop") \
+	X(choice, nothing, TL_OFF, "on|off", 1, "another RTO than cap_us where nothing is known") \
+	X(us, nothing_constant, 0, 0, 60000000, "that RTO") \
+	X(us, floor, 200000, 1, 60000000, "lowest RTO") \
+	X(us, cap, 1000000, 1, 60000000, "highest RTO; the floor is at most this too") \
+	X(count, max_age_s, 3600, 0, 4294967295, "seconds after which an RTT is forgotten")
 
 struct TL(first_rto_lines_params) {
 	TL_FIRST_RTO_LINES_PARAMS(TL_FIELD)

@@ -12,32 +12,31 @@ from tcplearn.cli.common import Work, print_
 from tcplearn.errors import UserError, did_you_mean
 from tcplearn.output.numbers import parameter
 
+_LISTED = "`tcplearn algorithms` lists them"
+
 
 def algorithms_command(
-    words: Annotated[
-        list[str] | None,
+    kind: Annotated[
+        str | None,
         typer.Argument(
-            metavar="[KIND] [NAME]",
-            help="A kind (estimator, loss, startup, resend, first-rto), an algorithm, or both.",
+            metavar="KIND",
+            help="estimator, loss, startup, resend or first-rto; or the name of an algorithm of any kind.",
         ),
     ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="An algorithm of that kind.")] = None,
 ) -> Work:
     """List the algorithms of every kind or of one, or an algorithm's parameters.
 
-    Every option, scenario file and setting takes these names: NAME, or NAME:key=value,...
+    Options, scenario files and the kernel's settings take an algorithm as NAME or NAME:key=value,...
     """
+    words = [word for word in (kind, name) if word]
 
     def work(_: str) -> None:
-        kinds, name = _chosen(words or [])
-        if name:
-            found = [(kind, info) for kind in kinds for info in _available(kind) if info.name == name]
-            if not found:
-                known = [info.name for kind in kinds for info in _available(kind)]
-                todo = did_you_mean(name, known, "`tcplearn algorithms` lists them")
-                raise UserError(f"no algorithm is called '{name}'; {todo}")
-            print_(lambda _: _parameters(found))
-        else:
-            print_(lambda _: _table(kinds))
+        kinds, name = _chosen(words)
+        found = [(kind, info) for kind in kinds for info in _available(kind) if info.name == name]
+        if name and not found:
+            raise UserError(_unknown(kinds, name))
+        print_(lambda _: _parameters(found) if name else _table(kinds))
 
     return work
 
@@ -50,9 +49,20 @@ def _chosen(words: list[str]) -> tuple[list[str], str]:
     if words and words[0] in kinds:
         kinds, words = words[:1], words[1:]
     if len(words) > 1:
-        todo = did_you_mean(words[0], algorithms.kinds(), f"they are {', '.join(algorithms.kinds())}")
+        todo = did_you_mean(words[0], kinds, f"they are {', '.join(kinds)}")
         raise UserError(f"no kind of algorithm is called '{words[0]}'; {todo}")
     return kinds, words[0] if words else ""
+
+
+def _unknown(kinds: list[str], typed: str) -> str:
+    """Return the message for a name that nothing has; `typed` may be a spec with parameters."""
+    name = typed.partition(":")[0]
+    known = [info.name for kind in kinds for info in _available(kind)]
+    if len(kinds) > 1:
+        known = [*kinds, *known]
+    todo = f"did you mean {name}?" if name in known else did_you_mean(name, known, _LISTED)
+    what = "kind and no algorithm" if len(kinds) > 1 else "algorithm"
+    return f"no {what} is called '{typed}'; {todo}"
 
 
 def _available(kind: str) -> list[Any]:

@@ -17,7 +17,7 @@ first_rto_app = typer.Typer(
 )
 
 
-@first_rto_app.command("load")
+@first_rto_app.command("load", short_help="Load a model into a cgroup, all or nothing.")
 def _load(
     model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="As `tcplearn train rtt` writes it.")],
     cgroup: Annotated[
@@ -45,7 +45,7 @@ def _load(
     return work
 
 
-@first_rto_app.command("status")
+@first_rto_app.command("status", short_help="Show whether a model is loaded, and where.")
 def _status() -> Work:
     """Show whether a model is loaded, for which cgroup, and how many places it knows."""
 
@@ -57,7 +57,7 @@ def _status() -> Work:
     return work
 
 
-@first_rto_app.command("unload")
+@first_rto_app.command("unload", short_help="Take the model out, and forget the places.")
 def _unload() -> Work:
     """Unload the model and forget the places: new connections begin with one second again."""
 

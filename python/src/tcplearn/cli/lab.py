@@ -26,7 +26,7 @@ _Profile = Annotated[
 _FULL = "full"
 
 
-@lab_app.command("run")
+@lab_app.command("run", short_help="Run a scenario on fresh machines.")
 def _run(
     file: _File,
     profile: _Profile = _FULL,
@@ -82,7 +82,7 @@ def _run(
     return work
 
 
-@lab_app.command("script")
+@lab_app.command("script", short_help="Print what the guest would execute.")
 def _script(file: _File, profile: _Profile = _FULL) -> Work:
     """Print the commands that the guest would execute: plain ip and tc."""
 
@@ -94,7 +94,7 @@ def _script(file: _File, profile: _Profile = _FULL) -> Work:
     return work
 
 
-@lab_app.command("shell")
+@lab_app.command("shell", short_help="Open a shell in the guest of a scenario.")
 def _shell(file: _File, profile: _Profile = _FULL) -> Work:
     """Open a shell in the guest with the scenario's network: c0 is the sender; exit ends it."""
 
@@ -109,7 +109,7 @@ def _shell(file: _File, profile: _Profile = _FULL) -> Work:
     return work
 
 
-@lab_app.command("check")
+@lab_app.command("check", short_help="Run the module's own checks in the guest.")
 def _check(
     what: Annotated[
         str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets, startup or kernels.")

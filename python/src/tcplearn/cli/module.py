@@ -18,7 +18,7 @@ def _print(lines: list[str]) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
-@module_app.command("install")
+@module_app.command("install", short_help="Build and load the module for the installed kernels.")
 def _install() -> Work:
     """Build the module for every installed kernel (DKMS) and load it. If it cannot work, one line says
     why."""
@@ -31,7 +31,7 @@ def _install() -> Work:
     return work
 
 
-@module_app.command("status")
+@module_app.command("status", short_help="Show whether it is built, loaded and set.")
 def _status() -> Work:
     """Show whether the module is loaded, for which kernels it is built, and its settings."""
 
@@ -43,7 +43,7 @@ def _status() -> Work:
     return work
 
 
-@module_app.command("remove")
+@module_app.command("remove", short_help="Unload the module and leave nothing.")
 def _remove() -> Work:
     """Unload the module and remove all its files; refused while connections use it."""
 

@@ -35,7 +35,7 @@ def _numbers(option: str, given: str) -> tuple[float, ...] | None:
     return values
 
 
-@study_app.command("experts")
+@study_app.command("experts", short_help="Try the three parameters of the experts.")
 @with_groups
 def experts(
     files: o.Traces,

@@ -20,7 +20,7 @@ def _root() -> None:
     pass
 
 
-@train_app.command("loss")
+@train_app.command("loss", short_help="Train a classifier of losses.")
 def loss(
     files: Annotated[
         list[Path], typer.Argument(metavar="DATA...", help="Labelled losses: Parquet or CSV, one in a row.")
@@ -73,7 +73,7 @@ def loss(
     return work
 
 
-@train_app.command("rtt")
+@train_app.command("rtt", short_help="Train a first RTO on round-trip times of hosts.")
 def rtt(
     files: Annotated[
         list[Path],

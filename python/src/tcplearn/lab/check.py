@@ -102,7 +102,7 @@ def check_vectors(machine: Machine) -> list[str]:
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
-    """Return the module's answer to each "SETTING<tab>SPEC": "taken", or why it is refused; raise
+    """Return the kernel's answer to each "KIND<tab>SPEC": "taken", or why it is refused; raise
     FailedError."""
     return run_check(machine, "specs", given=lines)["specs"].splitlines()
 

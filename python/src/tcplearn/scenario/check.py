@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tcplearn.errors import UserError, did_you_mean, printable
 
 M = TypeVar("M", bound=BaseModel)
+#: Tags of the two types of a key that takes a table or a text. They are no keys of the file.
+TABLE, TEXT = "table", "text"
 #: Characters of a wrong value.
 _SHOWN = 60
 
@@ -63,6 +65,8 @@ def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]
     at: list[type[BaseModel]] = [model]  # more than one: a union, whose tag is the next word
     for word in loc:
         known = at[0].model_fields if len(at) == 1 else {}
+        if word in (TABLE, TEXT):
+            continue
         if word in known:
             words.append(str(word))
             at = _models(known[word].annotation)

@@ -6,11 +6,20 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, Strict, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    Strict,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from tcplearn import algorithms
 from tcplearn.scenario import path as network_path
-from tcplearn.scenario.check import Table
+from tcplearn.scenario.check import TABLE, TEXT, Table
 from tcplearn.scenario.path import Change, Direction, DrawnFades, Fade, NetworkPath
 from tcplearn.simulate.path import topology as to_topology
 
@@ -221,10 +230,18 @@ class Long(_BesideUdp):
     beside_start_s: Span = Field(default=[0.0, 0.0])
 
 
+def _classifier(text: str) -> str:
+    name, at, arithmetic = text.partition("@")
+    algorithms.checked(algorithms.LOSS, name)
+    if at and arithmetic not in ("fixed", "double"):
+        raise ValueError("after @ only fixed and double are known, as mlp@fixed")
+    return text
+
+
 class Loss(Table):
     """What a sender does about the cause of a loss, and what is recorded of it."""
 
-    classifier: Name  # as tcplearn.loss names it
+    classifier: Annotated[str, AfterValidator(_classifier)]  # "mlp:threshold=0.4"
     acts: Flag  # keeps the window where it says random; else it is only listened to
     rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # fast retransmits to report of a run, at most
     veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # of TcpVeno
@@ -236,6 +253,10 @@ def _startup(text: str) -> str:
 
 def _resend(text: str) -> str:
     return algorithms.checked(algorithms.RESEND, text) if text else text
+
+
+def _first_rto(text: str) -> str:
+    return algorithms.checked(algorithms.FIRST_RTO, text)
 
 
 Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
@@ -275,6 +296,13 @@ class FirstRto(Table):
         )
 
 
+#: A policy of the core, or the figures of a model.
+FirstRtoPolicy = Annotated[
+    Annotated[str, AfterValidator(_first_rto), Tag(TEXT)] | Annotated[FirstRto, Tag(TABLE)],
+    Discriminator(lambda value: TEXT if isinstance(value, str) else TABLE),
+]
+
+
 class Web(Table):
     """PackMime-HTTP's connections over a `delaybox`; the rate is what offers `level` to the bottleneck."""
 
@@ -290,7 +318,7 @@ class Web(Table):
     startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # of connections; the others': standard
     # with paths of their own; 0: each connection has one
     places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0
-    first_rto: FirstRto | None = None  # of clients and servers; none: connect_timeout_s
+    first_rto: FirstRtoPolicy | None = None  # of clients and servers; none: connect_timeout_s
 
     @model_validator(mode="after")
     def _of_places(self) -> Web:

@@ -77,6 +77,12 @@ def _known(table: Json) -> Json:
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
+def _policy(kind: str, text: str) -> Json:
+    """Return a spec with all of its parameters, so that a run's key contains the defaults of that time."""
+    spec = algorithms.parse(kind, text)
+    return {"name": spec.name, "params": algorithms.parameters(kind, spec), "algorithm": spec.text}
+
+
 def _title(run: Run) -> str:
     labels = "".join(f", {k}={v}" for k, v in run.labels.items())
     return f"{run.file}: {run.algorithm}, {run.timing}{labels}, seed {run.seed}"
@@ -96,12 +102,12 @@ def _document(run: Run) -> Json:
         if not tree[part].get(key):  # the program takes its own default then
             tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
-        startup = algorithms.parse(algorithms.STARTUP, run.scenario.load.startup)
-        # all of them: a run's key knows which defaults it was of
-        values = algorithms.parameters(algorithms.STARTUP, startup)
-        tree["load"]["startup"] = {"name": startup.name, "params": values, "algorithm": startup.text}
-        if model := run.scenario.load.first_rto:
-            tree["load"]["first_rto"] = model.settings() | {"algorithm": model.algorithm()}
+        tree["load"]["startup"] = _policy(algorithms.STARTUP, run.scenario.load.startup)
+        first_rto = run.scenario.load.first_rto
+        if isinstance(first_rto, str):
+            tree["load"]["first_rto"] = _policy(algorithms.FIRST_RTO, first_rto)
+        elif first_rto:
+            tree["load"]["first_rto"] = first_rto.settings() | {"algorithm": first_rto.algorithm()}
         for key in ("places", "first_rto"):  # as above
             if not tree["load"][key]:
                 tree["load"].pop(key)
