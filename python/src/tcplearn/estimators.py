@@ -204,7 +204,7 @@ def parse(text: str) -> Spec:
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    """Return the parameters of a user's estimator; raise UserError with the lines that the core has for its own."""
+    """Return the parameters of a user's estimator; raise UserError in the same words as the core does."""
     params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:
