@@ -13,7 +13,7 @@ from conftest import ROOT, Simulate
 from tcplearn import algorithms, metrics
 from tcplearn.__main__ import main
 from tcplearn.output.rows import TIDY
-from tcplearn.simulate.models import FirstRto
+from tcplearn.simulate.policies import FirstRto
 
 PAPER = ROOT / "experiments" / "tambuwal2018"
 FILES = ("levels.toml", "mixes.toml")

@@ -8,20 +8,19 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
-    Discriminator,
     Field,
     Strict,
     StringConstraints,
-    Tag,
     ValidationError,
     model_validator,
 )
 
 from tcplearn import algorithms
 from tcplearn.scenario import path as network_path
-from tcplearn.scenario.check import TABLE, TEXT, Table
+from tcplearn.scenario.check import Table
 from tcplearn.scenario.path import Change, Direction, DrawnFades, Fade, NetworkPath
 from tcplearn.simulate.path import topology as to_topology
+from tcplearn.simulate.policies import FirstRtoPolicy, Resend, Startup
 
 T = TypeVar("T", "Dumbbell", "Path")
 Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
@@ -247,62 +246,6 @@ class Loss(Table):
     veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # of TcpVeno
 
 
-def _startup(text: str) -> str:
-    return algorithms.checked(algorithms.STARTUP, text)
-
-
-def _resend(text: str) -> str:
-    return algorithms.checked(algorithms.RESEND, text) if text else text
-
-
-def _first_rto(text: str) -> str:
-    return algorithms.checked(algorithms.FIRST_RTO, text)
-
-
-Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
-Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
-
-
-class FirstRto(Table):
-    """A model of `tcplearn train rtt`, but for its hops and prefixes: no host here has either."""
-
-    last: Weight  # of a place that is known; with `high` zero there is no such step
-    high: Weight
-    nothing_us: Micros  # of one that is not
-    floor_us: Micros = 20_000
-    cap_us: Micros = 1_000_000
-
-    def settings(self) -> dict[str, Any]:
-        """As the core takes it: weights with 16 fractional bits; a place is remembered for a week."""
-        place = [0, round(self.last * 2**16), round(self.high * 2**16)]
-        return {
-            "place": place if any(place) else None,
-            "nothing": [self.nothing_us, 0, 0],
-            "floor_us": min(self.floor_us, self.cap_us),
-            "cap_us": self.cap_us,
-            "max_age_us": 7 * 86_400_000_000,
-        }
-
-    def algorithm(self) -> str:
-        """The same as the core's users type it."""
-        of = self.settings()
-        place = "off"
-        if of["place"]:
-            _, last, high = of["place"]
-            place = f"on,place_last={last / 2**16:.9f},place_high={high / 2**16:.9f}"
-        return (
-            f"rfc6298:place={place},nothing=on,nothing_constant_us={self.nothing_us},"
-            f"floor_us={of['floor_us']},cap_us={of['cap_us']},max_age_s={of['max_age_us'] // 1_000_000}"
-        )
-
-
-#: A policy of the core, or the figures of a model.
-FirstRtoPolicy = Annotated[
-    Annotated[str, AfterValidator(_first_rto), Tag(TEXT)] | Annotated[FirstRto, Tag(TABLE)],
-    Discriminator(lambda value: TEXT if isinstance(value, str) else TABLE),
-]
-
-
 class Web(Table):
     """PackMime-HTTP's connections over a `delaybox`; the rate is what offers `level` to the bottleneck."""
 
@@ -314,7 +257,7 @@ class Web(Table):
     drain_s: Positive  # how long those still open may take at the end
     persistent: Flag  # HTTP/1.1: some have several objects
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
-    startup: Annotated[str, AfterValidator(_startup)]
+    startup: Startup
     startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # of connections; the others': standard
     # with paths of their own; 0: each connection has one
     places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0
@@ -341,7 +284,7 @@ class Tcp(Table):
     sack: Flag
     keep_backoff: Flag
     timestamps: Flag = False
-    resend: Annotated[str, AfterValidator(_resend)] = ""  # a resend policy of the core; none: ns-3's timer
+    resend: Resend = ""  # a resend policy of the core; none: ns-3's timer
 
     @model_validator(mode="after")
     def _a_segment_fits(self) -> Tcp:
