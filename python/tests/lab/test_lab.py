@@ -199,8 +199,9 @@ def test_a_traced_link_passes_what_its_trace_has(ready: machine.Machine, tmp_pat
     (tmp_path / "link").write_text(
         "".join(f"{ms}\n" for ms in range(10, 2001, 10) if ms <= 1000 or ms == 2000)
     )
-    text = SMALL.replace('rate = "10mbit", queue_packets = 60', 'trace = "link", queue_packets = 60')
-    text = text.replace("loss_percent = 1 ", "").replace(", jitter_ms = 1,", "").replace('"300kB"', '"600kB"')
+    link = "rate_mbps = 10, queue_packets = 60, jitter_ms = 1, loss_percent = 1"
+    assert link in SMALL
+    text = SMALL.replace(link, 'trace = "link", queue_packets = 60').replace('"300kB"', '"600kB"')
     text = text.replace('["last", "experts/fitted", "eifel", "none"]', '["none"]').replace(', "vegas"', "")
     (tmp_path / "t.toml").write_text(text)
     rows = run.run(scenario.load(tmp_path / "t.toml"), run.Options(out=tmp_path / "runs")).rows
