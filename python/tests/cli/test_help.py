@@ -46,15 +46,6 @@ def test_each_subcommand_has_a_whole_line(command: man.Command, capsys: pytest.C
     assert len(below) == len(command.commands) and not [line for line in below if "..." in line]
 
 
-@pytest.mark.parametrize(
-    "command", [command for command in COMMANDS if command.commands], ids=lambda command: command.page
-)
-def test_each_subcommand_has_a_whole_line(command: man.Command, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = help_of(command.words[1:], capsys)
-    below = lines[lines.index("Commands:") + 1 :]
-    assert len(below) == len(command.commands) and not [line for line in below if "..." in line]
-
-
 def test_no_option_says_of_which_other_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """An option that means something only beside another one is of a verb of its own."""
     for command in COMMANDS:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `adaptive`: mlp's probability with a threshold that the connection's own outcomes move: a window kept
  * after a "random" loss that is followed by another loss within a window of packets was kept wrongly.
- * docs/algorithms/loss.md. Included once for each arithmetic. */
+ * docs/algorithms/loss/features.md. Included once for each arithmetic. */
 
 #define TL_LOSS_ADAPTIVE_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `mlp`: a perceptron with one hidden layer and sigmoids over z-scores of features, as in ML-TCP
- * (hwang2018); the weights are trained (core/models/). docs/algorithms/loss.md. Included once for each
+ * (hwang2018); the weights are trained (core/models/). docs/algorithms/loss/features.md. Included once for each
  * arithmetic. */
 
 #include "mlp_double.h"
