@@ -82,10 +82,10 @@ SIMULATIONS = (
         (r"python python/tests/docs/read_scenarios.py \1\2", rf"tcplearn simulate {SMOKE} -j 1\3"),
     ),
     Form(
-        r"tcplearn experiments latency --page (lab --list|lab)",
-        "a quarter of a minute without --list; into a folder of the test",
+        r"tcplearn experiments latency(?: --page lab(?: --list)?)?",
+        "a quarter of a minute without --list; into a folder of the test: the page itself is tracked",
         ("tcplearn experiments latency --page lab --list",),
-        (r"tcplearn experiments latency --page \1 -o TMP/page",),
+        ("tcplearn experiments latency --page lab -o TMP/page",),
     ),
     Form(
         r"tcplearn experiments latency --page (simulated|guard)(?: --run)?",
