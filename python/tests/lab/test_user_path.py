@@ -15,7 +15,8 @@ from tcplearn.simulate import engine, run_job
 from tcplearn.simulate import scenario as simulation
 
 EXAMPLE = ROOT / "examples" / "path"
-COUNT = 120  # 16 s: a period of its fade and its change
+COUNT = 120  # 16 s: a period of its fade and its change, or two where losses hold requests up
+FIRST = 80  # of the first period alone
 
 
 def in_the_lab(folder: Path) -> np.ndarray:
@@ -43,8 +44,8 @@ def test_a_users_path_is_the_same_in_both_hosts(tmp_path: Path) -> None:
     for found in (in_the_lab(tmp_path), in_ns3()):
         assert len(found) == COUNT
         # 24 ms and 1,054 bytes at 5 Mbit/s; for a third of the time 18 ms more, and at 1 Mbit/s
-        usual, slow = found[found < 36], found[(found > 40) & (found < 62)]
-        assert np.median(usual) == pytest.approx(25.8, abs=1.5)
-        assert np.median(slow) == pytest.approx(50.5, abs=2)
-        assert 0.4 < len(usual) / COUNT < 0.9 and 0.1 < len(slow) / COUNT < 0.45
+        usual, slow = found < 36, (found > 40) & (found < 62)
+        assert np.median(found[usual]) == pytest.approx(25.8, abs=1.5)
+        assert np.median(found[slow]) == pytest.approx(50.5, abs=2)
+        assert 0.5 < usual[:FIRST].mean() < 0.9 and 0.1 < slow[:FIRST].mean() < 0.45
         assert found.max() > 300  # the fade of 0.6 s, and bursts that only packets end
