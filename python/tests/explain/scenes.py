@@ -59,23 +59,26 @@ def syn_ack_lost(talk: Talk) -> Truth:
     return Truth("syn_ack_lost", True, 1_000_000)
 
 
+def _request_lost(talk: Talk, times: int) -> int:
+    """Sends a request of one segment whose first `times` copies are lost; returns how much later than the
+    first the one that arrives is sent, in microseconds."""
+    at = _calm(talk)
+    late = 242_000 * times
+    for after in range(0, late, 242_000):
+        talk.client(at + after, ASKED, 200, ANSWERED, lost=0.9)
+    talk.client(at + late, ASKED, 200, ANSWERED)
+    _served(talk, at + late + HALF_US)
+    return late
+
+
 def request_lost(talk: Talk) -> Truth:
     """A request of one segment, repaired by the probe of its sender."""
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
-    talk.client(at + 242_000, ASKED, 200, ANSWERED)
-    _served(talk, at + 242_000 + HALF_US)
-    return Truth("tail_probe", False, 242_000, ("client", "middle"))
+    return Truth("tail_probe", False, _request_lost(talk, 1), ("client", "middle"))
 
 
 def request_lost_twice(talk: Talk) -> Truth:
     """And its first retransmission."""
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
-    talk.client(at + 242_000, ASKED, 200, ANSWERED, lost=0.9)
-    talk.client(at + 484_000, ASKED, 200, ANSWERED)
-    _served(talk, at + 484_000 + HALF_US)
-    return Truth("resend_lost", False, 484_000, ("client", "middle"))
+    return Truth("resend_lost", False, _request_lost(talk, 2), ("client", "middle"))
 
 
 def answer_lost(talk: Talk) -> Truth:
@@ -110,11 +113,7 @@ def lost_in_the_middle(talk: Talk) -> Truth:
 def tail_lost_by_timer(talk: Talk) -> Truth:
     """Without SACK there are no probes: the timer repairs the last segment."""
     talk.sacks = False
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
-    talk.client(at + 242_000, ASKED, 200, ANSWERED)
-    _served(talk, at + 242_000 + HALF_US)
-    return Truth("tail_timer", False, 242_000, ("client", "middle"))
+    return Truth("tail_timer", False, _request_lost(talk, 1), ("client", "middle"))
 
 
 def spurious(talk: Talk) -> Truth:
