@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from wire import ACK, FIN, SACK_PERMITTED, SYN, Frame, Host, Wire, mss, sack, timestamps
+from wire import FIN, SACK_PERMITTED, SYN, Frame, Host, Wire, mss, pcap, sack, timestamps
+
+from tcplearn.explain import Explained, run
 
 RTT_US = 40_000
 #: Of the capture point: at the client, in the middle, at the server.
@@ -124,4 +127,13 @@ class Talk:
         return sorted(self.wire.frames, key=lambda frame: frame[0])
 
 
-__all__ = ["ACK", "CLIENT", "MIDDLE", "RTT_US", "SERVER", "Talk"]
+def pcap_of(*talks: Talk) -> bytes:
+    """Return one capture of all these connections."""
+    return pcap(sorted((frame for talk in talks for frame in talk.frames()), key=lambda frame: frame[0]))
+
+
+def explained(folder: Path, *talks: Talk) -> Explained:
+    """Return what `explain` says of one capture of all these connections."""
+    path = folder / "talk.pcap"
+    path.write_bytes(pcap_of(*talks))
+    return run([path])

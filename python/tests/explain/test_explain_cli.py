@@ -11,10 +11,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import wire
 from scenes import BEFORE, SCENES
-from talk import RTT_US, SERVER, Talk
-from test_stalls import explained
+from talk import RTT_US, SERVER, Talk, explained, pcap_of
 
 from tcplearn import metrics
 from tcplearn.cli import main
@@ -27,7 +25,7 @@ def capture(path: Path, *scenes: str) -> Path:
     talks = [Talk(port=40_000 + k, place=SERVER) for k in range(len(scenes))]
     for talk, scene in zip(talks, scenes, strict=True):
         SCENES[scene](talk)
-    path.write_bytes(wire.pcap(sorted((f for t in talks for f in t.frames()), key=lambda f: f[0])))
+    path.write_bytes(pcap_of(*talks))
     return path
 
 
@@ -125,7 +123,7 @@ def test_one_host_of_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     SCENES["slow_server"](near)
     SCENES["answer_lost"](far)
     path = tmp_path / "a.pcap"
-    path.write_bytes(wire.pcap(sorted(near.frames() + far.frames(), key=lambda f: f[0])))
+    path.write_bytes(pcap_of(near, far))
     assert main(["explain", str(path), "-q"]) == 0
     both = capsys.readouterr().out
     assert "10.0.0.2:80" in both and "10.0.0.9:80" in both

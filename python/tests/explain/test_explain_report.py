@@ -9,9 +9,8 @@ import altair as alt
 import pytest
 import thin
 import vl_convert
-import wire
 from scenes import ANSWERED, ASKED, SCENES
-from talk import Talk
+from talk import Talk, pcap_of
 
 from tcplearn.cli import main
 from tcplearn.explain import run, sequence
@@ -26,7 +25,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     thin.traffic(lossy, 1, 400, 0.03)
     SCENES["slow_server"](slow)
     path = tmp_path_factory.mktemp("report") / "requests.pcap"
-    path.write_bytes(wire.pcap(sorted(lossy.frames() + slow.frames(), key=lambda f: f[0])))
+    path.write_bytes(pcap_of(lossy, slow))
     return path
 
 
@@ -48,7 +47,7 @@ def test_the_packets_of_a_request(tmp_path: Path) -> None:
     talk = Talk()
     SCENES["request_lost"](talk)
     path = tmp_path / "a.pcap"
-    path.write_bytes(wire.pcap(talk.frames()))
+    path.write_bytes(pcap_of(talk))
     found = run([path])
     first = sequence.of(found, {str(path): path})[0]
     points = [(round(ms), byte, end, again) for ms, byte, end, again in first.points]
@@ -64,7 +63,7 @@ def test_what_a_pipe_gave_is_not_read_again(tmp_path: Path) -> None:
     talk = Talk()
     SCENES["request_lost"](talk)
     path = tmp_path / "a.pcap"
-    path.write_bytes(wire.pcap(talk.frames()))
+    path.write_bytes(pcap_of(talk))
     assert sequence.of(run([path]), {}) == []
 
 

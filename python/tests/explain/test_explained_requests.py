@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from scenes import PLACES
-from talk import RTT_US, Talk
-from test_stalls import explained
+from talk import RTT_US, Talk, explained
 
 HALF_US = RTT_US // 2
 

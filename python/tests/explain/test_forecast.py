@@ -10,21 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import thin
-import wire
 from scenes import SCENES
-from talk import RTT_US, SERVER, Talk
+from talk import RTT_US, SERVER, Talk, explained
 
-from tcplearn.explain import Explained, advice, candidates, forecast, run
+from tcplearn.explain import Explained, advice, candidates, forecast
 from tcplearn.explain.candidates import ALL, STOCK
 
 REQUESTS, LOSS = 4000, 0.02
-
-
-def explained(folder: Path, *talks: Talk) -> Explained:
-    frames = sorted((frame for talk in talks for frame in talk.frames()), key=lambda frame: frame[0])
-    path = folder / "talk.pcap"
-    path.write_bytes(wire.pcap(frames))
-    return run([path])
 
 
 @pytest.fixture(scope="module")

@@ -7,21 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import wire
 from scenes import BEFORE, PLACES, SCENES, _calm, _served
-from talk import CLIENT, RTT_US, SERVER, Talk
-
-from tcplearn.explain import Explained, run
+from talk import CLIENT, RTT_US, SERVER, Talk, explained
 
 HANDSHAKES = ("syn_lost", "syn_ack_lost", "handshake_lost")
-
-
-def explained(tmp_path: Path, *talks: Talk) -> Explained:
-    """What `explain` says of one capture of all of these connections."""
-    frames = sorted((frame for talk in talks for frame in talk.frames()), key=lambda frame: frame[0])
-    path = tmp_path / "talk.pcap"
-    path.write_bytes(wire.pcap(frames))
-    return run([path])
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -236,7 +236,6 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
     row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
     row.start_us = row.silent_until_us = due_us;
     row.duration_us = excess_us;
-    row.waited_us = row.timer_us = row.srtt_us = row.head_us = -1;
     row.resends = sent.lost_before;
     row.bytes = static_cast<std::uint32_t>(sent.to - sent.from);
     row.out_segments = 1;

@@ -104,7 +104,6 @@ void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t fr
   row.ended_by = static_cast<std::uint8_t>(ended_by);
   row.start_us = row.silent_until_us = from_us;
   row.duration_us = to_us - from_us;
-  row.waited_us = row.head_us = -1;
   row.timer_us = ends_[end].data.timer().rto_us();
   row.srtt_us = ends_[end].data.timer().srtt_us();
   emit(row, out);

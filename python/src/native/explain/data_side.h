@@ -79,12 +79,9 @@ class DataSide {
   void set_sack_permitted() { sack_permitted_ = true; }
   std::int64_t unwrap(std::uint32_t sequence) const;
 
-  bool started() const { return started_; }
   bool outstanding() const { return una_ < nxt_; }
   std::int64_t una() const { return una_; }
-  std::int64_t nxt() const { return nxt_; }
   std::int64_t last_sent_us() const { return last_sent_us_; }
-  std::int64_t last_ack_us() const { return last_ack_us_; }
   std::int64_t last_advance_us() const { return last_advance_us_; }
   std::uint32_t largest() const { return largest_; }
   std::uint32_t out() const { return static_cast<std::uint32_t>(pieces_.size() - head_); }

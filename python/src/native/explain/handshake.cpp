@@ -25,7 +25,6 @@ StallRow Handshake::stall(Cause cause, const Kind& kind, bool by_server) {
   row.start_us = kind.first_us;
   row.duration_us = kind.last_us - kind.first_us;
   row.waited_us = kind.second_us - kind.first_us;
-  row.timer_us = row.srtt_us = row.head_us = -1;
   row.resends = kind.copies - 1;
   row.silent_until_us = kind.before_us;
   row.out_segments = 1;

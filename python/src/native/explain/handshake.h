@@ -20,7 +20,6 @@ class Handshake {
   // What was never answered, at the end.
   std::optional<StallRow> unanswered() const;
 
-  bool begun() const { return syn_.copies > 0; }
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
   }

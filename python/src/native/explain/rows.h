@@ -111,6 +111,7 @@ struct StallRow {
   TCPLEARN_STALL_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
   Fates fates;
+  StallRow() { waited_us = timer_us = srtt_us = head_us = -1; }
   std::int64_t end_us() const { return start_us + duration_us; }
 };
 

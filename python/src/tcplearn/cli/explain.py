@@ -143,5 +143,7 @@ def _write(found: Explained, which: str, everything: bool, out: Outputs) -> None
         packed = io.BytesIO()
         table.write_parquet(packed)
         write(packed.getvalue(), out.output)
-        return
-    out.write(lambda _: None, lambda: (), {}, wide=table.to_dicts())
+    else:
+        with out.rows({}, table.columns) as add:
+            add(table.iter_rows(named=True))
+    out.announce()

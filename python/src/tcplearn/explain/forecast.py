@@ -26,7 +26,6 @@ CURVE = 60
 SLOWEST = 0.02
 #: Figures with an interval: percentiles of response times.
 PERCENTILES = {"median_response_ms": 0.5, "p99_response_ms": 0.99, "p999_response_ms": 0.999}
-SLOWEST_KEY, SPURIOUS_KEY = "slowest_response_ms", "spurious_permille"
 
 #: Causes whose stalls a timer may end sooner; a probe's and a fast retransmit's among them.
 _TIMED = (*RESENT, "lost_fast")

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 #: The slowest requests, whose time is looked at: this share of all, one at least.
 SLOWEST = 0.01
 #: Percentiles of response times that are given, and their keys.
-PERCENTILES = {"median_response_ms": 50.0, "p90_response_ms": 90.0, "p99_response_ms": 99.0}
+PERCENTILES = {
+    "median_response_ms": 50.0,
+    "p90_response_ms": 90.0,
+    "p99_response_ms": 99.0,
+    "p999_response_ms": 99.9,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,15 @@ class Explained:
         return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
 
 
+def slowest_first(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The places of all, the slowest first."""
+    return np.argsort(-times_ms, kind="stable")
+
+
 def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The places of the slowest, the slowest first."""
     count = max(1, math.ceil(len(times_ms) * SLOWEST)) if len(times_ms) else 0
-    return np.argsort(-times_ms, kind="stable")[:count]
+    return slowest_first(times_ms)[:count]
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
@@ -91,7 +101,6 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
     response: dict[str, float] = {}
     if len(times_ms):
         response = {key: float(np.percentile(times_ms, p)) for key, p in PERCENTILES.items()}
-        response["p999_response_ms"] = float(np.percentile(times_ms, 99.9))
         response["longest_response_ms"] = float(times_ms.max())
     durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in stalls.group_by(["cause"])}
     parts = []

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from tcplearn.explain.answers import Outlook
 
-#: Tables that can be given instead of the summary.
-TABLES = ("requests", "stalls", "connections")
-
 
 def summaries(found: Explained) -> list[Record]:
     """A row a destination, one of all, and one for each setting that is forecast."""
@@ -62,7 +59,7 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 
 def table(found: Explained, which: str) -> pl.DataFrame:
-    """One of `TABLES`, sources and causes in words."""
+    """Return the requests, stalls or connections, with sources and causes in words."""
     import polars as pl
 
     chosen: pl.DataFrame = getattr(found, which)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tcplearn.explain.causes import CAUSES, HANDSHAKE, TRANSFER, WORDS
 from tcplearn.explain.model import Explained, Summary
-from tcplearn.output.numbers import counted, milliseconds
+from tcplearn.output.numbers import counted, listed, milliseconds
 
 #: A cause with less of the slowest requests' time is not named.
 _NAMED_SHARE = 0.1
@@ -50,8 +50,7 @@ def _slowest(total: Summary) -> str:
         return f"{spent}: nothing held {'it' if total.slowest == 1 else 'them'} up."
     parts = [f"{_percent(part.slow_share)} to {WORDS[part.cause].spent}" for part in named]
     parts[0] = parts[0].replace(" to ", " went to ", 1)
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"Of the time of {whose}, {listed}."
+    return f"Of the time of {whose}, {listed(parts)}."
 
 
 def _percent(share: float) -> str:

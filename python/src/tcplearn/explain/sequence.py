@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
+from tcplearn.explain.model import slowest_first
 from tcplearn.traces import CaptureTrace, TraceOptions, open_trace
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ class Sequence:
 def of(found: Explained, files: Mapping[str, Path]) -> list[Sequence]:
     """The slowest first. `files`: by the name of a source; what came from a pipe cannot be read again."""
     times = found.requests["response_ms"].to_numpy()
-    chosen = [
-        found.requests.row(row, named=True) for row in np.argsort(-times, kind="stable")[:WORST].tolist()
-    ]
+    chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]
     for source in {request["source"] for request in chosen}:
         path = files.get(found.sources[source])

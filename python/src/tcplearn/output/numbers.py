@@ -58,3 +58,8 @@ def parameter(value: object) -> str:
     if isinstance(value, (int, float)):
         return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
     return str(value)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return `names` as "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tcplearn.errors import printable
-from tcplearn.output.numbers import counted, milliseconds, percent
+from tcplearn.output.numbers import counted, listed, milliseconds, percent
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, spurious
 
@@ -61,10 +61,6 @@ def _named(row: Row) -> str:
     return _NAMES.get(row.estimator, row.estimator)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _timeouts(count: int) -> str:
     return counted(count, "spurious timeout") if count else "no spurious timeout"
 
@@ -84,16 +80,16 @@ def _best(verdict: Verdict, lead: Row) -> str:
     if len(verdict.rows) == 1:
         return f"Only one timer was compared: {_named(lead)}."
     if lead.estimator == LINUX:
-        also = f" {_listed(others)} would have done as well." if others else ""
+        also = f" {listed(others)} would have done as well." if others else ""
         return f"No timer compared would have served this traffic better than Linux's.{also}"
     if verdict.refused and (lead["mean_rto_ms"] or 0.0) > _LONG_MS and lead.estimator != STANDARD:
         return (
-            f"No timer compared suits this traffic: {_listed(best)} waits longer than RFC 6298's "
+            f"No timer compared suits this traffic: {listed(best)} waits longer than RFC 6298's "
             "least RTO of 1 s, and the others have too many spurious timeouts."
         )
     if others:
         return (
-            f"Best for this traffic: {_listed(best)}. Which of them is best cannot be told: their "
+            f"Best for this traffic: {listed(best)}. Which of them is best cannot be told: their "
             f"RTOs differ by no more than chance or {SAME * 100:.0f} %."
         )
     return f"Best timer for this traffic: {_named(lead)}."
@@ -105,8 +101,8 @@ def _fired(verdict: Verdict, lead: Row) -> str:
         by_count.setdefault(spurious(row), []).append(_named(row))
     (count, names), *others = by_count.items()
     has = "has" if len(names) == 1 else "have"
-    beside = "".join(f", {_listed(names)} {f'{count:,}' if count else 'none'}" for count, names in others)
-    text = f"In {counted(verdict.samples, 'sample')} {_listed(names)} {has} {_timeouts(count)}{beside}"
+    beside = "".join(f", {listed(names)} {f'{count:,}' if count else 'none'}" for count, names in others)
+    text = f"In {counted(verdict.samples, 'sample')} {listed(names)} {has} {_timeouts(count)}{beside}"
     if spurious(lead) == 0 and verdict.samples < _STATED_BELOW:
         text += f"; so few samples still allow one in {verdict.samples // _NONE_ALLOWS:,}"
     return f"{text}."
@@ -160,7 +156,7 @@ def _differing(verdict: Verdict, lead: Row) -> list[str]:
     if not differing:
         return []
     first, name = differing[0], lead.estimator
-    best = _listed([_NAMES.get(n, n) for n in first.best])
+    best = listed([_NAMES.get(n, n) for n in first.best])
     best += " are best" if len(first.best) > 1 else " is best"
     text = f"{best} in {printable(first.flow)}"
     if len(differing) > 1:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import numpy as np
 import polars as pl
 
 from tcplearn.explain.causes import CAUSES, WORDS
-from tcplearn.explain.model import of_slowest
+from tcplearn.explain.model import of_slowest, slowest_first
 from tcplearn.report.charts import WIDTH, Spec, finished
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def slow_requests(found: Explained) -> Spec | None:
     times = found.requests["response_ms"].to_numpy()
     if not len(times):
         return None
-    slow = np.argsort(-times, kind="stable")[: max(len(of_slowest(times)), min(len(times), 10))][:MOST_BARS]
+    slow = slowest_first(times)[: max(len(of_slowest(times)), min(len(times), 10))][:MOST_BARS]
     rows, seen = [], []
     for place, row in enumerate(slow.tolist(), 1):
         request = found.requests.row(row, named=True)
