@@ -13,7 +13,7 @@ import numpy as np
 from experiments.baddam2018.published import CHANGED, ORIGINAL, bursts
 from experiments.lib.batches import Batch, Figures, LabRuns
 from experiments.lib.pages import Figure
-from experiments.lib.runs import Run
+from experiments.lib.runs import Run, grouped
 from experiments.lib.statistics import interval, ratio_drawn
 from tcplearn.output.markdown import table_of
 
@@ -80,9 +80,7 @@ class Cell:
 
 
 def cells(runs: Sequence[Run]) -> list[Cell]:
-    by_algorithm: dict[str, list[Run]] = {}
-    for run in sorted(runs, key=lambda run: run.run):
-        by_algorithm.setdefault(run.algorithm, []).append(run)
+    by_algorithm = grouped(sorted(runs, key=lambda run: run.run), lambda run: run.algorithm)
     out = []
     for algorithm, of in by_algorithm.items():
         kernel, estimator, *end = algorithm.split("+")
@@ -105,9 +103,7 @@ def _rows(of: Sequence[Cell]) -> Iterator[list[str]]:
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    by_scenario: dict[str, list[Run]] = {}
-    for run in runs:
-        by_scenario.setdefault(run.scenario, []).append(run)
+    by_scenario = grouped(runs, lambda run: run.scenario)
     sanity = {name: of for name, of in by_scenario.items() if "places" in of[0].parameters["transfer"]}
     parts = {of[0].parameters["title"]: cells(of) for name, of in by_scenario.items() if name not in sanity}
     if not parts:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
-from experiments.lib.runs import Run
+from experiments.lib.runs import Run, grouped
 from tcplearn.output.markdown import table_of
 
 #: Variants of the scenario, as the page names them.
@@ -49,9 +49,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    variants: dict[str, list[Run]] = {}
-    for run in runs:
-        variants.setdefault(str(run.labels["variant"]), []).append(run)
+    variants = grouped(runs, lambda run: str(run.labels["variant"]))
     if "stock" not in variants:
         return {}
     waits = {

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.lib.runs import Floats, Run
-from experiments.lib.statistics import Drawn, geometric
+from experiments.lib.statistics import Drawn, geometric_drawn
 from tcplearn.lab.requests import SLOWEST
 
 STOCK, OURS = "stock", ("priced", "priced/spaced")
@@ -235,10 +235,7 @@ class SeedsCell(Cell):
 def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
     """Returns the geometric mean over the paths of a figure over stock's, or over that of the best fixed
     rto_min."""
-    found = [(c.over_floor if floor else c.ratio)(timer, figure) for c in cells]
-    return geometric([value for value, _ in found]), np.exp(
-        np.mean([np.log(drawn) for _, drawn in found], axis=0)
-    )
+    return geometric_drawn([(c.over_floor if floor else c.ratio)(timer, figure) for c in cells])
 
 
 def too_few(c: Cell, figure: str) -> bool:

@@ -28,7 +28,7 @@ from experiments.latency.cells import (
 )
 from experiments.lib.batches import Batch, Figures, LabRuns
 from experiments.lib.pages import Figure, scenarios
-from experiments.lib.runs import Run, select
+from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import how, interval, means_drawn, spread
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import milliseconds, ratio
@@ -102,16 +102,11 @@ def timer_of(algorithm: str) -> str:
 
 
 def _by_timer(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    out: dict[str, list[Run]] = {}
-    for run in sorted(runs, key=lambda run: run.run):
-        out.setdefault(timer_of(run.algorithm), []).append(run)
-    return out
+    return grouped(sorted(runs, key=lambda run: run.run), lambda run: timer_of(run.algorithm))
 
 
 def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
-    paths: dict[str, list[Run]] = {}
-    for run in runs:
-        paths.setdefault(run.scenario.removeprefix("thin-"), []).append(run)
+    paths = grouped(runs, lambda run: run.scenario.removeprefix("thin-"))
     order = sorted(paths, key=lambda path: ("kept" in path, path != "wired", path))
     return {path: _by_timer(paths[path]) for path in order}
 

@@ -13,7 +13,7 @@ import numpy as np
 from experiments.latency.cells import DRAWS, FIGURES, OURS, PROBES, SEED, STOCK, TIMEOUTS, Cell, too_few
 from experiments.latency.tables import Row
 from experiments.lib.runs import Floats, Run
-from experiments.lib.statistics import Drawn, geometric, how, interval, ratio_drawn, spread, verdict
+from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, ratio_drawn, spread, verdict
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import counted, milliseconds, ratio
 
@@ -70,8 +70,7 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
         least.append(
             f"missed: {', '.join(below)}; least: {spread(values[worst])}, {worst}" if below else said
         )
-        drawn = np.exp(np.mean([np.log(drawn) for _, drawn in values.values()], axis=0))
-        mean.append(verdict((geometric([value for value, _ in values.values()]), drawn), 0.98, least=True))
+        mean.append(verdict(geometric_drawn(list(values.values())), 0.98, least=True))
         by_path.append(_resends_by_path(found, timer))
         together.append(_resends(found, timer))
     yield [f"bulk: throughput, least of {counted(len(found), 'path')}", "≥ 0.98 × stock", *least]

@@ -53,12 +53,6 @@ class Chosen:
             raise UserError(f"--page {self.page}: {todo}")
         return {name: page for name, page in pages.items() if self.page in ("", name)}
 
-    def of_page(self, page: Page) -> list[Batch]:
-        """Returns the batches of a page, those that are named on the command line if any is."""
-        return [
-            b for b in page.batches(self.folder, self.profile) if not self.batches or b.name in self.batches
-        ]
-
     def wanted(self) -> list[Batch]:
         """Returns the batches of all pages that are wanted, each once. Raises UserError."""
         every = {b.name: b for page in self.pages().values() for b in page.batches(self.folder, self.profile)}

@@ -10,7 +10,7 @@ of the earlier ones.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tcplearn.errors import UserError, printable
-from tcplearn.output.files import write_atomically
+from tcplearn.output.files import make_directory, write_atomically
 
 Floats = npt.NDArray[np.float64]
 #: Host, scenario, profile, algorithm, labels as JSON, number of the run.
@@ -123,6 +123,14 @@ def read(file: Path) -> list[Run]:
     return out
 
 
+def grouped(runs: Iterable[Run], key: Callable[[Run], str]) -> dict[str, list[Run]]:
+    """Returns the runs by `key`, in their order."""
+    out: dict[str, list[Run]] = {}
+    for run in runs:
+        out.setdefault(key(run), []).append(run)
+    return out
+
+
 def append(file: Path, runs: Sequence[Run]) -> None:
     """Adds rows for these runs to the end of the file, which is whole at any time."""
     import pyarrow as pa
@@ -142,7 +150,7 @@ def append(file: Path, runs: Sequence[Run]) -> None:
         use_dictionary=[name for name in table.column_names if name not in ("value", "values")],
         use_byte_stream_split=["values.list.element"],
     )
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(file.parent)
     write_atomically(file, sink.getvalue().to_pybytes())
 
 

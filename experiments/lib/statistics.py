@@ -18,6 +18,12 @@ def geometric(values: Sequence[float] | Floats) -> float:
     return float(np.exp(np.mean(np.log(np.asarray(values, float)))))
 
 
+def geometric_drawn(found: Sequence[Drawn]) -> Drawn:
+    """Returns the geometric mean of ratios, and the same of each bootstrap sample of them."""
+    drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found], axis=0))
+    return geometric([value for value, _ in found]), drawn
+
+
 def interval(drawn: Floats) -> tuple[float, float]:
     """Returns the 95 % interval of bootstrap samples."""
     low, high = np.percentile(drawn, (2.5, 97.5)).tolist()

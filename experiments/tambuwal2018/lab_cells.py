@@ -12,6 +12,7 @@ import numpy as np
 
 from experiments.lib.batches import Figures
 from experiments.lib.runs import Floats, Run
+from experiments.lib.statistics import interval, means_drawn
 from tcplearn.lab import pages
 from tcplearn.lab.pages import Began, Page
 from tcplearn.lab.scenario import STOCK
@@ -82,13 +83,11 @@ def after_handshake_ms(page: Page) -> float:
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
     """Means of pages drawn again, and their own mean; of cells with as many pages the same ones."""
     values = np.array([value(page) for page in cell])
-    drawn = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
-    return values[drawn].mean(axis=1), float(values.mean())
+    return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 
 
 def _interval(drawn: Floats, value: float) -> Interval:
-    low, high = np.quantile(drawn, (0.025, 0.975))
-    return value, float(low), float(high)
+    return value, *interval(drawn)
 
 
 def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:

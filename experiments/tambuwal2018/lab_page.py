@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.lib.batches import Batch, LabRuns
-from experiments.lib.runs import Run
+from experiments.lib.runs import Run, grouped
 from experiments.tambuwal2018.lab_cells import (
     Interval,
     Part,
@@ -46,9 +46,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    by_scenario: dict[str, list[Run]] = {}
-    for run in runs:
-        by_scenario.setdefault(run.scenario, []).append(run)
+    by_scenario = grouped(runs, lambda run: run.scenario)
     parts = [Part.of(of) for of in by_scenario.values()]
     return {
         "kernels": ", ".join(sorted({run.host_version for run in runs})),

@@ -63,10 +63,6 @@ class Connection:
         return sum(one.arrived_us < 0 for one in (*self.syns, *self.answers))
 
     @property
-    def established_us(self) -> int:
-        return min(one.arrived_us for one in self.answers if one.arrived_us >= 0)
-
-    @property
     def wait_us(self) -> int:
         """The time until the packets that got through were sent: from the first SYN to the SYN, and from its
         arrival to the SYN-ACK."""
