@@ -106,6 +106,14 @@ def test_every_script_of_the_benchmarks_is_run() -> None:
     assert len(scripts) > 5 and [n for n in scripts if n not in by_run_py and n not in runs] == []
 
 
+def test_no_command_writes_a_tracked_page() -> None:
+    """Pages of experiments and papers are files of the checkout, wherever the command runs."""
+    runs = [run for command in COMMANDS for some in small_forms.small(command) for run in some]
+    steps = [step for run in runs for step in run.split(" && ")]
+    writers = [step for step in steps if re.match(r"tcplearn (experiments|papers) ", step)]
+    assert writers and [w for w in writers if "--list" not in w and " -o TMP/" not in w] == []
+
+
 def test_commands_are_found() -> None:
     of = {one.page for one in SHOWN}
     assert len(COMMANDS) > 100 and {"README.md", "CONTRIBUTING.md", "docs/traces.md", "bench/run.py"} <= of
