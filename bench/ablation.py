@@ -6,8 +6,6 @@ python bench/ablation.py           writes docs/ablation.md, in a minute or two
 python bench/ablation.py PATH ...  prints the tables for the traces at these paths: files, or folders of them
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import itertools

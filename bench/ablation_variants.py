@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What bench/ablation.py compares: `tracking`, `conformal` and `experts` with a part left out or changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 PREDICTORS = (

@@ -4,8 +4,6 @@
 .venv/bin/python bench/interval_coverage.py
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -6,8 +6,6 @@ Several bulk transfers share one capture point at the sender: timestamps, SACK, 
 segments and its fast retransmission, headers only. The same arguments give the same bytes.
 """
 
-from __future__ import annotations
-
 import argparse
 import heapq
 import random

@@ -6,8 +6,6 @@ A server answers each of many clients with a few segments and closes; captured a
 The same arguments give the same bytes.
 """
 
-from __future__ import annotations
-
 import argparse
 import heapq
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Time and peak memory of a command, as the kernel accounts them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

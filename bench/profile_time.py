@@ -6,8 +6,6 @@ CPU seconds over planned ones times the plan, with its 90 % interval.
 
 The runs drawn are kept in --out, and not run again."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import random

@@ -5,8 +5,6 @@ anywhere in recorded RTTs. Spurious retransmissions in 1,000 requests, times ove
 python bench/resend_beginnings.py RTT.csv...
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ python bench/run.py             a quarter of an hour, alone on the machine
 python bench/run.py --small     every part of it in seconds: its figures mean nothing; out/bench-small.json
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

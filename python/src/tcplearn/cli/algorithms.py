@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn algorithms`: the algorithms of each kind, and the parameters of each."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any
 

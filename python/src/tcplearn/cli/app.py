@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The command line. Nothing heavy is imported before it is needed: --help must be quick."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import sys

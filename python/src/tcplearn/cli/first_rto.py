@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn first-rto`: a trained model of the first RTO in this machine's kernel."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

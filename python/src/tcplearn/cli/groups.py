@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Groups of options that several verbs share: one parameter whose type is a dataclass of the options."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import inspect

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn module`: the kernel module on this machine."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Options that several commands have, each spelled once. Nothing heavy is imported: --help must be quick."""
 
-from __future__ import annotations
-
 import enum
 import ipaddress
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn replay`: estimators over captures and tables of samples."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

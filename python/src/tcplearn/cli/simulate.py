@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn simulate`: the module parses arguments, and imports everything else only for the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

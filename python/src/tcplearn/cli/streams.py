@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Standard input, output and error in unusual states: closed, full, a pipe without a reader, not UTF-8."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import io

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn study`: the effect of an estimator's parameters on your traces."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

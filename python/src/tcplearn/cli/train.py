@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn train`: trains a model of the core on labelled data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn watch`: estimators over the live traffic of a network interface."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -4,8 +4,6 @@
 This does not give the TTL of the answer. The kernel resends a SYN after one second, so a probe is given up
 just before, to send no more SYNs than are counted."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

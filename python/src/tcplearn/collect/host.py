@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The measurement of one host: pings, and the least TTL that reaches it."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

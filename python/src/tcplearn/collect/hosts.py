@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The hosts to measure, from words of the command line and from lists in files."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ If standard output goes to a file it is buffered, and standard error, which has 
 statistics come before the header, after the answers or in the middle of one. So an answer belongs to the run
 whose address it names, statistics belong to the run whose host they name, and both must agree."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The output of a tool in one file, the results of one of its runs, and errors with a place in the file."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from bisect import bisect_right

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """One probe of a host and its reply."""
 
-from __future__ import annotations
-
 import enum
 import socket
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ kernel's time of arrival.
 
 The kernel has no such connection and answers the SYN-ACK with an RST, so no connection stays half open."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

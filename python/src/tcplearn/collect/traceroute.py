@@ -5,8 +5,6 @@ traceroute prints a header and the hops to standard output; tcptraceroute prints
 so it may be missing or in another file. The address in the line of the last hop shows to which host the hops
 lead."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

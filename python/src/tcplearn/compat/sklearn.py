@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """An estimator of RTTs as a scikit-learn regressor with ``partial_fit``."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

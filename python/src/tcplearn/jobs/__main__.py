@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`python -P -m tcplearn.jobs FILE`: repeats a failed job and prints its result."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Child processes that end with this one: by `stop`, or by the kernel if this one is killed."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A job: a function of a module and plain arguments, so that another machine can do it."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import tempfile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The places where jobs run: this machine, a Dask cluster, or Slurm."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import logging

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Finished work on disk, stored completely or not at all, so that a killed sweep loses only running jobs."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shlex

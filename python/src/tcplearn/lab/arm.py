@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """One algorithm of a scenario, and its name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

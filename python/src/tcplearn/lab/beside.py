@@ -2,8 +2,6 @@
 """The goodput of other TCP traffic beside a transfer, if a scenario asks for the truth or for this
 (`counted`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 """Scores a kernel log's predictions against RTTs counted by a slow clock. The samples behind the predictions
 do not change: the kernel times each ACK in microseconds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

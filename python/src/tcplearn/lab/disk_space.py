@@ -2,8 +2,6 @@
 """Detects a disk that fills while the lab's scripts write to it, because QEMU silently drops what does not
 fit."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

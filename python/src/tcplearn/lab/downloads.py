@@ -2,8 +2,6 @@
 """Downloads with the estimator at either end, and SYN pings of the receiver beside them: tables of a
 scenario, lines of its script, and tshark's counts of the captures."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections import Counter

@@ -2,8 +2,6 @@
 """Drawn fades of a path: a hop loses everything for a time, again and again, the same under every algorithm
 of a run; and how far past each one's end the answer came to the request that was lost in it."""
 
-from __future__ import annotations
-
 import math
 import random
 from pathlib import Path

@@ -2,8 +2,6 @@
 """First RTOs in the guest: connections with places that lose packets, the sock_ops program in a cgroup of the
 client, of the server, of both or of neither. Each run has its own machine."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

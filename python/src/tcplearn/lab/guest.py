@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A run of a scenario as the script that the guest executes: plain `ip` and `tc`, to be read."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 

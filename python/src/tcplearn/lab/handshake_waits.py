@@ -2,8 +2,6 @@
 """Handshakes captured at both ends: lost packets, the time until a resend got through, and spurious resends.
 The timestamp (RFC 7323) identifies a transmission, because resends are milliseconds apart."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import struct

@@ -2,8 +2,6 @@
 """The kernel module on this machine: builds it by DKMS for each installed kernel, loads, shows and removes
 it."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -2,8 +2,6 @@
 """Finished runs of the lab, each in a folder that is complete or absent; a run from another machine arrives
 packed."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import tarfile

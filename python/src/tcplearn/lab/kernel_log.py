@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Figures from the module's log: the kernel's answers, measured by the engine of replays."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The virtual machine: guest image and module, which are made once and stored, and runs of a script in it."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Pages that curl fetches (`[transfer.pages]`): times, and initial windows and thresholds of connections."""
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Iterator, Sequence

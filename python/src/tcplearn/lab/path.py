@@ -6,8 +6,6 @@ A hop begins at a node with its queue, has its delay and loss in the node behind
 each is on a device of its own. The reverse direction is the same from the other end.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Runs of a scenario: a job each, which boots a fresh machine."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import re

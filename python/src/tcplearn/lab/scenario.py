@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Scenario files: what is allowed in them, and errors that say so in one line."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

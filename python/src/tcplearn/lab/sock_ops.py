@@ -2,8 +2,6 @@
 """The program linux/bpf/first_rto.bpf.c on this machine: compiles it, loads it for a cgroup with a model's
 settings, shows and unloads it. It creates only one folder of bpffs and a file that names the cgroup."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os

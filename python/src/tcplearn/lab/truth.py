@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The place where each packet of a transfer was dropped, from captures around each hop."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

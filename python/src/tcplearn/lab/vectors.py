@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The golden vectors as lines for the kernel's reader (core/include/tcplearn/vectors.h)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 """Exports core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h and rtt_*.json to
 first_rto_models.h: `python -m tcplearn.learn.export --write`; --check compares the headers with the files."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The common parts of generated C headers of several models: their numbers, and the choice of one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

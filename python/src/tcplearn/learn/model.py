@@ -4,8 +4,6 @@
 The core holds weights with 24 fractional bits and scales with 30. A model file has exactly these numbers, so
 the file, the header made from it and both arithmetics are one model."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

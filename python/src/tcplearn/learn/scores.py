@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Scores of a loss classifier, from congested (1 or 0), P(congestion), and the losses called congestion."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tcplearn.learn.dataset import Floats, Ints

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of a capture's flow: the requested miss rate, its flight, its losses and their detection."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import REPLAY, Metric
 
 METRICS = (

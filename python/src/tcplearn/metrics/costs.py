@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of the cost of an ns-3 run."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import NS3, Metric
 
 METRICS = (

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of the decisions of loss classifiers and resend policies, and of fades."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, Metric
 
 METRICS = (

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of flows: their bursts, timeouts and queue, and how many ended in which state."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 
 METRICS = (

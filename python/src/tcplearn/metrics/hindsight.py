@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of regret: the error over that of the best choice in hindsight."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import REPLAY, Metric
 
 METRICS = (

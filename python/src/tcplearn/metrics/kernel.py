@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of the kernel and its module: stock timer, log, armed timers, instructions; and their counters."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, Family, Metric
 
 METRICS = (

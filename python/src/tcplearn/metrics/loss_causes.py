@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of the causes of losses: which hop dropped the packets, and the classifier's decision."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, Metric
 
 METRICS = (

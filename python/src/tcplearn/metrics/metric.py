@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The fields of a metric: key, unit, hosts, meaning, and how tables show it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

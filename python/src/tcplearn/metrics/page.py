@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The table of docs/metrics.md, made from the list of metrics: `python -m tcplearn.metrics.page --write`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

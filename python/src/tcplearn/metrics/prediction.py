@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of samples and of the error of predictions: in ms, in ticks, and of each flow's first sample."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 
 METRICS = (

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """All metrics, module after module, and queries about them. The order is that of pages and of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tcplearn.metrics import (

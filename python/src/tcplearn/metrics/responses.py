@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of the response times of requests."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import EXPLAIN, LAB, NS3, Family, Metric
 
 METRICS = (

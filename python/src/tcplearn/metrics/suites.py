@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of suites and studies, over many series of samples."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import REPLAY, Family, Metric
 
 METRICS = (

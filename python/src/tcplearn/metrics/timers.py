@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of timers: how long they wait, how often they miss a sample, and their spurious timeouts."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 
 METRICS = (

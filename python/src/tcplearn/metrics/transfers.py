@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of transfers in ns-3 and in the lab: RTT, window, packets, goodput and fairness."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, Metric
 
 METRICS = (

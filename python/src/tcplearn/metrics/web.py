@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Metrics of web connections in ns-3, and of pages and downloads in the lab."""
 
-from __future__ import annotations
-
 from tcplearn.metrics.metric import LAB, NS3, Metric
 
 _GROUPS = (

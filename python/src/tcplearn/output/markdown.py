@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Tables in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from tcplearn.errors import printable

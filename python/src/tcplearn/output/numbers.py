@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Numbers as text for people."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 

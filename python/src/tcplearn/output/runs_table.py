@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Columns of a table whose rows are means over runs: figure, unit, and spread if there is room."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tcplearn import metrics

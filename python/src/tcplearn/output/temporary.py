@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Temporary folders, and the removal of those of killed processes (docs/adr/0059-temporary-folders.md)."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Tables fitted to a terminal's width, and as plain text for a pipe."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Collection, Sequence
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A tree against its types: what is wrong with a file in one line, with the key and what is allowed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Mahimahi link traces: times in ms, at each of which 1,500 bytes may leave; at its end the trace repeats."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

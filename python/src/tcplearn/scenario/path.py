@@ -5,8 +5,6 @@ The lab, ns-3 and whatever else carries packets read this one description (docs/
 translator, which turns it into the host's own terms or refuses it in one line.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

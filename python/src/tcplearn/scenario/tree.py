@@ -7,8 +7,6 @@ and `variants` (they list what is crossed), and a `path` that names a file; a pa
 the path below it, named or not.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 """A user's Python estimator inside a simulation, over a pipe; ns3/src/pipe_estimator.h describes the
 lines."""
 
-from __future__ import annotations
-
 import copy
 import sys
 from typing import Any

@@ -8,8 +8,6 @@
 together = { any = [{ "load.udp" = ... }, ...] }  one of some sets of keys, instead of a key
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping

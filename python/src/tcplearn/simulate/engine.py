@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The simulation program: where it is, what it is made of, and one run of it."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

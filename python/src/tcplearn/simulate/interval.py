@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Student's confidence interval of a mean, without SciPy."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

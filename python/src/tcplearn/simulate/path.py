@@ -7,8 +7,6 @@ what that topology has of itself. Any other one is handed over direction by dire
 (ns3/src/hop_channel.h).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

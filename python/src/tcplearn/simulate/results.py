@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Keeps what the ns-3 program wrote of runs."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Reads scenario files and unfolds a profile into runs. An error names file, key and what is allowed."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`study experts`: the parameters of the experts framework on any trace (nunes2014, section 4.1)."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Iterator, Sequence

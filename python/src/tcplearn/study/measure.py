@@ -2,8 +2,6 @@
 """The measurement of one file in a study: a part of the grid over each flow. It is a job with a plain
 result."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

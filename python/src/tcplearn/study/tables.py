@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The results of a study in sentences and as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType

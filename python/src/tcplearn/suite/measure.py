@@ -2,8 +2,6 @@
 """The measurement of one file in a suite: its series under every estimator. It is a job with a plain
 result."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The rows of a suite: each estimator's ratios over series, with bootstrap intervals."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The tables of a suite, for the terminal and the report."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -2,8 +2,6 @@
 """The verdict over the series of a suite: the rule of a replay, with intervals from a bootstrap over
 series."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

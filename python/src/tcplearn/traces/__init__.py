@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Traces of round-trip times: captures, CSV and flent files, kernel logs, all read into the same columns."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The header of a CSV trace: the meaning and the unit of each column."""
 
-from __future__ import annotations
-
 import csv
 import re
 from dataclasses import dataclass, field

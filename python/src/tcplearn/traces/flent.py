@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Latency series of flent data files (https://flent.org), format versions 1 to 4."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The reader of a trace that is not a capture, chosen by the trace's beginning."""
 
-from __future__ import annotations
-
 import re
 
 from .base import NO_TRACE, Trace, TraceError, TraceFile, TraceOptions

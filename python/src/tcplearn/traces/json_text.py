@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """JSON from untrusted files: parsed within limits, or a ValueError."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tcplearn.documents import json_value

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Lines of text printed by programs, and the times at their beginnings."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """M-Lab's archives: snapshots of tcp-info, raw or decoded, and measurements of ndt7."""
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import re

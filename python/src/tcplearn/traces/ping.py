@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The output of ping: iputils, BusyBox, macOS and BSD, Windows, fping -l and -C, hping3."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 """The copy of a pipe that cannot be read as it comes, with limits on its size and on the disk's free
 space."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 import tempfile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Bare round-trip times: numbers, one or several on a line."""
 
-from __future__ import annotations
-
 import codecs
 import math
 import re

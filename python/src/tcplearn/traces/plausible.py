@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A check whether numbers look like round trips, or are in another unit."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

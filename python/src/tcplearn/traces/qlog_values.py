@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Checked values of qlog's JSON in the forms that loggers write; None if a value is wrong."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

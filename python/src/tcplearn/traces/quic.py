@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A QUIC connection as one endpoint saw it: packets sent, ACK frames and losses become rows."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from typing import TypeAlias

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Connections whose state was read repeatedly: the kernel's smoothed round trip, and its counters."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 

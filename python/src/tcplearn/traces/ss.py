@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Repeated output of `ss -ti`: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The kernel module's log (linux/module/log_format.h): each ACK as the kernel saw it."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass, field

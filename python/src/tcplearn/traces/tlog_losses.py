@@ -2,8 +2,6 @@
 """The decisions on the causes of losses in a kernel log, compared with the core's on the log's other
 records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The waits of a resend policy in a kernel log, computed again from the logged events."""
 
-from __future__ import annotations
-
 from tcplearn import resends
 
 from .tlog import Connection

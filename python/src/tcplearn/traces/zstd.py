@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Decompresses zstd (RFC 8878) within limits, independent of the sizes that a file claims."""
 
-from __future__ import annotations
-
 import zstandard
 
 #: The largest window, as the zstd program accepts it by default (--long=27).

@@ -2,8 +2,6 @@
 """The card of a model of round-trip times: its data, the paper's figures, and its results on held-out
 destinations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

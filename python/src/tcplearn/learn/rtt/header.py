@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """core/models/rtt_*.json as core/include/tcplearn/first_rto_models.h."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tcplearn.learn import header as shared

@@ -2,8 +2,6 @@
 """The history of a place before a handshake: the RTTs of earlier handshakes, as the core stores them
 (core/include/tcplearn/first_rto.h)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -2,8 +2,6 @@
 """The model of a first RTO: a linear function for each kind of knowledge, of which the best known one
 decides: the destination's history, its prefix's, the hops, nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

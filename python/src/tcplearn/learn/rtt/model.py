@@ -3,8 +3,6 @@
 
 Weights have 16 fractional bits and times are whole microseconds, in the file as in the core."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

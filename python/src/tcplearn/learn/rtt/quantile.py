@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Linear quantile regression with weights that are not negative, as a linear programme, and its margin."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,8 +2,6 @@
 """The regression of baddam2018: the mean RTT of a burst by ordinary least squares on hops, the burst's least
 and largest RTT, and TTL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A model in the form of the kernel's program: `struct settings` of linux/bpf/first_rto.bpf.c."""
 
-from __future__ import annotations
-
 import struct
 
 from tcplearn.learn.model import fixed

@@ -2,8 +2,6 @@
 """`tcplearn train rtt`: makes the regression's coefficients, a model of the first RTO, and its card from rows
 of hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
