@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`tcplearn module install`, `status` and `remove` with the real DKMS, and what they leave.
+"""Runs `tcplearn module install`, `status` and `remove` with the real DKMS, and prints the files that remain.
 
-    PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs nothing that is built
+    PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs no build
 
-As root, on a machine made for it, a container or a chroot: needs dkms, and the headers of KERNEL. The
-running kernel may be another: what would load and unload the module is not run there. Prints each step, and
-every file below /usr, /etc, /var and /lib that was not there before and is afterwards.
+Run it as root on a disposable machine, in a container or in a chroot, with dkms and the headers of KERNEL.
+The running kernel may be another one: commands that load or unload the module are not run. It prints each
+step, and every new file below /usr, /etc, /var and /lib.
 """
 
 import os
@@ -39,7 +39,7 @@ def run(command: Sequence[str]) -> str:
 
 
 def machine(kernel: str) -> install.System:
-    """This one, as if it ran that kernel."""
+    """Return this machine as a System that seems to run `kernel`."""
     root = Path(tempfile.mkdtemp())
     for top in TOPS:
         (root / top).symlink_to(f"/{top}")

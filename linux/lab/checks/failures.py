@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: every allocation of the module fails in turn. What loads, loads whole or leaves nothing; a
-connection without its memory is the plain base.
+"""In the guest: each allocation of the module fails in turn. The module loads completely or leaves nothing,
+and a connection without its memory uses the plain base.
 
-The module is built with FAIL_ALLOC=y (linux/module/allocation.h): its parameter fail_alloc=N lets the N-th
+The module is built with FAIL_ALLOC=y (linux/module/allocation.h). Its parameter fail_alloc=N lets the N-th
 allocation from then on fail, once, and counts down to 0.
 """
 
@@ -12,7 +12,7 @@ import socket
 import time
 from pathlib import Path
 
-from guest import DEBUG, counters, enter, expect, in_child, log_folder, sh, sysctl
+from guest import DEBUG, counters, enter, expect, in_child, in_namespace, log_folder, sh, sysctl
 from transfers import SERVER, acks, connect, serve, transfer, use
 
 FAILING = "/scenario/tcplearn_failing.ko"
@@ -30,7 +30,7 @@ def has_failed():
 
 
 def nothing_of_ours():
-    """What there is of the module: none of it when it is not loaded."""
+    """Return the traces of the module in the system; there must be none when it is not loaded."""
     found = [str(path) for path in (DEBUG, Path("/proc/sys/net/tcplearn"), PARAMETER) if path.exists()]
     found += [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
     found += [n for n in sysctl("net.ipv4.tcp_available_congestion_control").split() if n.startswith("tl-")]
@@ -38,7 +38,8 @@ def nothing_of_ours():
 
 
 def _load_with_a_failing_allocation(n):
-    """Load the module while its n-th allocation fails: whether it refused, and whether it has so many."""
+    """Load the module while its n-th allocation fails; return whether it refused to load, and whether it has
+    an n-th allocation."""
     said = sh(f"insmod {FAILING} fail_alloc={n} 2>&1 || true").strip()
     if said:
         expect("Cannot allocate memory" in said, f"allocation {n}: {said}")
@@ -51,9 +52,8 @@ def _load_with_a_failing_allocation(n):
 
 
 def check_an_allocation_that_fails_at_load():
-    """EVERY_ALLOCATION=N: the first N, every N-th after them, and the last N.
-
-    Each algorithm has a few of its own, one after the other: an N prime to their number meets each."""
+    """Check the allocations at load. With EVERY_ALLOCATION=N only the first N, every N-th and the last N
+    fail: each algorithm has the same number of consecutive allocations, so an N prime to that reaches all."""
     stride = int(os.environ.get("EVERY_ALLOCATION", "1"))
     tried, refused, n = 0, 0, 1
     while True:
@@ -91,7 +91,8 @@ def check_an_allocation_that_fails_in_a_new_namespace():
 
 
 def refused(name, value=None):
-    """By one system call: a file of Python's writes again as it is closed."""
+    """Return the error of reading or writing a setting by one system call; a Python file would write again
+    when it is closed."""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
         _ = os.read(fd, 1000) if value is None else os.write(fd, value)
@@ -134,10 +135,10 @@ def check_a_connection_without_memory_is_the_base():
     now = counters()
     expect((now["fallbacks"], now["connections"], now["acks"]) == (1, 0, 0), f"it has a state: {now}")
     expect(not acks(log_folder().joinpath("log0").read_bytes()), "it is in the log")
-    transfer(5120, 500_000)  # of 50 kB some kernels merge the acknowledgements to fewer
+    transfer(5120, 500_000)  # for 50 kB some kernels send too few ACKs
     now = counters()
     expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 10, f"the next one: {now}")
-    s = connect(5120)  # takes the algorithm again on the way: a second chance
+    s = connect(5120)  # a later change of the algorithm allocates again
     fails_next()
     s.sendall(b"x" * 1000)
     time.sleep(0.2)
@@ -152,11 +153,7 @@ def check_a_connection_without_memory_is_the_base():
 
 def check_a_passive_connection_without_memory_is_the_base():
     sh(f"insmod {FAILING}")
-    if os.fork() == 0:
-        enter("c1")
-        use("last", log=0)
-        os._exit(0)
-    os.wait()
+    in_namespace("c1", lambda: use("last", log=0))()
     serve(5121, answer=4000, congestion="tl-cubic")
     enter("c0")
     fails_next()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest, what the checks written in Python share: settings, namespaces, one line a check."""
+"""Functions of the checks in the guest: settings, namespaces, processes, and a line for each check."""
 
 import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ MODULE = "/scenario/tcplearn.ko"
 
 
 def sh(command, check=True):
-    """Run it; return what it printed."""
+    """Run `command` and return its output; raise RuntimeError if it fails."""
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     if check and done.returncode:
         raise RuntimeError(f"{command}: {done.returncode}: {done.stderr.strip()}")
@@ -21,14 +22,15 @@ def sh(command, check=True):
 
 
 def unprivileged(command):
-    """As a user of no privilege, who is root of a network namespace of its own."""
+    """Run `command` as an unprivileged user who is root of a separate network namespace; return its
+    output."""
     Path("/etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:1000:1000:nobody:/:/bin/sh\n")
     Path("/tmp/command").write_text(command)
     return sh("su nobody -c 'unshare -U -r -n sh /tmp/command'", check=False).strip()
 
 
 def enter(namespace):
-    """This process is in that network namespace from now on."""
+    """Move this process to the network namespace `namespace`."""
     with Path("/run/netns", namespace).open() as file:
         if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0):
             raise OSError(ctypes.get_errno(), f"setns {namespace}")
@@ -47,17 +49,17 @@ def counters():
 
 
 def log_folder():
-    """Of this process's namespace."""
+    """Return the folder of the log of this process's namespace."""
     return DEBUG / f"net-{Path('/proc/self/ns/net').stat().st_ino}"
 
 
 def log_bytes():
-    """What the log of this process's namespace has gathered since the last call."""
+    """Return the records that the log of this process's namespace has received since the last call."""
     return b"".join(path.read_bytes() for path in sorted(log_folder().glob("log*")))
 
 
 def nstat(name):
-    """A counter of the kernel, of this process's namespace, as `nstat` names it."""
+    """Return the kernel's counter of this name, as `nstat` prints it, in this process's namespace."""
     for file in ("snmp", "netstat"):
         lines = Path("/proc/self/net", file).read_text().splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
@@ -74,7 +76,7 @@ def expect(condition, text):
 
 
 def in_child(function):
-    """Run it in a process of its own; return what went wrong, or ''."""
+    """Run `function` in a child process; return its error, or ''."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -95,8 +97,36 @@ def in_child(function):
     return said
 
 
+def in_namespace(name, function):
+    """Run `function` in a child process in the namespace `name`; return a function that waits for its result,
+    which must be JSON."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        code = 1
+        try:
+            enter(name)
+            os.write(write, json.dumps(function()).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(write)
+
+    def result():
+        with os.fdopen(read) as pipe:
+            said = pipe.read()
+        os.waitpid(child, 0)
+        if not said:
+            raise RuntimeError(f"a process in {name} failed")
+        return json.loads(said)
+
+    return result
+
+
 def run_all(checks, out):
-    """A line for each: its name, and ok or what went wrong."""
+    """Run `checks`, pairs of name and function, and write a line for each to `out`: its name, and ok or its
+    error."""
     with Path(out).open("w") as lines:
         for name, function in checks:
             said = " ".join(in_child(function).split())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: net.tcplearn.loss, what it takes and refuses, and what a kept window is."""
+"""In the guest: the setting net.tcplearn.loss, windows that a classifier keeps, and the state of
+connections."""
 
 import struct
 from pathlib import Path
@@ -10,55 +11,62 @@ from transfers import connect, load, path, records, serve, transfer
 
 ACK, LOSS, CHANGE = 2, 8, 9
 SETTING = "net.tcplearn.loss"
-SLAB = "tcplearn_loss"
-#: Of an ACK's record: cwnd and ssthresh; of a decision's: probability, cause, flight, cwnd, ssthresh.
+#: The fields cwnd and ssthresh of an ACK's record, and probability, cause, flight, cwnd and ssthresh of a
+#: decision's.
 WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
 STATE_AT = 85
 
 
-def check_a_setting_of_losses_is_taken_whole_or_refused():
+def takes_or_refuses(setting, known, good, bad):
+    """Check that the setting `setting` lists the algorithms `known`, takes the specs `good` and refuses the
+    specs `bad` without a change."""
     load()
-    expect(sysctl(SETTING) == "none", f"at first {sysctl(SETTING)!r}")
-    names = sysctl("net.tcplearn.available_losses").split()
-    expect(names[0] == "none" and {"mlp", "mlp/hwang2018", "adaptive"} < set(names), f"there are {names}")
-    for good in (
-        *names[1:],
+    expect(sysctl(setting) == "none", f"at first {sysctl(setting)!r}")
+    kind = setting.rpartition(".")[2]
+    names = sysctl(f"net.tcplearn.available_{kind}{'es' if kind == 'loss' else 's'}").split()
+    expect(names[0] == "none" and known < set(names), f"there are {names}")
+    for spec in (*names[1:], *good):
+        sysctl(setting, spec)
+        expect(sysctl(setting) == spec, f"{spec} is shown as {sysctl(setting)!r}")
+    for spec in bad:
+        try:
+            sysctl(setting, spec)
+        except OSError:
+            pass
+        else:
+            expect(False, f"{spec[:60]!r} was taken")
+        expect(sysctl(setting) == good[-1], f"after {spec[:60]!r}: {sysctl(setting)!r}")
+    sysctl(setting, "none")
+    file = f"/proc/sys/net/tcplearn/{kind}"
+    said = unprivileged(f"echo {names[1]} 2>/dev/null >{file}; cat {file}")
+    expect(said == "none", f"after an unprivileged write {said!r}")
+
+
+def check_a_setting_of_losses_is_taken_whole_or_refused():
+    good = (
         "mlp:threshold=.4",
         "mlp:threshold=0.1234567891",
         "adaptive:threshold=0.3,highest=0.5",
         "veno:beta=5",
-    ):
-        sysctl(SETTING, good)
-        expect(sysctl(SETTING) == good, f"{good} is shown as {sysctl(SETTING)!r}")
-    for bad in (
+    )
+    bad = (
         "nobody", "mlp:", "mlp:threshold", "mlp:threshold=", "mlp:threshold=2", "mlp:threshold=-0.1",
-        "mlp:threshold=0.1x",
-        "mlp:threshold=.", "mlp:threshold=0.1,", "mlp:limit=1", "mlp,threshold=1",
+        "mlp:threshold=0.1x", "mlp:threshold=.", "mlp:threshold=0.1,", "mlp:limit=1", "mlp,threshold=1",
         "mlp:threshold=99999999999999999999", "x" * 300, "mlp:" + "threshold=0.4," * 40,
-    ):  # fmt: skip
-        try:
-            sysctl(SETTING, bad)
-        except OSError:
-            pass
-        else:
-            expect(False, f"{bad[:60]!r} was taken")
-        expect(sysctl(SETTING) == "veno:beta=5", f"after {bad[:60]!r}: {sysctl(SETTING)!r}")
-    sysctl(SETTING, "none")
-    file = "/proc/sys/net/tcplearn/loss"
-    said = unprivileged(f"echo mlp 2>/dev/null >{file}; cat {file}")
-    expect(said == "none", f"after an unprivileged write {said!r}")
+    )  # fmt: skip
+    takes_or_refuses(SETTING, {"mlp", "mlp/hwang2018", "adaptive"}, good, bad)
 
 
 def check_a_kept_window_is_what_it_was():
     load()
     enter("c0")
     serve(5130)
-    path(15, "loss 0.7%")  # few in one recovery
+    path(15, "loss 0.7%")  # few losses in one recovery
     sysctl("net.tcplearn.log", 1)
     for base, loss in ((b"tl-reno", "random"), (b"tl-cubic", "random"), (b"tl-cubic", "congestion")):
         sysctl(SETTING, loss)
         kept = reduced = 0
-        for _ in range(3):  # one may have no recovery that ends by itself
+        for _ in range(3):  # a transfer may have no recovery that ends without a timeout
             transfer(5130, 3_000_000, base)
             found = _windows_after(loss)
             kept, reduced = kept + found[0], reduced + found[1]
@@ -70,7 +78,8 @@ def check_a_kept_window_is_what_it_was():
 
 
 def _windows_after(loss):
-    """Recoveries in the log that ended by themselves: with the window kept, as checked; with a smaller"""
+    """Return how many recoveries in the log, among those that ended without a timeout, kept the window, which
+    is checked, and how many reduced it."""
     events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
     kept = reduced = 0
     for i, record in enumerate(events):
@@ -89,7 +98,8 @@ def _windows_after(loss):
 
 
 def _first_open(events):
-    """cwnd and ssthresh at the first ACK after the recovery. None: a timeout or another one came first."""
+    """Return cwnd and ssthresh at the first ACK after a recovery, or None if a timeout or another recovery
+    came first."""
     for record in events:
         if record[6] == LOSS or record[STATE_AT] == 4:
             return None
@@ -110,32 +120,39 @@ def check_vegas_keeps_its_own_answer_to_losses():
 
 
 def states(slab):
-    """Objects of one of our slabs; None where the kernel has merged it with another of its size."""
+    """Return the number of objects in a slab of the module, or None if the kernel has merged it with
+    another."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{slab} ")), None)
 
 
-def check_a_state_of_losses_goes_with_its_connection():
+def states_end(setting, spec, slab, port):
+    """Check that 200 connections with `spec` have a state each in `slab`, which goes when they close or
+    change their algorithm."""
     load()
     enter("c0")
-    serve(5132)
-    sysctl(SETTING, "adaptive")
-    before = states(SLAB)
+    serve(port)
+    sysctl(setting, spec)
+    before = states(slab)
     if before is None:
         return
-    kept = [connect(5132) for _ in range(200)]
+    kept = [connect(port) for _ in range(200)]
     for s in kept:
         s.sendall(b"x" * 100)
-    sysctl(SETTING, "none")  # they keep theirs
-    expect(states(SLAB) - before >= 200, f"{states(SLAB) - before} states of 200 connections")
+    sysctl(setting, "none")  # does not change these connections
+    expect(states(slab) - before >= 200, f"{states(slab) - before} states of 200 connections")
     for i, s in enumerate(kept):
         if i % 2:
             s.close()
         else:
             s.setsockopt(6, 13, b"cubic")
-    sh("sleep 1; echo 1 >/proc/sys/vm/drop_caches; for f in /sys/kernel/slab/tcplearn_loss/shrink; do "
-       "[ ! -e $f ] || echo 1 >$f; done", check=False)  # fmt: skip
-    expect(states(SLAB) - before < 100, f"{states(SLAB) - before} states stay")
+    shrink = f"for f in /sys/kernel/slab/{slab}/shrink; do [ ! -e $f ] || echo 1 >$f; done"
+    sh(f"sleep 1; echo 1 >/proc/sys/vm/drop_caches; {shrink}", check=False)
+    expect(states(slab) - before < 100, f"{states(slab) - before} states remain")
+
+
+def check_a_state_of_losses_goes_with_its_connection():
+    states_end(SETTING, "adaptive", "tcplearn_loss", 5132)
 
 
 def check_an_allocation_that_fails_in_a_setting_of_losses():

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: what memory the module takes, when, and who is charged for it."""
+"""In the guest: the memory of the module, when it takes it, and which cgroup is charged for it."""
 
 import os
 import socket
 import time
 from pathlib import Path
 
-from guest import enter, expect, sh, sysctl
+from guest import enter, expect, in_namespace, sh, sysctl
 from transfers import SERVER, connect, load, serve, use
 
 
 def memory_kb(name):
-    time.sleep(2)  # its counters lag
+    time.sleep(2)  # the counters lag behind
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith(name + ":"):
             return int(line.split()[1])
@@ -19,11 +19,12 @@ def memory_kb(name):
 
 
 def check_debug_memory_only_while_the_log_is_on():
-    """In tens of MB. Free pages that a processor keeps for itself do not count as free: here it keeps few."""
+    """Compare free memory, in tens of MB. Pages in the free lists of a processor do not count as free, so the
+    check keeps these lists short."""
     kept = Path("/proc/sys/vm/percpu_pagelist_high_fraction")
     before = kept.read_text()
     kept.write_text("1000000")
-    free = [memory_kb("MemFree")]  # what follows is taken from it
+    free = [memory_kb("MemFree")]  # later allocations reduce it
     load("log_kb=60000")
     free.append(memory_kb("MemFree"))
     enter("c0")
@@ -39,13 +40,14 @@ def check_debug_memory_only_while_the_log_is_on():
 
 
 def _slab_bytes(folder):
-    """Of kernel objects that a group is charged for."""
+    """Return the bytes of kernel objects that the cgroup `folder` is charged for."""
     stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
     return int(stat["slab"])
 
 
 def _slab_of(group, congestion, port):
-    """Bytes of kernel objects that 200 connections of a process in that group are charged for."""
+    """Return the bytes of kernel objects charged to the cgroup `group` for 200 connections of a process in
+    it."""
     folder = Path("/sys/fs/cgroup", group)
     folder.mkdir()
     read, write = os.pipe()
@@ -85,7 +87,7 @@ def check_connection_memory_is_charged():
 
 
 def write_sizes(path):
-    """Bytes of a connection under each estimator (where no slab is merged with another's)."""
+    """Write the bytes of a connection under each estimator to `path`; slabs must not be merged."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     sizes = sorted((int(line.split()[3]), line.split()[0]) for line in lines if line.startswith("tcplearn_"))
     expect(sizes, "no slabs of ours")
@@ -93,13 +95,14 @@ def write_sizes(path):
 
 
 def _states():
-    """Connections that have memory of ours, under any estimator."""
+    """Return the number of connections with a state of the module."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_experts "))
 
 
 def _accept(group, count, port, pipe):
-    """In c1 and that group: accepts, says so, waits for a word, then sends on each."""
+    """Accept `count` connections in c1 and the cgroup `group`, then send on each; write a byte to `pipe`
+    after each step."""
     (group / "cgroup.procs").write_text(str(os.getpid()))
     enter("c1")
     listener = socket.socket()
@@ -118,16 +121,13 @@ def _accept(group, count, port, pipe):
 
 
 def check_a_passive_connection_takes_memory_when_it_first_sends():
-    """Before that the kernel has not said whose it is: it takes none, and then it is its owner's."""
+    """Check that an accepted connection takes no memory until it sends, because only then does the kernel
+    charge its owner."""
     load()
     _groups()
     group = Path("/sys/fs/cgroup/passive")
     group.mkdir()
-    if os.fork() == 0:
-        enter("c1")
-        use("experts", log=0)
-        os._exit(0)
-    os.wait()
+    in_namespace("c1", lambda: use("experts", log=0))()
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """In the guest: privileges, memory, counters, first samples, and failures on purpose.
 
-c0 (10.0.0.1) sends to c1 (10.0.0.2) over 30 ms. A check is a process of its own; the module is loaded
-before it and unloaded after it.
+c0 (10.0.0.1) sends to c1 (10.0.0.2) over 30 ms. Each check has its own process; the module is loaded before
+the check and unloaded after it.
 """
 
 import os
@@ -23,6 +23,7 @@ from guest import (
     counters,
     enter,
     expect,
+    in_namespace,
     log_bytes,
     log_folder,
     nstat,
@@ -46,7 +47,8 @@ def check_rto_min_of_a_route():
         for estimator in ("tracking", "last", "jacobson", "eifel"):
             use(estimator)
             transfer(5101, 100_000)
-            # eifel's timer counts from the oldest segment: less its age, which is under 100 ms here
+            # eifel's timer counts from the oldest segment, so its RTO is less that segment's age, here under
+            # 100 ms
             least = min(rto for *_, rto in acks(log_bytes()))
             expect(
                 least >= (900_000 if estimator == "eifel" else 1_030_000), f"{estimator}: RTO of {least} us"
@@ -66,7 +68,8 @@ def _least_rto_us(estimator, **options):
 
 
 def check_rto_min_and_max_of_sysctl_and_socket():
-    """6.11's sysctl tcp_rto_min_us; 6.15's tcp_rto_max_ms and TCP_RTO_MIN_US. Nothing on a kernel without."""
+    """Check the sysctl tcp_rto_min_us of Linux 6.11, and tcp_rto_max_ms and TCP_RTO_MIN_US of 6.15; older
+    kernels have nothing to check."""
     load()
     enter("c0")
     serve(5110)
@@ -93,7 +96,7 @@ def check_rto_min_and_max_of_sysctl_and_socket():
 
 
 def _window(s):
-    """TCP_INFO's threshold and congestion window."""
+    """Return the threshold and the congestion window in TCP_INFO."""
     return struct.unpack_from("<II", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192), 8 + 4 * 17)
 
 
@@ -153,7 +156,7 @@ def check_an_unprivileged_namespace_that_chooses_us_has_the_base():
     )
     expect("bytes_acked 3000" in said, f"nothing was sent: {said[-200:]}")
     expect(counters() == before, "it had a state, or was counted")
-    # the reference of a refused choice is never given back: this one must not be refused
+    # a refused choice keeps its reference for ever, so unloading shows that this one was not refused
     time.sleep(3)
     sh("rmmod tcplearn")
     load()
@@ -165,7 +168,8 @@ def _references(module):
 
 
 def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
-    """tcp_set_default_congestion_control does not give it back (Linux 6.1 to 6.12): the kernel's own."""
+    """Check that the reference which tcp_set_default_congestion_control leaks (Linux 6.1 to 6.12) is the
+    kernel's fault: it leaks the same for vegas."""
     lost = []
     for module, name in (("tcp_vegas", "vegas"), ("tcplearn", "tl-vegas")):
         if module == "tcplearn":
@@ -179,11 +183,7 @@ def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
 def check_the_log_says_its_namespace_and_is_its_own():
     load()
     serve(5102)
-    if os.fork() == 0:
-        enter("c1")
-        use("linux")
-        os._exit(0)
-    os.wait()
+    in_namespace("c1", lambda: use("linux"))()
     enter("c0")
     use("linux")
     transfer(5102, 20_000)
@@ -203,7 +203,7 @@ def check_timeouts_are_counted_each_time():
     before, fired = nstat("TcpExtTCPTimeouts"), counters()["timeouts"]
     s = connect(5103)
     s.setblocking(False)
-    s.send(b"x" * 4_000_000)  # as much as the socket takes: half a second of it on this path
+    s.send(b"x" * 4_000_000)  # fills the socket buffer, which this path carries in half a second
     path(more="loss 100%")
     time.sleep(4)
     path()
@@ -218,12 +218,8 @@ def check_first_sample_of_a_fast_open_server():
     load()
     path(150)
     path(150, ns="c1", device="l0")
-    if os.fork() == 0:
-        enter("c1")
-        sysctl("net.ipv4.tcp_fastopen", 3)
-        use("linux")
-        os._exit(0)
-    os.wait()
+    in_namespace("c1", lambda: sysctl("net.ipv4.tcp_fastopen", 3))()
+    in_namespace("c1", lambda: use("linux"))()
     serve(5104, answer=4000, fast_open=True, congestion="tl-cubic")
     enter("c0")
     sysctl("net.ipv4.tcp_fastopen", 3)
@@ -259,7 +255,7 @@ def check_linux_is_as_stock_from_the_handshake_on():
 
 
 def check_the_others_stay_when_one_cannot_be_registered():
-    # a second module of ours under another name, which has tl-cubic and nothing else
+    # a copy of the module under another name, in which only tl-cubic keeps its name
     other = Path(MODULE).read_bytes().replace(b"tcplearn", b"tcplearm")
     other = other.replace(b"reno\0", b"xeno\0").replace(b"vegas\0", b"xegas\0")
     Path("/tmp/tcplearm.ko").write_bytes(other)
@@ -304,10 +300,10 @@ def check_nothing_is_left():
     s.close()
     time.sleep(3)
     sh("rmmod tcplearn")
-    expect(not DEBUG.exists(), "the folder in debugfs stays")
-    expect(not Path("/proc/sys/net/tcplearn").exists(), "the settings stay")
+    expect(not DEBUG.exists(), "the folder in debugfs remains")
+    expect(not Path("/proc/sys/net/tcplearn").exists(), "the settings remain")
     caches = [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
-    expect(not caches, f"caches stay: {caches}")
+    expect(not caches, f"caches remain: {caches}")
     load()
 
 
@@ -319,7 +315,7 @@ CHECKS = sorted(
 )
 
 
-#: What checks change of a namespace, and the kernel's own value.
+#: Settings of a namespace that checks change, with the default values of the kernel.
 SHIPPED = {"tcp_early_retrans": 3, "tcp_fastopen": 1}
 
 
@@ -329,7 +325,8 @@ def as_shipped(ns):
 
 
 def fresh(function):
-    """The same path, settings as shipped and no module before it; no process and no module after it."""
+    """Return `function` as a check that begins with the same path, default settings and no module, and leaves
+    neither processes nor the module."""
 
     def run():
         os.setpgrp()
@@ -351,14 +348,14 @@ def signal_rest():
 
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
-    for _ in range(60):  # connections of those processes: TIME_WAIT holds none
+    for _ in range(60):  # the connections of those processes end; TIME_WAIT has no reference
         if "tcplearn " not in Path("/proc/modules").read_text() or _references("tcplearn") == 0:
             return
         time.sleep(0.5)
 
 
 def debugfs_off():
-    """The one check of a kernel that was started with debugfs=off."""
+    """Check a kernel that was started with debugfs=off."""
     load()
     serve(5109)
     enter("c0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts: how connections begin and end, what is received, and what the network reports."""
+"""Packet scripts on the beginning and end of connections, on received data, and on reports of the network."""
 
 import ctypes
 import errno

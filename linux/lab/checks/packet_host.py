@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the kernel at one end of a packet script, in a network namespace of its own."""
+"""In the guest: the kernel at one end of a packet script, in its own network namespace."""
 
 import ctypes
 import os
@@ -11,12 +11,13 @@ from wire import ACK, KERNEL4, KERNEL6, MSS, SCRIPT4, SCRIPT6, SYN, Connection, 
 CLONE_NEWNET = 0x40000000
 KERNEL = tuple(int(word) for word in os.uname().release.split(".")[:2])
 
-#: Name, function, and whether the RTO's own value decides; packets.py runs them.
+#: The scripts for packets.py: name, function, and whether the result depends on the value of the RTO.
 SCRIPTS = []
 
 
 def script(rto=False):
-    """rto: the RTO's own value decides what is expected."""
+    """Return a decorator that registers a script; `rto`: whether its result depends on the value of the
+    RTO."""
 
     def add(function):
         SCRIPTS.append((function.__name__, function, rto))
@@ -26,7 +27,7 @@ def script(rto=False):
 
 
 class Host:
-    """The kernel in its namespace, and the ways to a connection."""
+    """The kernel in its namespace, which opens and accepts connections."""
 
     def __init__(self, congestion, estimator):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
@@ -41,7 +42,7 @@ class Host:
         ):
             sh(f"/bin/ip {command}")
         sysctl("net.ipv4.tcp_no_metrics_save", 1)
-        if KERNEL >= (6, 5):  # doubled from the first on, as before
+        if KERNEL >= (6, 5):  # waits double from the first SYN on, as in older kernels
             sysctl("net.ipv4.tcp_syn_linear_timeouts", 0)
         if congestion in ("reno", "cubic", "tl-reno", "tl-cubic"):
             sysctl("net.ipv4.tcp_congestion_control", congestion)
@@ -49,11 +50,11 @@ class Host:
             sysctl("net.tcplearn.estimator", estimator)
 
     def no_probes(self):
-        """Without tail loss probes."""
+        """Turn tail loss probes off."""
         sysctl("net.ipv4.tcp_early_retrans", 0)
 
     def opened(self, six=False, port=80):
-        """A socket that has begun to connect, and the script's end of it."""
+        """Return the script's end of a connection whose socket has not yet connected."""
         s = socket.socket(socket.AF_INET6 if six else socket.AF_INET)
         s.setblocking(False)
         s.bind((KERNEL6 if six else KERNEL4, 0))
@@ -61,7 +62,7 @@ class Host:
         return c
 
     def client(self, six=False, rtt_ms=0, timestamps=False, window=10_000, set_=()):
-        """An established connection that the kernel opened."""
+        """Return an established connection that the kernel opened."""
         c = self.opened(six)
         for level, option, value in set_:
             c.socket.setsockopt(level, option, value)
@@ -77,11 +78,11 @@ class Host:
         s = socket.socket()
         s.bind((KERNEL4, port))
         s.listen(backlog)
-        self.listeners.append(s)  # it closes when nobody has it
+        self.listeners.append(s)  # without a reference it would be closed
         return s
 
     def server(self):
-        """An established connection that the kernel accepted."""
+        """Return an established connection that the kernel accepted."""
         listener = self.listener()
         c = Connection(self.wire, None, 80, 4000)
         c.send(SYN, seq=0, ack=0, mss=MSS)

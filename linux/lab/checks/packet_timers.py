@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts: the timers, the repair of losses, and the window."""
+"""Packet scripts on timers, loss recovery and the window."""
 
 import errno
 import socket
@@ -66,7 +66,7 @@ def backed_off_until_a_sample(h):
     c.write(500)
     c.expect(ACK, seq=1)
     c.expect(ACK, seq=1, after_ms=200)
-    c.send(ack=501)  # of the first or of the second: no sample
+    c.send(ack=501)  # acknowledges either transmission, so it gives no sample
     c.wait(5)
     c.write(500)
     c.expect(ACK, seq=501, size=500)
@@ -279,7 +279,8 @@ def nothing_out_and_the_rto_is_stocks(h):
 
 @script()
 def timeout_in_recovery_doubles_the_whole_rto(h):
-    """Eifel's timer counts from the oldest segment's last sending; what is doubled is the whole RTO."""
+    """Check that a timeout doubles the whole RTO, although Eifel's timer counts from the oldest segment's
+    last transmission."""
     h.no_probes()
     c = h.client(rtt_ms=40)
     c.write(8 * MSS)

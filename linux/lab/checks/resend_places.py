@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: what a resend policy learned serves the next connection to the same place; of how many
-places, and until when."""
+"""In the guest: a resend policy uses what it learned on earlier connections to the same place, for a limited
+number of places."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ PLACES = "net.tcplearn.resend_places"
 
 
 def _until_resend_ms(port):
-    """From the first sending of a connection, whose first segment is lost, to its timer's resend."""
+    """Return the time from a connection's first transmission, which is lost, to the timer's resend."""
     s = connect(port)
     path(15, "loss 100%")
     s.sendall(b"x" * 500)
@@ -35,13 +35,14 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """On a path that loses nothing: where much is lost, what is handed on is stock's wait."""
+    """Let the policy learn on a path without losses; after many losses the next connection would begin with
+    stock's wait."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)
         time.sleep(0.1)
     s.close()
-    time.sleep(1)  # its end too
+    time.sleep(1)  # until the connection has ended
 
 
 def check_the_next_connection_to_a_place_waits_by_what_was_learned():
@@ -94,8 +95,8 @@ def _to(address, port):
     s.close()
 
 
-def check_places_of_resends_are_so_many():
-    """64 places, the longest unused forgotten: of 250 /24s, one after the other, at most so many stay."""
+def check_places_of_resends_are_limited():
+    """Check that at most 64 places, the most recently used, are remembered of 250 /24s in turn."""
     load()
     enter("c0")
     os.system("/bin/ip link set lo up")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: waits of a resend policy are in force, the first never beyond stock's; its state."""
+"""In the guest: the setting net.tcplearn.resend, the waits of a policy, and the state of connections."""
 
 import itertools
 import operator
@@ -9,40 +9,27 @@ import threading
 import time
 
 import failures
-from guest import counters, enter, expect, log_bytes, nstat, sh, sysctl, unprivileged
-from losses import states
+from guest import counters, enter, expect, log_bytes, nstat, sh, sysctl
+from losses import states_end, takes_or_refuses
 from transfers import connect, load, path, records, serve, transfer
 
 ACK, RESEND = 2, 10
 SETTING = "net.tcplearn.resend"
 SENT, TIMER, ACKED = range(3)
-SLAB = "tcplearn_resend"
 
 
 def check_a_setting_of_resends_is_taken_whole_or_refused():
-    load()
-    expect(sysctl(SETTING) == "none", f"at first {sysctl(SETTING)!r}")
-    names = sysctl("net.tcplearn.available_resends").split()
-    expect(names[0] == "none" and {"stock", "priced", "priced/spaced"} < set(names), f"there are {names}")
-    for good in (*names[1:], "priced:price_us=30000", "priced/spaced:budget=10,refill=0.1"):
-        sysctl(SETTING, good)
-        expect(sysctl(SETTING) == good, f"{good} is shown as {sysctl(SETTING)!r}")
-    for bad in ("nobody", "priced:", "priced:price_us=-1", "priced:threshold=0.1"):
-        try:
-            sysctl(SETTING, bad)
-        except OSError:
-            pass
-        else:
-            expect(False, f"{bad!r} was taken")
-        expect(sysctl(SETTING).startswith("priced/spaced:"), f"after {bad!r}: {sysctl(SETTING)!r}")
-    sysctl(SETTING, "none")
-    file = "/proc/sys/net/tcplearn/resend"
-    said = unprivileged(f"echo priced 2>/dev/null >{file}; cat {file}")
-    expect(said == "none", f"after an unprivileged write {said!r}")
+    takes_or_refuses(
+        SETTING,
+        {"stock", "priced", "priced/spaced"},
+        ("priced:price_us=30000", "priced/spaced:budget=10,refill=0.1"),
+        ("nobody", "priced:", "priced:price_us=-1", "priced:threshold=0.1"),
+    )
 
 
 def requests(port, count, size=500):
-    """One at a time, each acknowledged before the next. The handshake's timeouts would be the kernel's."""
+    """Send `count` requests, each after the ACK of the one before. The path loses packets only after the
+    handshake, whose timeouts would be the kernel's."""
     path(15)
     s = connect(port)
     path(15, "loss 25%")
@@ -55,14 +42,15 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Of each record: event, wait_us, probe, milliseconds of its time."""
+    """Yield event, wait_us, probe and time in ms of each record."""
     for r in records(data, RESEND):
         wait_us, _, _, event, _, probe = struct.unpack_from("<qiIBBB", r, 24)
         yield event, wait_us, probe, struct.unpack_from("<Q", r, 8)[0] / 1000
 
 
 def _resends():
-    """Probes and timeouts: after which a wait was written, and the kernel's own counts."""
+    """Return the numbers of probes and timeouts after which the module set a wait, and the kernel's own
+    counts."""
     found = counters()
     return (
         (found["resend_probes"], found["resend_timeouts"]),
@@ -75,7 +63,8 @@ def _resends_since(before):
 
 
 def check_waits_of_resends_are_in_force():
-    """Each resend by the timer comes when the wait before it has passed, to the timer wheel's eighth."""
+    """Check that each resend by the timer comes when its wait has passed, within an eighth, the precision of
+    the kernel's timer wheel."""
     load()
     enter("c0")
     serve(5140)
@@ -84,14 +73,15 @@ def check_waits_of_resends_are_in_force():
         sysctl(SETTING, policy)
         before = _resends()
         requests(5140, 150)
-        time.sleep(5)  # its end too
+        time.sleep(5)  # until the connection has ended
         ours, kernels = _resends_since(before)
         expect(ours == kernels and min(ours) > 3, f"{policy}: probes and timeouts {ours} of {kernels}")
         _in_time(policy, list(_waits(log_bytes())))
 
 
 def check_a_probe_beyond_the_congestion_window_is_seen():
-    """A probe sends a new segment whatever the window says: while the RTT rises under a bulk transfer."""
+    """Check the counts of probes during a bulk transfer whose RTT rises: a probe may exceed the congestion
+    window."""
     load()
     enter("c0")
     serve(5144)
@@ -108,7 +98,7 @@ def check_a_probe_beyond_the_congestion_window_is_seen():
             path(delay_ms, "loss 0.5%")
         sending.join()
         s.shutdown(socket.SHUT_WR)
-        s.recv(1)  # all of it is there
+        s.recv(1)  # all data has arrived
         s.close()
         ours, kernels = _resends_since(before)
         expect(ours == kernels, f"{policy}: probes and timeouts {ours} of {kernels}")
@@ -125,7 +115,7 @@ def check_many_without_probes_have_the_kernels_rto():
     sysctl(SETTING, "priced")
     try:
         transfer(5145, 1_500_000)
-    finally:  # the next check's namespace is this one
+    finally:  # the next check uses the same namespace
         sysctl("net.ipv4.tcp_early_retrans", 3)
     rtos = [struct.unpack_from("<II", r, 24 + 24) for r in records(log_bytes(), ACK)]
     shorter = sum(rto_us < stock_us for stock_us, rto_us in rtos)
@@ -162,24 +152,7 @@ def check_first_waits_of_resends_are_not_beyond_stocks():
 
 
 def check_a_state_of_resends_goes_with_its_connection():
-    load()
-    enter("c0")
-    serve(5142)
-    sysctl(SETTING, "priced")
-    before = states(SLAB)
-    if before is None:
-        return
-    kept = [connect(5142) for _ in range(100)]
-    for s in kept:
-        s.sendall(b"x" * 100)
-    expect(states(SLAB) - before >= 100, f"{states(SLAB) - before} states of 100 connections")
-    for i, s in enumerate(kept):
-        if i % 2:
-            s.close()
-        else:
-            s.setsockopt(6, 13, b"cubic")
-    sh(f"sleep 1; for f in /sys/kernel/slab/{SLAB}/shrink; do [ ! -e $f ] || echo 1 >$f; done", check=False)
-    expect(states(SLAB) - before < 50, f"{states(SLAB) - before} states stay")
+    states_end(SETTING, "priced", "tcplearn_resend", 5142)
 
 
 def check_resends_of_a_connection_without_memory():
@@ -187,7 +160,7 @@ def check_resends_of_a_connection_without_memory():
     serve(5143)
     enter("c0")
     sysctl(SETTING, "priced")
-    failures.fails_next(2)  # the first is the connection's own
+    failures.fails_next(2)  # the first allocation is the connection's own
     transfer(5143, 50_000)
     now = counters()
     expect(now["connections"] == 1 and now["fallbacks"] == 1 and not now["resend_first"], f"{now}")

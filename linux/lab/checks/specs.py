@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SETTINGS = Path("/proc/sys/net/tcplearn")
-#: For a kind without a setting, whose specs the module of the golden vectors reads.
+#: The file for kinds without a setting, whose specs the module of the golden vectors reads.
 WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")
 
 
 def unread(log: int) -> Iterator[str]:
-    """What the kernel has said since the last call."""
+    """Yield the lines of the kernel's log since the last call."""
     while True:
         try:
             record = os.read(log, 8192).decode()

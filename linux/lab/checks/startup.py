@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """In the guest: the windows of connections whose SYN or SYN-ACK was lost, at both ends, under every policy.
 
-The end that sends the data is the one that is looked at. A line of JSON a connection: what was lost, what the
-module's log says, TCP_INFO just after the first write, and the segments of the first flight as c1 saw them
-pass. The host compares them with the core's answers.
+The end that sends the data is measured. Each connection gives a line of JSON: the lost packets, the record in
+the module's log, TCP_INFO just after the first write, and the segments of the first flight that passed c1.
+The host compares them with the core's answers.
 """
 
 import json
@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from guest import MODULE, enter, log_bytes, sh, sysctl
+from guest import MODULE, enter, in_namespace, log_bytes, sh, sysctl
 from handshakes import lose
 from transfers import records
 
@@ -23,20 +23,21 @@ SERVER, PORT, SEGMENTS = "10.0.1.2", 5301, 30
 STARTUP_RECORD = 5
 ETH_P_ALL = 3
 TH_SYN = 0x02
-#: FEW=1: each case of these policies, and of the others one, by turns another.
+#: With FEW=1 these policies have every case, and each of the others has one case, in rotation.
 FEW = os.environ.get("FEW")
 WHOLE = ("stock", "standard", "linux", "tsl/3-16", "tsl-feedback")
 
 
 def info(s):
-    """Window and threshold, as TCP_INFO has them."""
+    """Return the congestion window and the threshold in TCP_INFO."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
     ssthresh, cwnd = struct.unpack_from("<II", raw, 8 + 4 * 17)
     return {"cwnd": cwnd, "ssthresh": ssthresh}
 
 
 def watch(device):
-    """Frames that come into c1 by that device: a thread's list of (time, flags, payload bytes)."""
+    """Record the frames that enter c1 by `device`; return a function that ends this and returns a list of
+    (time, flags, payload bytes)."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.bind((device, 0))
     s.settimeout(0.05)
@@ -68,34 +69,8 @@ def watch(device):
     return stop
 
 
-def in_namespace(name, function):
-    """In a process of its own: what it returns, as JSON."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        code = 1
-        try:
-            enter(name)
-            os.write(write, json.dumps(function()).encode())
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(write)
-
-    def result():
-        with os.fdopen(read) as pipe:
-            said = pipe.read()
-        os.waitpid(child, 0)
-        if not said:
-            raise RuntimeError(f"a process in {name} failed")
-        return json.loads(said)
-
-    return result
-
-
 def sends(s):
-    """All at once; what TCP_INFO says after it; then to the end."""
+    """Write all segments at once, return the windows just after that, and close."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     s.sendall(b"x" * 1448 * SEGMENTS)
     seen = info(s)
@@ -136,7 +111,7 @@ def connects(congestion, then):
 
 
 def settings(policy, timestamps):
-    """Of this process's namespace."""
+    """Set the policy and the timestamps of this process's namespace."""
     sysctl("net.tcplearn.log", 0)
     sysctl("net.tcplearn.startup", policy)
     sysctl("net.tcplearn.log", 1)
@@ -144,7 +119,7 @@ def settings(policy, timestamps):
 
 
 def log_of(namespace):
-    """The startup record of the one connection that the log is of."""
+    """Return the startup record of the only connection in the log."""
 
     def read():
         found = records(log_bytes(), STARTUP_RECORD)
@@ -168,7 +143,7 @@ def log_of(namespace):
 
 
 def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
-    """One connection whose `side` sends: what all three witnesses say. `fresh`: its place is unknown."""
+    """Return the three measurements of a connection whose `side` sends; `fresh`: its place is unknown."""
     sender = "c0" if side == "active" else "c2"
     if fresh:
         in_namespace(sender, lambda: settings(policy, timestamps))()
@@ -212,8 +187,8 @@ def main():
             add("tsl/3-16", side, lost, count=2)
             add("stock", side, lost, count=2)
             add("linux", side, lost, count=2)
-        # a place that becomes known, becomes bad, is forgotten, and becomes known again
-        whole, bad = [""] * 4, ["syn-ack"] * 5  # at the fifth half of the handshakes have lost a packet
+        # a place becomes known, becomes bad, is forgotten, and becomes known again
+        whole, bad = [""] * 4, ["syn-ack"] * 5  # after the fifth, half of the handshakes have lost a packet
         for k, lost in enumerate([*whole, *bad, "pause", "syn-ack", "", "", "", "syn-ack"]):
             if lost == "pause":
                 time.sleep(120)

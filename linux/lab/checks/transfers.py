@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and the records that they leave in the log."""
+"""In the guest: transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and their records in the log."""
 
 import os
 import socket
@@ -29,7 +29,8 @@ def use(estimator, log=1):
 
 
 def serve(port, answer=0, fast_open=False, congestion=None):
-    """In c1, in a process of its own: reads each connection to its end, then answers so many bytes."""
+    """Start a server in c1 that reads each connection to its end; with `answer` it first answers that number
+    of bytes."""
     if os.fork():
         time.sleep(0.05)
         return
@@ -78,7 +79,7 @@ def transfer(port, size, congestion=b"tl-cubic", pacing=0, option=None):
 
 
 def records(data, kind):
-    """(header and fields) of the records of a kind, as log_format.h has them; of None: all."""
+    """Return the records of `kind` in `data` with their headers (log_format.h); None: of every kind."""
     found, at = [], 0
     while at + 24 <= len(data):
         magic, size, record_type = struct.unpack_from("<4sHB", data, at)
@@ -91,7 +92,7 @@ def records(data, kind):
 
 
 def acks(data):
-    """Of each ACK record: rtt_us, last_rtt_us, stock_rto_us, rto_us."""
+    """Return (rtt_us, last_rtt_us, stock_rto_us, rto_us) of each ACK record."""
     out = []
     for r in records(data, ACK_RECORD):
         rtt, last, _, _, stock, rto = struct.unpack_from("<iiqqII", r, 24)

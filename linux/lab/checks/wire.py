@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: one end of TCP connections, played packet by packet over TUN.
+"""In the guest: one end of TCP connections, whose packets a script sends and expects over TUN.
 
-The kernel is 192.0.2.1 (fd00::1), the script 192.0.2.2 (fd00::2). Sequence numbers are counted from the
-SYN of their side, as in a dump: the first byte of data has number 1.
+The kernel is 192.0.2.1 (fd00::1), the script 192.0.2.2 (fd00::2). Sequence numbers are relative to the SYN of
+their side, as tcpdump prints them: the first byte of data has number 1.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 KERNEL4, SCRIPT4, KERNEL6, SCRIPT6 = "192.0.2.1", "192.0.2.2", "fd00::1", "fd00::2"
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 MSS = 1000
-#: The kernel's timers are of jiffies (4 ms), and its wheel lets them run up to an eighth longer.
+#: The kernel's timers count jiffies (4 ms), and its timer wheel may delay them by an eighth.
 LATE = 1.13
 NAMES = {FIN: "FIN", SYN: "SYN", RST: "RST", PSH: "PSH", ACK: "ACK"}
 
@@ -70,7 +70,7 @@ class Wire:
         fcntl.ioctl(self._file, TUNSETIFF, struct.pack("16sH22x", b"tun0", IFF_TUN | IFF_NO_PI))
 
     def packet(self, timeout_s):
-        """The next one of TCP, or None."""
+        """Return the next TCP packet within `timeout_s`, or None."""
         end = time.monotonic() + timeout_s
         while select.select([self._file], [], [], max(0, end - time.monotonic()))[0]:
             raw = os.read(self._file, 4096)
@@ -80,7 +80,7 @@ class Wire:
         return None
 
     def put(self, tcp, six=False):
-        """Send a TCP segment, its checksum left 0."""
+        """Send the TCP segment `tcp`, whose checksum field is 0."""
         if six:
             ends = socket.inet_pton(socket.AF_INET6, SCRIPT6) + socket.inet_pton(socket.AF_INET6, KERNEL6)
             head = struct.pack("!IHBB", 6 << 28, len(tcp), socket.IPPROTO_TCP, 64) + ends
@@ -94,7 +94,7 @@ class Wire:
         os.write(self._file, head + tcp)
 
     def unreachable(self, segment, code, mtu=0):
-        """ICMP destination unreachable for a segment of IPv4 that the kernel sent."""
+        """Send ICMP destination unreachable for an IPv4 segment that the kernel sent."""
         quoted = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, socket.IPPROTO_TCP, 0)
         quoted += socket.inet_aton(KERNEL4) + socket.inet_aton(SCRIPT4)
         quoted += struct.pack("!HHI", segment.source, segment.destination, segment.raw_seq)
@@ -106,7 +106,8 @@ class Wire:
 
 
 class Connection:
-    """The script's end. `socket` is the kernel's; `last` the time of what was sent or expected last."""
+    """The script's end of a connection. `socket` is the kernel's end; `last` is the time of the last packet
+    sent or expected."""
 
     def __init__(self, wire, kernel_socket, kernel_port, port, six=False):
         self.wire, self.socket, self.kernel_port, self.port, self.six = (
@@ -123,7 +124,7 @@ class Connection:
     def send(
         self, flags=ACK, seq=1, ack=1, data=b"", window=10_000, sack=(), mss=0, options=b"", ts_ecr=None
     ):
-        """A segment to the kernel; SACK blocks are pairs of the kernel's numbers."""
+        """Send a segment to the kernel; SACK blocks are pairs of the kernel's sequence numbers."""
         if mss:
             options += struct.pack("!BBH", 2, 4, mss) + b"\x04\x02\x01\x01"  # and SACK permitted
         if self.timestamps:
@@ -150,7 +151,8 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """The next segment: what is given must hold. after_ms: since `last`, at least; and not much later."""
+        """Return the next segment; raise Unexpected if it differs from the given values, or does not come
+        `after_ms` after `last`."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:
@@ -179,24 +181,24 @@ class Connection:
         return segment
 
     def silence(self, ms):
-        """Nothing is sent for so long."""
+        """Raise Unexpected if the kernel sends a segment within `ms`."""
         end = time.monotonic() + ms / 1000
         while (segment := self.wire.packet(max(0, end - time.monotonic()))) is not None:
             if (segment.source, segment.destination) == (self.kernel_port, self.port):
                 waited_ms = 1000 * (segment.at - self.last)
-                raise Unexpected(f"{segment} after {waited_ms:.0f} ms, where nothing should come")
+                raise Unexpected(f"{segment} after {waited_ms:.0f} ms, when nothing was expected")
 
     def wait(self, ms):
-        """Let time pass; what comes stays to be expected."""
+        """Let `ms` pass; packets that arrive meanwhile can still be expected."""
         time.sleep(ms / 1000)
 
     def write(self, size):
-        """The application writes."""
+        """Let the application write `size` bytes."""
         self.last = time.monotonic()
         self.socket.send(b"x" * size)
 
     def info(self, offset, kind="I"):
-        """A field of TCP_INFO."""
+        """Return a field of TCP_INFO."""
         raw = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
         return struct.unpack_from(kind, raw, offset)[0]
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: what a remote shell does while its user types: a little goes out, and comes back.
+"""In the guest: the traffic of a remote shell whose user types lines, which the server echoes.
 
 echo.py serve PORT BYTES
-echo.py type ADDRESS PORT BYTES CONGESTION COUNT A_MINUTE SEED ON: prints each one's time and start, in us;
-whether or not the one before has come back, half to one and a half of so many a minute; ON is not looked at.
+echo.py type ADDRESS PORT BYTES CONGESTION COUNT A_MINUTE SEED ON
+
+`type` sends A_MINUTE lines in a minute on average, at intervals of half to one and a half of the mean,
+without waiting for earlier echoes. It prints the response time and the start of each line in us. ON is
+ignored.
 """
 
 import random

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: connections to places that lose packets, a few bytes there and back on each.
+"""In the guest: connections to places that lose packets, with a short request and answer on each.
 
 first_rto.py serve PORT
-first_rto.py connect PORT FIRST COUNT FRESH HOST...   so many, one after the other, with each place at once
+first_rto.py connect PORT FIRST COUNT FRESH HOST...
 
-A HOST is the second number of a place's addresses: 10.HOST.x.1 is the server's there, 10.(HOST + 64).x.1 the
-client's. FRESH is 1 where each connection is between addresses that had none before, 0 where all are between
-those of x = 0.
-Connection k comes from port 20000 + k.
-A line a connection: host, number, microseconds until it was connected, and from then to the answer; -1
-for what never was.
+`connect` opens COUNT connections to each place, one after the other, and to all places at the same time. HOST
+is the second number of a place's addresses: the server has 10.HOST.x.1, the client 10.(HOST + 64).x.1. With
+FRESH = 1 each connection has new addresses (x is its number), with FRESH = 0 all have x = 0. Connection k
+comes from port 20000 + k. Each connection gives a line: host, number, microseconds until it was connected,
+and from then to the answer, each -1 if that did not happen.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ import time
 
 FIRST_PORT = 20_000
 REQUEST = bytes(100)
-#: Longer than seven resends from a second on.
+#: Longer than seven resends, the first after a second.
 LONGEST_S = 300.0
 
 

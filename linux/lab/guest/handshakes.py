@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """In the guest: a router that drops chosen packets of handshakes.
 
-handshakes.py NAMESPACE PACKET NTH COUNT: of each connection so many, from the nth SYN or SYN-ACK on.
-What was counted before is forgotten.
+handshakes.py NAMESPACE PACKET NTH COUNT drops COUNT packets of each connection, from the NTH SYN or SYN-ACK
+on. Earlier counts are discarded.
 """
 
 import subprocess
 import sys
 
-#: As nft has them; and whose port is the connecting end's.
+#: The flags of each packet in nft, and the field with the port of the connecting end.
 PACKETS = {"syn": ("syn", "sport"), "syn-ack": ("syn|ack", "dport")}
 KEY = "ip saddr . tcp sport . ip daddr . tcp dport"
 
 
 def rules(packet="", nth=1, count=1, ports=None):
-    """The whole ruleset; `ports`: of connections from these only. No packet: nothing is dropped."""
+    """Return the whole ruleset; with `ports` only connections from these lose packets; "" as `packet` drops
+    nothing."""
     if not packet or ports == []:
         return "flush ruleset\n"
     flags, end = PACKETS[packet]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: curl fetches pages from nginx, a connection each, one after the other.
+"""In the guest: curl fetches pages from nginx, one after the other, each on its own connection.
 
-pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE: so many of each size, from
-ports of their own; the router drops packets (handshakes.py) of the pages whose numbers are in the file LOST.
-A line a page goes to FILE: bytes, port, whether it was to lose, microseconds to the handshake's end, to the
-first byte and to the last. What lib.sh's `send` prints is of all of them.
+pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE fetches COUNT pages of each
+size, each from its own port; the router drops packets (handshakes.py) of the pages whose numbers are in the
+file LOST. It writes a line for each page to FILE: bytes, port, whether packets were dropped, and microseconds
+to the end of the handshake, to the first byte and to the last. It prints the totals over all pages, as
+lib.sh's `send` does.
 """
 
 import subprocess
@@ -18,7 +19,7 @@ CONFIG = Path("/tmp/pages.curl")
 
 
 def fetch(namespace, size, ports):
-    """What curl said of each page."""
+    """Fetch a page of `size` from each of `ports` and return the figures that curl prints for each."""
     ask = f'url = "http://10.0.0.1:5002/{size}"\noutput = "/dev/null"\nmax-time = 300\nsilent\n'
     said = " ".join(f"%{{{name}}}" for name in FIELDS)
     pages = [f'{ask}local-port = {port}\nwrite-out = "{said}\\n"\n' for port in ports]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: what curl or iperf3 (-J) said, as the lines that lib.sh's `send` prints."""
+"""In the guest: converts the output of curl or iperf3 (-J) to the lines that lib.sh's `send` prints."""
 
 import json
 import sys

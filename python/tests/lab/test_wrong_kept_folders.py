@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Kept runs of the lab whose files are not what the guest left."""
+"""Stored runs of the lab whose files differ from the guest's output."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def test_a_run_is_refused_in_one_line(info: str, tmp_path: Path) -> None:
         (run / arm.folder / "info").write_bytes(info.encode(errors="surrogateescape"))
     (run / kept.COMPLETE).write_text("commit\n")
     ready = machine.Machine(tmp_path, tmp_path, "fingerprint", "6.1")
-    with pytest.raises(FailedError, match=r"what the guest left cannot be read: .*; --fresh runs it again"):
+    with pytest.raises(FailedError, match=r"the guest's output cannot be read: .*; --fresh runs it again"):
         results.rows(of, "k", 1, run, ready)

@@ -93,7 +93,7 @@ BAD = [
     ("load.level = 0.0", "load.level: should be greater than or equal to 0.01"),
     ("load.connections = 0", "load.connections: should be greater than or equal to 1"),
     ("load.warmup_s = 5e4", "load.warmup_s: 25,000 MB are offered in it, at most 7,500"),
-    ("topology.rate_mbps = 1e9", "topology: rate_mbps: the bottleneck is no faster than edge_mbps, 1000"),
+    ("topology.rate_mbps = 1e9", "topology: rate_mbps: the bottleneck is faster than edge_mbps, 1000"),
     ("topology.loss = [0.1, 0.0]", "topology.loss: give [lowest, highest]"),
     ("topology.syn_ack_loss = 1.0", "topology.syn_ack_loss: should be less than 1"),
 ]
@@ -165,7 +165,7 @@ def test_a_first_rto_is_a_spec_too(simulate: Simulate, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
-        ("places = 0", "first_rto: it knows places"),
+        ("places = 0", "first_rto: it needs a number of places"),
         ("first_rto = { last = 65.0, high = 0.0, nothing_us = 20000 }", "first_rto.last: "),
         ("first_rto = { last = 1.0, high = 0.0 }", "first_rto.nothing_us: is missing"),
         (

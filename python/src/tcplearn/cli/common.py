@@ -179,6 +179,10 @@ def write(content: str | bytes, output: Path | None) -> None:
             sys.stdout.write(content)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
 def flush() -> None:
     """Flush standard output."""
     try:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn first-rto`: a trained model of the first RTO in this machine's kernel."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tcplearn.cli.common import Work
+from tcplearn.cli.common import Work, print_lines
 from tcplearn.errors import UserError
 
 first_rto_app = typer.Typer(
@@ -38,7 +37,7 @@ def _load(
             raise UserError(why)
         loaded = sock_ops.Loaded()
         loaded.load(packed(read, sock_ops.ticks_per_second()), cgroup or sock_ops.cgroups())
-        _print(loaded.status())
+        print_lines(loaded.status())
 
     return work
 
@@ -50,7 +49,7 @@ def _status() -> Work:
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops
 
-        _print(sock_ops.Loaded().status())
+        print_lines(sock_ops.Loaded().status())
 
     return work
 
@@ -65,7 +64,3 @@ def _unload() -> Work:
         sock_ops.Loaded().unload()
 
     return work
-
-
-def _print(lines: list[str]) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))

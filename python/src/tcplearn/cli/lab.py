@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options
-from tcplearn.cli.common import Outputs, Work, progress_bar, say
+from tcplearn.cli.common import Outputs, Work, print_lines, progress_bar, say
 from tcplearn.cli.options import FormatName
 from tcplearn.errors import FailedError, UserError
 
@@ -62,7 +62,7 @@ def _run(
         outputs.check()
         scenario = scenarios.load(file, profile)
         if kernel:
-            scenario = scenarios.with_kernel(scenario, kernel)
+            scenario = scenario.model_copy(update={"kernel": kernel})  # checked when its machine is prepared
         if seed is not None:
             scenario = scenario.model_copy(update={"runs": scenario.runs.model_copy(update={"seed": seed})})
         wanted = runs.Options(fresh, Place(jobs or 0, scheduler, slurm), out, pcap)
@@ -123,7 +123,6 @@ def _check(
     def work(_: str) -> None:
         from tcplearn.lab import check
 
-        lines = check.run(what, kernel, seed, seconds)
-        sys.stdout.write("\n".join(lines) + "\n")
+        print_lines(check.run(what, kernel, seed, seconds))
 
     return work

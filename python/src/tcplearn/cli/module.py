@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`tcplearn module`: the kernel module on this machine."""
 
-import sys
-from collections.abc import Callable
-
 import typer
 
-Work = Callable[[str], None]
+from tcplearn.cli.common import Work, print_lines
+
 module_app = typer.Typer(
     rich_markup_mode=None, help="Install, show or remove the kernel module on this machine."
 )
-
-
-def _print(lines: list[str]) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 @module_app.command("install", short_help="Build and load the module for the installed kernels.")
@@ -24,7 +18,7 @@ def _install() -> Work:
     def work(_: str) -> None:
         from tcplearn.lab import install
 
-        _print(install.install(install.System()))
+        print_lines(install.install(install.System()))
 
     return work
 
@@ -36,7 +30,7 @@ def _status() -> Work:
     def work(_: str) -> None:
         from tcplearn.lab import install
 
-        _print(install.status(install.System()))
+        print_lines(install.status(install.System()))
 
     return work
 
@@ -48,6 +42,6 @@ def _remove() -> Work:
     def work(_: str) -> None:
         from tcplearn.lab import install
 
-        _print(install.remove(install.System()))
+        print_lines(install.remove(install.System()))
 
     return work

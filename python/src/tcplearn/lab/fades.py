@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Drawn fades of a path: a hop loses everything for a time, again and again, the same under every algorithm
-of a run; and how far past each one's end the answer came to the request that was lost in it."""
+"""Drawn fades of a path: a hop repeatedly loses all packets for a time, at the same times under every
+algorithm of a run. The overrun of a fade is the time from its end to the answer to the request that was lost
+in it."""
 
 import math
 import random
@@ -16,16 +17,18 @@ from tcplearn.scenario.path import DrawnFades
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: In an algorithm's folder: the time of each beginning and end, in us, by the clock of its requests.
+#: The file in an algorithm's folder with the time of each beginning and end, in us, on the clock of the
+#: requests.
 TIMES = "fades"
-#: From a request's first write to where it would be lost: what starts later before a fade's end may pass.
+#: The time from a request's write until it reaches the fading hop: a request that is written within this time
+#: before a fade's end may pass.
 ON_THE_WAY_US = 1000
 
 Floats = npt.NDArray[np.float64]
 
 
 class Fades(Workload):
-    """How many fades a run waits for, where its path draws them."""
+    """The number of fades of a run, for paths that draw them."""
 
     count: Annotated[int, Field(ge=1, le=10_000)] = 60
 
@@ -45,7 +48,7 @@ class Fades(Workload):
         yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Waits for those that a short transfer has not seen go by."""
+        """Yield the line that waits for the fades that remain after a short transfer."""
         yield "wait $fades"
 
     def figures(self, left: Left) -> Figures:
@@ -53,7 +56,7 @@ class Fades(Workload):
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
-    """Returns (beginning, end) of each fade, in ms from the transfer's start."""
+    """Return (beginning, end) of each fade, in ms from the transfer's start."""
     rng = random.Random(f"fades/{seed}")
     shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
     out, now_ms = [], 0
@@ -65,14 +68,14 @@ def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
 
 
 def overruns(folder: Path) -> Floats:
-    """Of each fade that a request was lost in: its number, its length, and the time from end to answer,
-    in ms."""
+    """Return a row for each fade in which a request was lost: the fade's number, its length and its overrun,
+    both in ms."""
     times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
     took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
     answered_us = started_us + took_us
     out = []
     for number, (begins, ends) in enumerate(times_us.reshape(-1, 2)):
-        # one at a time: the one that waits when the fade ends
+        # requests are sent one at a time: this one is waiting when the fade ends
         k = int(np.searchsorted(answered_us, ends, side="right"))
         if k < len(started_us) and begins - ON_THE_WAY_US <= started_us[k] <= ends - ON_THE_WAY_US:
             out.append((number, (ends - begins) / 1000, (answered_us[k] - ends) / 1000))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A run of a scenario as the script that the guest executes: plain `ip` and `tc`, to be read."""
+"""Makes the script that the guest executes for a run: plain `ip` and `tc` commands, readable by people."""
 
 import shlex
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from .scenario import Scenario, Traffic
 from .workload import Setup
 
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
-#: In the image too; loaded where a scenario names their congestion control.
+#: Further modules in the image, each loaded if a scenario names its congestion control.
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
 
-#: Around a hop, in a packet's order.
+#: The places of captures around a hop, in the order in which a packet passes them.
 PLACES = ("before-queue", "after-queue", "after-delay")
-#: Where packets are dropped, or go another way, for what they are.
+#: The modules for scenarios in which packets are dropped or routed by their content.
 NFT_MODULES = ("nf_tables", "nft_limit")
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Every algorithm once, interleaved: each run starts with the next one."""
+    """Return the scenario's algorithms; each run begins with another one."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)
@@ -29,8 +29,8 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
         for at in a.at
         for e in a.of.get(c, a.estimators)
         for s in a.startups
-        if s == STOCK or e != NO_ESTIMATOR  # the plain kernel has no policy of ours
-        if at == a.at[0] or e not in (STOCK, NO_ESTIMATOR)  # nor an end
+        if s == STOCK or e != NO_ESTIMATOR  # without the module there is no startup policy
+        if at == a.at[0] or e not in (STOCK, NO_ESTIMATOR)  # and no end to change
     ]
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
     judged += [Arm(c, STOCK, t, rto_min_ms=ms) for t in a.tlp for c in a.congestion for ms in a.rto_min_ms]
@@ -44,7 +44,8 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
-    """The guest's script for one run."""
+    """Return the guest's script for one run; with `pcap` it captures around each hop, with `shell` it ends in
+    a shell instead of transfers."""
     last = path.gateway(len(scenario.path.hop))
     lines = [
         f"# {scenario.name}, run {run}",
@@ -58,7 +59,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         *path.set_up(scenario.path),
         *(line for k, traffic in enumerate(scenario.traffic) for line in _others(scenario, k, traffic)),
         f"in_ns c{last} /scenario/transfer sink 5001 &",
-        # addresses are resolved beforehand, or the first handshake would wait for ARP
+        # resolve addresses first; otherwise the first handshake would wait for ARP
         f"until in_ns c0 ping -q -c 1 -W 60 {_address(last)} >/dev/null; do sleep 1; done",
     ]
     if pcap:
@@ -89,7 +90,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
-            if load.inherits:  # each write forgets what was learned under the arm before
+            if load.inherits:  # writing the setting discards what was learned under the arm before
                 lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
@@ -136,7 +137,8 @@ def _more_modules(scenario: Scenario) -> Iterator[str]:
 
 
 def _truth(scenario: Scenario) -> Iterator[str]:
-    """Captures of the transfers' data where each hop begins, behind its queue and behind its delay."""
+    """Yield the captures of the transfers' data at the beginning of each hop, after its queue and after its
+    delay."""
     for i, hop in enumerate(scenario.path.hops):
         for k, place in enumerate(PLACES):
             node = path.gateway(i) + k
@@ -146,7 +148,7 @@ def _truth(scenario: Scenario) -> Iterator[str]:
 
 
 def _address(node: int) -> str:
-    """Of a node, on the link to its left."""
+    """Return the address of a node on the link to its left."""
     return f"10.0.{node - 1}.2"
 
 
@@ -162,7 +164,7 @@ def _links(last: int) -> Iterator[str]:
 
 
 def _ends(scenario: Scenario, t: Traffic) -> tuple[int, int]:
-    """Nodes where others' traffic enters and leaves."""
+    """Return the nodes where the traffic `t` enters and leaves."""
     names = list(scenario.path.hop)
     return path.gateway(names.index(t.enters)), path.gateway(names.index(t.leaves or t.enters) + 1)
 

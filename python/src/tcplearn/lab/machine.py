@@ -110,6 +110,16 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
     )
 
 
+def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
+    """Return the machine of a job; raise FailedError if it does not have the job's `fingerprint`."""
+    ready = prepare(cache_folder(), programs, kernel)
+    if ready.fingerprint != fingerprint:
+        raise FailedError(
+            "this machine's guest, module or QEMU is not that of the sweep: same commit, same apt?"
+        )
+    return ready
+
+
 def _hash(*parts: bytes) -> str:
     total = hashlib.sha256()
     for part in parts:
@@ -124,9 +134,18 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _image(folder: Path, kernel: str) -> Path:
-    """Return the image, which is made again only if its scripts, or the kernel that apt would install, have
+def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], **environment: str) -> Path:
+    """Return `folder`, which `command` makes again only if one of `parts`, of which it is made, has
     changed."""
+    made_of, stamp = _hash(*parts), folder / "made-of"
+    if not (stamp.exists() and stamp.read_text() == made_of):
+        _step(command, **environment)
+        stamp.write_text(made_of)
+    return folder
+
+
+def _image(folder: Path, kernel: str) -> Path:
+    """Return the image, which depends on its scripts and on the kernel that apt would install."""
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
@@ -136,35 +155,16 @@ def _image(folder: Path, kernel: str) -> Path:
         if shutil.which("apt-cache")
         else ""
     )
-    made_of = _hash(
-        (LAB / "image.sh").read_bytes(),
-        (LAB / "packages.sh").read_bytes(),
-        (LAB / "later.sh").read_bytes(),
-        (LAB / "guest-init").read_bytes(),
-        " ".join(IMAGE_MODULES).encode(),
-        (kernel + wanted).encode(),
-    )
-    stamp = image / "made-of"
-    if not (stamp.exists() and stamp.read_text() == made_of):
-        _step([LAB / "image.sh", image, *IMAGE_MODULES], TCPLEARN_KERNEL=kernel)
-        stamp.write_text(made_of)
-    return image
+    scripts = [(LAB / name).read_bytes() for name in ("image.sh", "packages.sh", "later.sh", "guest-init")]
+    parts = [*scripts, " ".join(IMAGE_MODULES).encode(), (kernel + wanted).encode()]
+    return _made(image, parts, [LAB / "image.sh", image, *IMAGE_MODULES], TCPLEARN_KERNEL=kernel)
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Return the programs, which are made again only if their scripts or the guest have changed, not for
-    newer packages."""
+    """Return the programs, which depend on their scripts and on the guest, not on newer packages."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
-    made_of = _hash(
-        (LAB / "programs.sh").read_bytes(),
-        (LAB / "packages.sh").read_bytes(),
-        (image / "versions").read_bytes(),
-    )
-    stamp = programs / "made-of"
-    if not (stamp.exists() and stamp.read_text() == made_of):
-        _step([LAB / "programs.sh", image, programs])
-        stamp.write_text(made_of)
-    return programs
+    parts = [path.read_bytes() for path in (LAB / "programs.sh", LAB / "packages.sh", image / "versions")]
+    return _made(programs, parts, [LAB / "programs.sh", image, programs])
 
 
 def _module(folder: Path, image: Path) -> Path:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A described path in the guest: netem and tbf on the devices of a chain of namespaces, and what changes
-them.
+"""A described path in the guest: netem and tbf on the devices of a chain of namespaces, and the commands that
+change them.
 
-A hop begins at a node with its queue, has its delay and loss in the node behind it, and ends at the next one;
-each is on a device of its own. The reverse direction is the same from the other end.
+A hop begins at a node with its queue, has its delay and loss in the next node, and ends at the node after
+that. Queue and delay are on separate devices. The reverse direction is the same from the other end.
 """
 
 import dataclasses
@@ -15,20 +15,21 @@ from tcplearn.scenario import link_trace
 from tcplearn.scenario.path import Change, Direction, Fade, NetworkPath, Placed, Side, both_sides
 
 HOST = "the lab"
-#: On the hop of the delay: no bottleneck, but with a rate netem keeps the order in spite of the jitter.
+#: A rate for the device of the delay: it is no bottleneck, but with a rate netem keeps the order of packets
+#: in spite of the jitter.
 ORDERLY = "rate 10gbit"
-#: Seconds: dates that are closer are one.
+#: Dates that differ by less than this count as the same date.
 _SAME_S = 1e-6
 
 
 def gateway(hop: int) -> int:
-    """Returns the node where a hop begins. The sender stands before the first: a drop by its own device is no
-    loss to TCP, which learns of it at once."""
+    """Return the node where a hop begins. The sender is a separate node before the first hop, because TCP
+    learns at once of a drop by the sender's own device, which then is no loss."""
     return 2 * hop + 1
 
 
 def check(path: NetworkPath) -> None:
-    """Raises UserError where netem and tbf cannot do what the path describes: one line, with file and key."""
+    """Raise UserError, one line with file and key, if netem and tbf cannot emulate the path."""
     for hop in path.hops:
         for side in both_sides("both"):
             states = (_state(path, hop, side, event) for event in _events(path, hop.name))
@@ -73,7 +74,7 @@ def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Event:
-    """At a date, and again each period, the sides of a hop that are given other values."""
+    """A date, repeated after each period, at which these sides of a hop get other values."""
 
     at_s: float
     every_s: float
@@ -81,7 +82,7 @@ class _Event:
 
 
 def set_up(path: NetworkPath) -> Iterator[str]:
-    """Yields the lines of the guest's script that make the path."""
+    """Yield the lines of the guest's script that create the path."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         middle, right = left + 1, left + 2
@@ -92,7 +93,7 @@ def set_up(path: NetworkPath) -> Iterator[str]:
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
-    """Yields the lines that change it at the dates of its changes and fades."""
+    """Yield the lines that change the path at the dates of its changes and fades."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         devices = {
@@ -104,7 +105,7 @@ def changes(path: NetworkPath) -> Iterator[str]:
             for side in event.sides:
                 queue, delay = devices[side]
                 state = _state(path, hop, side, event)
-                if not state.trace:  # its rate is the trace's
+                if not state.trace:  # the trace sets the rate
                     commands += _queue(queue, state)
                 commands += _delay(delay, state, True)
             step = "; ".join(_change(command) for command in commands)
@@ -114,19 +115,20 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Returns where the drawn fades' hop has its delay forward, and its commands in a fade and out of one."""
+    """Return the namespace with the forward delay of the hop that has drawn fades, and the tc commands that
+    begin and end a fade there."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     hop, middle = path.hops[i], gateway(i) + 1
     device = f"c{middle} r{middle}"
     (faded,), (clear,) = _delay(device, _lost(hop.forward), True), _delay(device, hop.forward, True)
-    # tc runs in the namespace already
+    # tc itself runs in that namespace
     in_tc = [f"qdisc change dev r{middle} {line.split(' ', 3)[3]}" for line in (faded, clear)]
     return f"c{middle}", in_tc[0], in_tc[1]
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
-    """Yields the lines that run traced links: one tc for each, which is given a rate at its time."""
+    """Yield the lines that run links with traces: one tc for each link, which gets each rate at its time."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         ends = (
@@ -146,12 +148,13 @@ def follows(path: NetworkPath) -> Iterator[str]:
             yield "END"
             pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
             yield f"({pace} | in_ns c{ns} tc -batch -) &"
-            # a bucket that waits looks at its new rate when the next packet comes: one each 64 ms, 7 kbit/s
+            # a waiting token bucket uses a new rate from the next packet on: these come every 64 ms
             yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
 
 
 def _events(path: NetworkPath, hop: str) -> list[_Event]:
-    """Every beginning and end, by its date; those of one date and period are one event."""
+    """Return the events of a hop by date: all beginnings and ends of changes and fades. Those with the same
+    date and period are one event."""
     found: dict[tuple[int, float], _Event] = {}
     for side in both_sides("both"):
         for one in _dated(path, hop, side):
@@ -166,9 +169,9 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
 
 
 def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
-    """The direction from an event on, as changes and fades of the event's period have it."""
+    """Return the direction after an event, with the changes and fades of the event's period."""
     state: Direction = getattr(hop, side)
-    # of two changes at once the one that began later counts
+    # if two changes overlap, the later beginning takes precedence
     for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
         since_s = event.at_s - one.at_s
         if one.every_s != event.every_s or not -_SAME_S <= since_s < one.lasts_s - _SAME_S:
@@ -181,7 +184,7 @@ def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Directi
 
 
 def _changed(d: Direction, values: dict[str, float]) -> Direction:
-    queue = {"queue_packets": d.limit_packets, "queue_ms": None} if d.queue_ms else {}  # stays as it was
+    queue = {"queue_packets": d.limit_packets, "queue_ms": None} if d.queue_ms else {}  # keeps its limit
     losses = {"bursts": None} if values.get("loss_percent") else {}
     return d.model_copy(update={**queue, **losses, **values})
 
@@ -191,7 +194,7 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
-    """Whether something of the path needs a netem that it can change."""
+    """Return whether a change or a fade of the path needs a netem on this side of the hop."""
     drawn = path.drawn_fades
     return bool(_dated(path, hop.name, side)) or (
         drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
@@ -199,13 +202,13 @@ def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
 
 
 def _change(command: str) -> str:
-    """Returns "qdisc NS DEVICE ...", which adds, as a change."""
+    """Return the change that corresponds to `command`, "qdisc NS DEVICE ...", which adds a qdisc."""
     _, ns, device, rest = command.split(" ", 3)
     return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 
 
 def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:
-    """A token bucket. Its limit is also set on a fifo below it, in the fifo's own unit."""
+    """Return a token bucket for tc. The caller also sets the limit of a fifo below it, in the fifo's unit."""
     return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
 
 
@@ -220,7 +223,7 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
     if d.queue == "droptail" and not d.queue_bytes:
         yield f"qdisc {device} root netem rate {rate}bit limit {d.limit_packets}"
         return
-    burst = max(3028, rate // 8 // 250)  # a packet or two, or what a timer tick lets through
+    burst = max(3028, rate // 8 // 250)  # two packets, or the bytes of one timer tick
     if d.queue_bytes:
         yield f"qdisc {device} {_bucket(rate, burst, d.queue_bytes)}"
         return
@@ -229,7 +232,7 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
 
 
 def _delay(device: str, d: Direction, moves: bool) -> Iterator[str]:
-    """Delay and loss; without either a netem only where it `moves`."""
+    """Yield the netem with delay and loss; without either there is one only if it `moves`."""
     words: list[str] = []
     above = d.jitter_ms > 0 and d.distribution == "uniform-above"
     if d.delay_ms or d.jitter_ms:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a run left, as tidy rows: the kernel's own counters, and figures from the module's log."""
+"""Tidy rows from the output of a run: the kernel's own counters, and figures from the module's log."""
 
 import zlib
 from dataclasses import replace
@@ -19,7 +19,7 @@ from .machine import Machine
 from .scenario import Scenario
 from .workload import Figures, Left
 
-#: Whose versions matter, by the transfer's program.
+#: The packages whose versions are recorded, by the transfer's program.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "send": (),
     "nginx": ("nginx", "curl"),
@@ -27,14 +27,15 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "echo": (),
 }
 
-#: A run has one flow to measure under each algorithm, and those that a workload adds.
+#: The flow that is measured under each algorithm; a workload may add others.
 TRANSFER = "transfer"
 
 Json = dict[str, Any]
 
 
 def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
-    """All rows of one run, an arm after the other in the scenario's own order."""
+    """Return the rows of one run, whose output is in `out`, with the arms in the scenario's order; raise
+    FailedError."""
     found: list[Json] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
@@ -59,7 +60,7 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
         except (OSError, EOFError, zlib.error, ArithmeticError, FailedError, *NOT_AS_WRITTEN) as error:
             why = f"no {error}" if isinstance(error, LookupError) else str(error)
             raise FailedError(
-                f"{folder}: what the guest left cannot be read: {why}; --fresh runs it again"
+                f"{folder}: the guest's output cannot be read: {why}; --fresh runs it again"
             ) from error
     return found
 
@@ -86,7 +87,8 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
     yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
-    # curl does not see the sender's socket: the namespace's counters, of which it is the only user
+    # curl has no access to the sender's socket; it is the only program in its namespace, so the namespace's
+    # counters are its own
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
@@ -106,18 +108,14 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield from ((f"nstat.{name}", value) for name, value in nstat.items() if value)
 
 
-def kernel_counts(folder: Path) -> dict[str, float]:
-    """What the kernel's counters moved by during one transfer."""
-    return _difference(read_nstat(folder / "before.nstat"), read_nstat(folder / "after.nstat"))
-
-
 def data_segments(folder: Path) -> float:
-    """Sent in one transfer."""
+    """Return the number of data segments sent in one transfer."""
     return _left(folder).data_segments
 
 
 def _left(folder: Path) -> Left:
-    return Left(folder, read_info(folder), kernel_counts(folder))
+    counts = _difference(read_nstat(folder / "before.nstat"), read_nstat(folder / "after.nstat"))
+    return Left(folder, _pairs(folder / "info"), counts)
 
 
 def _of_module(counts: dict[str, float]) -> Figures:
@@ -133,18 +131,14 @@ def _of_module(counts: dict[str, float]) -> Figures:
         yield "instructions_per_ack", ours / n
 
 
-def read_info(folder: Path) -> dict[str, float]:
-    """What the transfer's program printed."""
-    return _pairs(folder / "info")
-
-
 def _pairs(path: Path) -> dict[str, float]:
-    """Lines of "name value"."""
+    """Return the values in a file of lines "name value", by name."""
     return {name: float(value) for name, value in (line.split() for line in path.read_text().splitlines())}
 
 
 def read_nstat(path: Path) -> dict[str, float]:
-    """/proc/net/snmp and netstat: a line of names, then one of values, each with its protocol."""
+    """Return the counters in a copy of /proc/net/snmp and netstat, in which a line of values follows each
+    line of names, both with their protocol."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

@@ -25,20 +25,20 @@ Json = dict[str, Any]
 class Options:
     fresh: bool = False
     place: Place = field(default_factory=Place)
-    out: Path | None = None  # where runs are kept; None: the cache
+    out: Path | None = None  # the folder of finished runs; None: the cache
     pcap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     rows: list[Json]
-    folders: list[Path]  # of the runs, in their order; those that failed have none
+    folders: list[Path]  # the folders of the runs that did not fail, in the order of the runs
     failures: list[str]
     runs: int
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Of a run: the scenario's own for the first one, then others that differ in every bit."""
+    """Return the seed of a run: the scenario's own for the first run, unrelated ones for the others."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()
@@ -51,7 +51,8 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Every run of the scenario, as rows; those that fail do not stop the others. Raise UserError."""
+    """Do every run of the scenario and return the rows; a run that fails does not stop the others. Raise
+    UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")
     if progress:
@@ -70,7 +71,7 @@ def run(
 
 
 def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:
-    """One run, the machine's fingerprint with it."""
+    """Return the job of one run, on a machine with this fingerprint."""
     pcap = options.pcap
     seed, script = seed_of(scenario, run), guest.script(scenario, run, pcap=pcap)
     document = {
@@ -89,12 +90,8 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
 
 
 def boot(document: Json) -> bytes:
-    """What the guest of one run left, packed. Raise FailedError."""
-    ready = machine.prepare(machine.cache_folder(), document["programs"], document["kernel"])
-    if ready.fingerprint != document["fingerprint"]:
-        raise FailedError(
-            "this machine's guest, module or QEMU is not that of the sweep: same commit, same apt?"
-        )
+    """Do one run and return the guest's output, packed; raise FailedError."""
+    ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
     with temporary.folder() as folder:
         try:
             machine.run(ready, document["script"], folder, seed=document["seed"], limit_s=document["limit_s"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files: what is allowed in them, and errors that say so in one line."""
+"""Scenario files of the lab as types: the allowed keys and values, and one line for an error."""
 
 import re
 from functools import partial
@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from tcplearn import algorithms
-from tcplearn.errors import UserError
 from tcplearn.scenario import check, tree
 from tcplearn.scenario import path as network_path
 from tcplearn.scenario.check import Table
@@ -32,25 +31,25 @@ _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
 MOST_BYTES = 10**10
-#: Lines of kernels that the module is tested on, and what image.sh calls them.
+#: The kernel versions that the module is tested on, with their names in image.sh.
 KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}
 
 
 def _rate(value: object) -> object:
-    """Bits per second of "10mbit"."""
+    """Return the bits per second of a text such as "10mbit"; other values are returned unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", value.lower())
     if not found:
         raise ValueError(f"{value[:40]!r} is no rate; write it as 512kbit, 10mbit or 1gbit")
-    rate = float(found[1]) * _UNITS[found[2]]  # infinite where it has hundreds of digits
+    rate = float(found[1]) * _UNITS[found[2]]  # infinite if it has hundreds of digits
     if not LOWEST_RATE <= rate <= HIGHEST_RATE:
         raise ValueError(f"{value[:40]} is out of range; 8kbit to 10gbit can be emulated")
     return round(rate)
 
 
 def _bytes(value: object) -> object:
-    """Bytes of "16MB"."""
+    """Return the bytes of a text such as "16MB"; other values are returned unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(|kb|mb|gb)", value.lower().replace(" ", ""))
@@ -67,23 +66,23 @@ Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
 
 
 class Traffic(Table):
-    """Others' traffic over some of the hops, all through the run."""
+    """Traffic of other hosts over some of the hops, during the whole run."""
 
     kind: Literal["tcp", "udp"] = "tcp"
     enters: Name
-    leaves: Name | None = None  # the last hop that it uses; by default the first one
+    leaves: Name | None = None  # the last hop that it uses; default: the hop where it enters
     start_s: Annotated[float, Field(ge=0, le=3600)] = 0
-    bytes: Bytes = 1_000_000  # tcp: of each transfer
-    pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp: between two
+    bytes: Bytes = 1_000_000  # tcp: the size of each transfer
+    pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp: the pause between two transfers
     rate: Rate = 1_000_000  # udp
     packet_bytes: Annotated[int, Field(ge=16, le=1400)] = 1000  # udp
-    counted: bool = False  # tcp: its goodput beside each transfer, and Jain's index
+    counted: bool = False  # tcp: whether its goodput and Jain's index are reported for each transfer
 
 
 class Transfer(Downloads):
     bytes: Bytes = 16_000_000
     by: Literal["send", "nginx", "iperf3", "echo"] = "send"  # the lab's own program, nginx to curl, iperf3
-    #: One of these in place of one file.
+    #: At most one of these replaces the transfer of one file.
     repeat: Repeat | None = None
     requests: Requests | None = None
     visits: Visits | None = None
@@ -113,22 +112,22 @@ Setting = Literal["linear", "no-rack"]
 class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
-    #: these take the place of `estimators` for a congestion control, as coefficients that are its own
+    #: estimators for one congestion control instead of `estimators`, such as its own coefficients
     of: dict[Literal["reno", "cubic", "vegas"], list[str]] = Field(default={})
-    #: whose kernel is changed; stock is run once
+    #: the end whose kernel is changed; stock runs only once
     at: list[End] = Field(default=["sender"], min_length=1)
     tlp: list[bool] = Field(default=[True], min_length=1)
     startups: list[str] = Field(default=[STOCK], min_length=1)
     set_srtt: bool = False
-    #: classifiers of losses over each congestion control, as net.tcplearn.loss takes them
+    #: loss classifiers for each congestion control, in the form of net.tcplearn.loss
     loss: list[str] = Field(default=[])
-    #: resend policies over each congestion control in place of its RTO, as net.tcplearn.resend takes them
+    #: resend policies for each congestion control instead of its RTO, in the form of net.tcplearn.resend
     resends: list[str] = Field(default=[])
-    #: beside these the kernel's own timer, with the route's rto_min (0: as shipped)
+    #: in addition: the kernel's own timer with this rto_min of the route (0: the default)
     rto_min_ms: list[Annotated[int, Field(ge=0, le=60_000)]] = Field(default=[])
-    #: likewise, with thin linear timeouts, or without RACK and tail loss probes
+    #: in addition: the kernel's own timer with thin linear timeouts, or without RACK and tail loss probes
     settings: list[Setting] = Field(default=[])
-    #: beside these, without the module
+    #: in addition: congestion controls without the module
     plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
     @model_validator(mode="after")
@@ -152,24 +151,24 @@ class Algorithms(Table):
 class Runs(Table):
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     seed: Annotated[int, Field(ge=0, le=10**8)] = 1
-    limit_s: Annotated[int, Field(ge=10, le=86_400)] = 900  # of this machine, for one run
+    limit_s: Annotated[int, Field(ge=10, le=86_400)] = 900  # the longest real time of one run
 
 
 class Scenario(Table):
     name: Name
     title: str = ""
     paper: str = ""
-    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None  # in which errors are also given
+    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None  # the unit of errors in ticks
     path: Annotated[NetworkPath, BeforeValidator(partial(network_path.expanded, host="lab"))]
     traffic: list[Traffic] = Field(default=[], max_length=16)
-    fades: Fades | None = None  # how many, of a path that draws them
+    fades: Fades | None = None  # the number of fades, if the path draws them
     transfer: Transfer = Transfer()
     handshakes: Handshakes | None = None
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
     kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
-    truth: bool = False  # where each packet of the transfers was dropped, from captures around each hop
-    programs: bool = False  # Python, curl, nginx and iperf3 in the guest, as for lab shell
+    truth: bool = False  # whether captures around each hop show where each packet was dropped
+    programs: bool = False  # whether the guest has Python, curl, nginx and iperf3
 
     @property
     def with_programs(self) -> bool:
@@ -182,7 +181,7 @@ class Scenario(Table):
 
     @property
     def with_nft(self) -> bool:
-        """Packets are dropped, or go another way, for what they are."""
+        """Return whether packets are dropped or routed by their content."""
         return self.handshakes is not None or self.transfer.workload.with_nft
 
     @model_validator(mode="after")
@@ -226,13 +225,7 @@ class Scenario(Table):
         return self
 
 
-def with_kernel(scenario: Scenario, kernel: str) -> Scenario:
-    """The scenario on another kernel. Raise UserError for one that is not known."""
-    if kernel not in KERNELS:
-        raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
-    return scenario.model_copy(update={"kernel": kernel})
-
-
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
-    """A scenario, with a profile's values laid over it. Raise UserError: file, key, what is allowed."""
+    """Return the scenario in the file `path` with the values of `profile`; raise UserError, which names file,
+    key and what is allowed."""
     return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

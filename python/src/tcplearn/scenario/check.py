@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A tree against its types: what is wrong with a file in one line, with the key and what is allowed."""
+"""Validates the tree of a file; an error is one line with the key and the allowed values."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -9,25 +9,25 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tcplearn.errors import UserError, did_you_mean, printable
 
 M = TypeVar("M", bound=BaseModel)
-#: Tags of the two types of a key that takes a table or a text. They are no keys of the file.
+#: The tags of the two types of a key that takes a table or a text. They are not keys of the file.
 TABLE, TEXT = "table", "text"
-#: Characters of a wrong value.
+#: The most characters of a wrong value that are shown.
 _SHOWN = 60
 
 
 class Table(BaseModel):
     """A table of a scenario file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # true is no number
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # true is not a number
 
     @classmethod
     def keys(cls) -> list[str]:
-        """Returns the keys that the table may have."""
+        """Return the keys that the table may have."""
         return list(cls.model_fields)
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
-    """`where` stands before the key, as "scenario.". Raises UserError."""
+    """Return `tree` as a `model`; raise UserError, with `where`, such as "scenario.", before the key."""
     try:
         return model.model_validate(tree)
     except ValidationError as error:
@@ -35,7 +35,7 @@ def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
 
 
 def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
-    # a wrong key tells more than the key that is missing because of it
+    # a wrong key is more informative than the missing key that it may cause
     first = min(error.errors(), key=lambda e: e["type"] == "missing")
     place, fields = _place(first["loc"], model)
     message = first["msg"].removeprefix("Value error, ")
@@ -58,9 +58,9 @@ def _is_plain(value: Any) -> bool:
 
 
 def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]]:
-    """The key as the file has it, and the keys its table may have."""
+    """Return the key of an error as in the file, and the keys that its table may have."""
     words: list[str] = []
-    at: list[type[BaseModel]] = [model]  # more than one: a union, whose tag is the next word
+    at: list[type[BaseModel]] = [model]  # several for a union, whose tag is the next word
     for word in loc:
         known = at[0].model_fields if len(at) == 1 else {}
         if word in (TABLE, TEXT):
@@ -70,7 +70,7 @@ def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]
             at = _models(known[word].annotation)
         elif len(at) > 1:
             at = [m for m in at if word in get_args(m.model_fields["kind"].annotation)]
-        else:  # a place in a list, or no such key
+        else:  # a place in a list, or an unknown key
             words.append(str(word))
     return ".".join(words), _keys(at[0]) if len(at) == 1 else []
 
@@ -80,7 +80,7 @@ def _keys(model: type[BaseModel]) -> list[str]:
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """Of what a key holds: a table, one of several kinds of it, or a list of tables."""
+    """Return the models in the type of a key: of a table, of the kinds of a table, or of a list of tables."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for inner in get_args(annotation) for model in _models(inner)]

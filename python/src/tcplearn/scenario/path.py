@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A network path as a file describes it: hops with queues, delays and losses, and what changes with time.
+"""A network path as a file describes it: hops with queues, delays and losses, and changes over time.
 
-The lab, ns-3 and whatever else carries packets read this one description (docs/paths.md). Each host has one
-translator, which turns it into the host's own terms or refuses it in one line.
+The lab and ns-3 read this one description (docs/paths.md). Each host has one translator, which converts it to
+the host's terms or refuses it in one line.
 """
 
 import math
@@ -17,16 +17,16 @@ from tcplearn.errors import UserError, printable
 from . import check, link_trace, tree
 from .check import Table
 
-#: A path file has a table of this name for what one host has otherwise.
+#: The hosts; a path file may have a table of a host's name with keys for that host only.
 HOSTS = ("lab", "ns3")
-#: Bits of the packets that a queue is filled with where its limit is a time.
+#: The size of packets by which a queue's limit in time is converted to packets.
 PACKET_BITS = 8 * 1500
 DEFAULT_PACKETS = 100
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-#: 8 kbit/s to 10 Gbit/s; infinite where a hop has no bottleneck.
+#: 8 kbit/s to 10 Gbit/s; infinite if a hop has no bottleneck.
 Rate = Annotated[float, Field(ge=0.008)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Side = Literal["forward", "reverse"]
@@ -34,12 +34,12 @@ Sides = Literal["forward", "reverse", "both"]
 
 FASTEST_MBPS = 10_000.0
 _LIMITS = ("queue_packets", "queue_bytes", "queue_ms")
-#: Keys of which a direction has one: its own takes the place of the hop's.
+#: Groups of keys of which a direction has one: a key of the direction replaces those of the hop.
 _ONE_OF = (_LIMITS, ("rate_mbps", "trace"), ("loss_percent", "bursts"))
 
 
 class PacketBursts(Table):
-    """Gilbert and Elliott's chain, a step for each packet."""
+    """The Gilbert-Elliott model, with a transition for each packet."""
 
     kind: Literal["packets"]
     to_bad_percent: Percent
@@ -55,7 +55,7 @@ class PacketBursts(Table):
 
 
 class TimeBursts(Table):
-    """The same chain in time: good and bad states of exponential lengths, whether or not packets are sent."""
+    """The same model in time: states of exponential lengths, independent of packets."""
 
     kind: Literal["time"]
     good_ms: Annotated[float, Field(gt=0, le=86_400_000)]
@@ -68,8 +68,9 @@ class Direction(Table):
     """One direction of a hop: a queue that drains at a rate, then a delay, then losses."""
 
     rate_mbps: Rate = math.inf
-    trace: str = ""  # a Mahimahi link trace in place of a rate
-    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # how long a token bucket keeps a rate
+    trace: str = ""  # a Mahimahi link trace instead of a rate
+    # the time for which a token bucket keeps a rate
+    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100
     queue: Literal["droptail", "codel", "fq-codel", "pie"] = "droptail"
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
     queue_bytes: Annotated[int, Field(ge=1500, le=10**9)] | None = None
@@ -77,11 +78,11 @@ class Direction(Table):
     delay_ms: Milliseconds = 0
     jitter_ms: Milliseconds = 0
     distribution: Literal["normal", "uniform", "uniform-above", "pareto", "paretonormal"] = "normal"
-    correlation_percent: Percent = 0  # of a packet's jitter with the one before
-    tail_ms: Milliseconds = 0  # mean of an exponential delay beside the jitter
-    jitter_reorders: bool = False  # else packets keep their order
-    reorder_percent: Percent = 0  # packets that take longer, and are overtaken
-    reorder_ms: Milliseconds = 0  # how much longer
+    correlation_percent: Percent = 0  # of a packet's jitter with that of the packet before
+    tail_ms: Milliseconds = 0  # the mean of an exponential delay in addition to the jitter
+    jitter_reorders: bool = False  # whether the jitter may change the order of packets
+    reorder_percent: Percent = 0  # the share of packets that are delayed, and overtaken by others
+    reorder_ms: Milliseconds = 0  # the additional delay of these packets
     loss_percent: Percent = 0
     bursts: Annotated[PacketBursts | TimeBursts, Field(discriminator="kind")] | None = None
     slot_ms: Annotated[tuple[Milliseconds, Milliseconds], Strict(False)] | None = None
@@ -89,7 +90,7 @@ class Direction(Table):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if FASTEST_MBPS < self.rate_mbps < math.inf:
-            raise ValueError("rate_mbps: 0.008 to 10000, or inf where nothing limits it")
+            raise ValueError("rate_mbps: 0.008 to 10000, or inf for no limit")
         if self.trace and (self.has_rate or self.queue != "droptail"):
             raise ValueError("a traced link has its rate from the trace, and a droptail queue only")
         if self.trace:
@@ -109,7 +110,7 @@ class Direction(Table):
         return self
 
     def followed(self) -> link_trace.Steps:
-        """Returns the trace as rates. Raises ValueError."""
+        """Return the trace as rates; raise ValueError."""
         return link_trace.in_steps(Path(self.trace), self.trace_step_ms)
 
     @model_validator(mode="after")
@@ -124,14 +125,14 @@ class Direction(Table):
 
     @property
     def limit_packets(self) -> int:
-        """The queue's limit where it is not in bytes."""
+        """The queue's limit in packets, if it is not in bytes."""
         if self.queue_ms:
             return max(1, math.ceil(self.queue_ms * self.rate_mbps * 1e3 / PACKET_BITS))
         return self.queue_packets or DEFAULT_PACKETS
 
 
 class Hop(Table):
-    """A hop. Keys of a direction that stand in the hop itself hold for both."""
+    """A hop. A direction's keys in the hop itself apply to both directions."""
 
     forward: Direction = Direction()
     reverse: Direction = Direction()
@@ -154,7 +155,7 @@ class Hop(Table):
 
 
 class Placed(NamedTuple):
-    """A hop with its name, in the order that packets of the sender meet them."""
+    """A hop with its name."""
 
     name: str
     forward: Direction
@@ -162,7 +163,7 @@ class Placed(NamedTuple):
 
 
 class Changed(Table):
-    """What a direction has for a time; the rest stays as it is."""
+    """The values of a direction for some time; keys that are None do not change."""
 
     rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)] | None = None
     delay_ms: Milliseconds | None = None
@@ -171,7 +172,7 @@ class Changed(Table):
 
 
 class _Dated(Table):
-    """From `at_s` of each period on, for `lasts_s`. Periods begin with the first transfer."""
+    """An interval from `at_s` of each period on, for `lasts_s`. Periods begin with the first transfer."""
 
     hop: Name
     at_s: Seconds
@@ -191,17 +192,17 @@ class Change(_Dated):
 
 
 class Fade(_Dated):
-    """Everything is lost for a time, whatever is sent."""
+    """An interval in which all packets are lost."""
 
     sides: Sides = "both"
 
 
 class DrawnFades(Table):
-    """Fades whose dates are drawn: the same for every algorithm of a run, others for each seed."""
+    """Fades at random dates, which depend on the seed and not on the algorithm of a run."""
 
     hop: Name
-    lasts_s: Annotated[tuple[float, float], Strict(False)]  # the logarithm is even between these
-    apart_s: Annotated[float, Field(gt=0, le=3600)]  # mean of the pauses between them
+    lasts_s: Annotated[tuple[float, float], Strict(False)]  # between these, uniform on a logarithmic scale
+    apart_s: Annotated[float, Field(gt=0, le=3600)]  # the mean pause between two fades
     pauses: Literal["even", "exponential"] = "even"  # even: from half to one and a half of the mean
     sides: Sides = "both"
 
@@ -215,9 +216,9 @@ class DrawnFades(Table):
 class NetworkPath(Table):
     name: Name | Literal[""] = ""
     title: str = ""
-    #: the file that describes it, for messages
+    #: the file that describes the path, for messages
     source: str = ""
-    #: its keys as they were given, over which others can be laid
+    #: the given keys, which other keys can replace
     given: dict[str, Any] = Field(default={}, exclude=True, repr=False)
     hop: Annotated[dict[Name, Hop], Field(min_length=1, max_length=8)]
     change: Annotated[list[Change], Field(max_length=1000)] = Field(default=[])
@@ -252,13 +253,14 @@ class NetworkPath(Table):
         return self
 
     def refused(self, key: str, host: str, why: str) -> UserError:
-        """Returns the error that says in one line what a host cannot do."""
+        """Return the error that says why a host cannot emulate `key`, in one line."""
         return UserError(f"{printable(self.source or self.name or 'path')}: {key}: {host} {why}")
 
 
 def expanded(value: Any, host: str) -> Any:
-    """Returns the keys of the path that a scenario's `path` is: the file that it names, that file's table for
-    the host over it, and the scenario's own keys over both. Raises UserError for a file that is no path."""
+    """Return the keys of a scenario's `path`: those of the file that `value` names, replaced by those of that
+    file's table for the host, replaced by the scenario's own keys. Raise UserError if the file is not a
+    path."""
     if isinstance(value, str):
         value = {tree.FILE: value}
     if not isinstance(value, dict):
@@ -271,7 +273,7 @@ def expanded(value: Any, host: str) -> Any:
 
 
 def load(file: Path, host: str) -> NetworkPath:
-    """Returns a path file as a host has it. Raises UserError."""
+    """Return the path in `file` for a host; raise UserError."""
     return check.checked(NetworkPath, {**_for(host, tree.extended(file)), "source": str(file)}, file)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files as trees: TOML, the file that one extends, and its profiles laid over it.
+"""Scenario files as trees: TOML, the file that a file extends, and its profiles.
 
-One rule says what it is to lie over: tables are merged key by key; all else, lists included, takes the
-place of what was there. So do a table of another `kind` (it shares no key with the one it replaces), `vary`
-and `variants` (they list what is crossed), and a `path` that names a file; a path without one is merged into
-the path below it, named or not.
+A file overrides the file that it extends, and a profile overrides both, by one rule: tables are merged key by
+key, and any other value, also a list, replaces the earlier one. The following tables are replaced, too: a
+table of another `kind`, with which it shares no keys, `vary` and `variants`, which list the values to
+combine, and a `path` that names a file. A path without a file is merged into the earlier path.
 """
 
 import os
@@ -16,17 +16,17 @@ from tcplearn.errors import UserError, did_you_mean, printable
 
 Tree = dict[str, Any]
 
-#: The file as it stands: a profile that is there without being written.
+#: The profile that every file has: the unchanged file.
 FULL = "full"
-#: The key of a path, and in its table that of the file which describes it.
+#: The key of a path, and the key in its table that names the file with its description.
 PATH, FILE = "path", "file"
 _WHOLE = ("vary", "variants")
 _MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
-    """The file over the one it extends, the profile over both. `other`: a key that only files of another
-    command have, and that command. Raises UserError with one line."""
+    """Return the tree of the file `path` with its profile; raise UserError with one line. `other`: a key that
+    only files of another command have, and that command."""
     tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")
@@ -63,7 +63,8 @@ def overlaid(base: Tree, over: Tree) -> Tree:
 
 
 def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
-    """Returns the file over the one it extends, profiles untouched. Raises UserError."""
+    """Return the tree of the file `path` over the file that it extends, with its profiles; raise
+    UserError."""
     tree = documents.toml(path)
     _resolve(tree, path)
     base = tree.pop("extends", None)
@@ -73,13 +74,13 @@ def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
     if not isinstance(base, str) or real in seen:
         raise UserError(f"{printable(path)}: extends: give another scenario file's path")
     if len(seen) == _MOST_BELOW:
-        raise UserError(f"{printable(path)}: extends: more than {_MOST_BELOW} files over each other")
+        raise UserError(f"{printable(path)}: extends: more than {_MOST_BELOW} files extend each other")
     return overlaid(extended(path.parent / base, (*seen, real)), tree)
 
 
 def _resolve(value: Any, source: Path, key: str = "") -> None:
-    """Makes the names of link traces and path files absolute: they are relative to the file that has them.
-    A path that is described in place is told its file, for messages."""
+    """Make the names of link traces and path files, which are relative to `source`, absolute. A path without
+    a file of its own gets `source`, for messages."""
     if isinstance(value, dict):
         if key == PATH and FILE not in value and "source" not in value:
             value["source"] = str(source)
@@ -96,6 +97,6 @@ def _resolve(value: Any, source: Path, key: str = "") -> None:
 def _absolute(value: Any, source: Path, key: str) -> Any:
     if isinstance(value, str) and value:
         return os.path.realpath(source.parent / value)
-    if isinstance(value, list) and key == PATH:  # of `vary`
+    if isinstance(value, list) and key == PATH:  # the values of a `path` in `vary`
         return [_absolute(inner, source, key) for inner in value]
     return value

@@ -10,6 +10,7 @@ from tcplearn import estimators
 
 
 def serve(spec: str) -> None:
+    """Answer the lines of standard input with the estimator `spec`."""
     bank: dict[str, Any] = {}
     seen: dict[str, dict[str, int]] = {}
     for line in sys.stdin:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The simulation program: where it is, what it is made of, and one run of it."""
+"""The simulation program: its path, its build, its identity, and a run of it."""
 
 import fcntl
 import hashlib
@@ -21,7 +21,7 @@ WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
 BUILD = ROOT / "build" / "ns3"
 PROGRAM = "tcplearn-ns3"
 NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
-#: Of a plan where ns-3 is not installed.
+#: The version that a plan assumes if ns-3 is not installed.
 ASSUMED_NS3 = "3.37"
 PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
 
@@ -29,18 +29,19 @@ Json = dict[str, Any]
 
 
 def program() -> Path:
-    """The program, built on first use. TCPLEARN_NS3 names another."""
+    """Return the path of the program, which TCPLEARN_NS3 may replace; raise FailedError outside a
+    checkout."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return Path(named)
     if not (ROOT / "ns3" / "CMakeLists.txt").exists():
-        raise FailedError("the simulation program comes with a checkout; set TCPLEARN_NS3 to where it is")
+        raise FailedError("the simulation program comes with a checkout; set TCPLEARN_NS3 to its path")
     return BUILD / PROGRAM
 
 
 def build() -> None:
-    """Builds the program where a source has changed. Of several processes one builds and the others wait.
-    Raises FailedError."""
+    """Build the program if a source has changed; if several processes call this, one builds and the others
+    wait. Raise FailedError."""
     if os.environ.get("TCPLEARN_NS3"):
         return
     program()
@@ -68,7 +69,7 @@ def _build() -> None:
 
 @cache
 def ns3_version() -> str:
-    """Of the ns-3 that the program is built with."""
+    """Return the version of the ns-3 that the program is built with."""
     try:
         found = re.findall(r"#define NS3_VERSION_(?:MAJOR|MINOR) (\d+)", NS3_HEADER.read_text())
     except OSError:
@@ -78,8 +79,8 @@ def ns3_version() -> str:
 
 @cache
 def identity() -> str:
-    """A hash of ns-3's version and of all the sources that every run depends on; where TCPLEARN_NS3 names
-    a program, of that."""
+    """Return a hash of ns-3's version and of all sources on which every run depends, or of the program that
+    TCPLEARN_NS3 names."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
@@ -93,16 +94,16 @@ def identity() -> str:
 
 @cache
 def weights() -> str:
-    """A hash of the trained weights, on which runs with a learned classifier of losses depend. They are in
-    the program itself where TCPLEARN_NS3 names one."""
+    """Return a hash of the trained weights, on which runs with a learned loss classifier depend; "" if
+    TCPLEARN_NS3 names a program, which contains them."""
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
     return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]
 
 
 def simulate(document: Json) -> Json:
-    """One run: {"flows": [...], "run": {...}} as the program wrote it, and "losses" where any are
-    reported. Raises FailedError."""
+    """Do one run and return the program's output, {"flows": [...], "run": {...}}, with "losses" if it reports
+    any; raise FailedError."""
     with temporary.folder() as folder:
         file = folder / "run.json"
         file.write_text(json.dumps(document))
@@ -121,4 +122,4 @@ def simulate(document: Json) -> Json:
             out["losses"] = losses
         return out
     except (ValueError, IndexError, KeyError) as error:
-        raise FailedError("what it wrote is not its report") from error
+        raise FailedError("the program's output is not a report") from error

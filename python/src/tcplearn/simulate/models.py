@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files as types. Every key is named with its unit; none that matters has a silent default."""
+"""Scenario files of ns-3 as types. A key's name ends in its unit; keys that affect results have no
+defaults."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
 Chance = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Flag = Annotated[bool, Strict()]
-MOST_CONNECTIONS = 750_000  # of a run: tambuwal2018, section 3
-CONNECTION_BYTES = 10_000  # PackMime's, about
+MOST_CONNECTIONS = 750_000  # in a run: tambuwal2018, section 3
+CONNECTION_BYTES = 10_000  # the approximate size of PackMime's connections
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
 
@@ -47,7 +48,7 @@ def _timing(text: str) -> str:
     ):
         raise ValueError(
             f"'{text[:40]}': give every-ack or one-per-rtt, and a clock or none: one-per-rtt/500ms; "
-            "or one-per-rtt/bsd-500ms, /less-one or /time after it or nothing"
+            "or one-per-rtt/bsd-500ms, alone or followed by /less-one or /time"
         )
     return text
 
@@ -86,7 +87,7 @@ class Manet(Table):
     @model_validator(mode="after")
     def _moves(self) -> Manet:
         if self.mobility == "random-waypoint" and self.speed_mps[0] <= 0:
-            raise ValueError("speed_mps: the lowest must be above 0, or nodes come to rest for good")
+            raise ValueError("speed_mps: the lowest must be above 0, or nodes stop for ever")
         return self
 
 
@@ -105,7 +106,7 @@ class Dumbbell(Table):
     delay_ms: NotNegative
     queue: Literal["droptail", "codel"]
     queue_packets: Count
-    trace: str = ""  # a Mahimahi link trace in place of rate_mbps
+    trace: str = ""  # a Mahimahi link trace instead of rate_mbps
 
     @model_validator(mode="after")
     def _one_queue(self) -> Dumbbell:
@@ -113,14 +114,14 @@ class Dumbbell(Table):
 
 
 class Moving(Table):
-    """The first hop of a path, both ways: its delay moves, and it loses all in some times."""
+    """A first hop whose delay varies and which has fades, in both directions."""
 
-    jitter_ms: NotNegative = 0.0  # mean of what is even from none to twice that; order is kept
-    tail_ms: NotNegative = 0.0  # mean of what is exponential, beside it
-    step_ms: NotNegative = 0.0  # longer, in each second period
+    jitter_ms: NotNegative = 0.0  # the mean of a uniform delay from 0 to twice that; packets keep their order
+    tail_ms: NotNegative = 0.0  # the mean of an additional exponential delay
+    step_ms: NotNegative = 0.0  # an additional delay in every other period
     step_every_s: Positive = 1.0
-    fade_s: Span = Field(default=[0.0, 0.0])  # evenly on a logarithmic scale
-    fade_every_s: NotNegative = 0.0  # mean of the pauses between them, exponential; 0: none
+    fade_s: Span = Field(default=[0.0, 0.0])  # the lengths of fades, uniform on a logarithmic scale
+    fade_every_s: NotNegative = 0.0  # the mean of the exponential pauses between fades; 0: no fades
     loss_back_rate: Share = 0.0
 
     @model_validator(mode="after")
@@ -131,7 +132,7 @@ class Moving(Table):
 
 
 class Described(Table):
-    """The directions of a described path, and what changes with time, in place of losses and of `moving`."""
+    """The directions of a described path and their changes over time, instead of losses and `moving`."""
 
     forward: Direction
     reverse: Direction
@@ -141,22 +142,23 @@ class Described(Table):
 
 
 class Path(Table):
-    """A sender and a crossing one, a bottleneck, a lossy hop (hwang2018's Figure 3)."""
+    """A sender and cross traffic over a bottleneck and a lossy hop (hwang2018, Figure 3)."""
 
     kind: Literal["path"]
     rate_mbps: Positive
     rtt_ms: Positive
     queue: Literal["droptail", "codel", "fq-codel", "pie"]
     queue_packets: Count
-    queue_bdp: NotNegative = 0.0  # in place of queue_packets, in bandwidth-delay products; 0: not
-    trace: str = ""  # a Mahimahi link trace in place of rate_mbps
+    queue_bdp: NotNegative = 0.0  # the queue in bandwidth-delay products, instead of queue_packets; 0: unused
+    trace: str = ""  # a Mahimahi link trace instead of rate_mbps
     loss_rate: Share
-    loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0  # mean; 1: each by itself
+    # the mean; 1: independent losses
+    loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0
     loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
     reorder_rate: Share = 0.0
     reorder_ms: NotNegative = 0.0
     moving: Moving | None = None
-    described: Described | None = None  # only of a scenario's `path`
+    described: Described | None = None  # made from a scenario's `path`
 
     @model_validator(mode="after")
     def _one_queue(self) -> Path:
@@ -164,13 +166,13 @@ class Path(Table):
 
 
 class DelayBox(Table):
-    """A bottleneck between a cloud of clients and one of servers; each connection has a path of its own."""
+    """A bottleneck between clouds of clients and servers; each connection has its own path."""
 
     kind: Literal["delaybox"]
-    pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # of nodes that stand for the clouds
+    pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # of nodes that represent the clouds
     edge_mbps: Positive
     rate_mbps: Positive
-    delay_ms: NotNegative  # one way, of every path; the rest is drawn
+    delay_ms: NotNegative  # the common one-way delay of all paths, to which a random one is added
     queue_packets: Count
     server_mbps: Annotated[list[Positive], Field(min_length=2, max_length=2), AfterValidator(_rising)]
     loss: Annotated[list[Chance], Field(min_length=2, max_length=2), AfterValidator(_rising)]
@@ -179,7 +181,7 @@ class DelayBox(Table):
     @model_validator(mode="after")
     def _narrowest(self) -> DelayBox:
         if self.rate_mbps > self.edge_mbps:
-            raise ValueError(f"rate_mbps: the bottleneck is no faster than edge_mbps, {self.edge_mbps:g}")
+            raise ValueError(f"rate_mbps: the bottleneck is faster than edge_mbps, {self.edge_mbps:g}")
         return self
 
 
@@ -193,7 +195,7 @@ class Ftp(Table):
 class Bursts(Table):
     kind: Literal["bursts"]
     packets: Packets
-    start_s: Span  # when, within its period, each node starts
+    start_s: Span  # the start of each node within its period
     every_s: Positive
 
 
@@ -201,25 +203,25 @@ class _BesideUdp(Table):
     udp: Literal["none", "cbr", "onoff"] = "none"
     udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # of the bottleneck's rate, on average
     udp_reverse_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0
-    udp_on_s: Positive = 0.5  # means of onoff, exponential
+    udp_on_s: Positive = 0.5  # the means of the exponential times of onoff
     udp_off_s: Positive = 0.5
 
 
 class Requests(_BesideUdp):
-    """Requests on kept connections, each answered with one byte, over a `path`."""
+    """Requests on persistent connections over a `path`, each answered with one byte."""
 
     kind: Literal["requests"]
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
     start_s: Span
-    count: Count  # of each flow; the run ends when all are answered, or at duration_s
+    count: Count  # requests of each flow; the run ends when all are answered, or at duration_s
     request_bytes: Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
-    think_s: Positive  # mean, after an answer
-    answer_after_s: NotNegative = 0.0  # mean, evenly from none to twice that
-    stream: Flag = False  # messages, as far apart, whether or not those before are answered
+    think_s: Positive  # the mean time between an answer and the next request
+    answer_after_s: NotNegative = 0.0  # the mean of a uniform time from 0 to twice that
+    stream: Flag = False  # whether requests do not wait for the answers to earlier ones
 
 
 class Long(_BesideUdp):
-    """Endless transfers that are measured, others beside them, UDP: over a `path`."""
+    """Endless transfers that are measured, with other transfers and UDP traffic, over a `path`."""
 
     kind: Literal["long"]
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
@@ -238,35 +240,37 @@ def _classifier(text: str) -> str:
 
 
 class Loss(Table):
-    """What a sender does about the cause of a loss, and what is recorded of it."""
+    """The classifier of losses, its effect on the sender, and its records."""
 
     classifier: Annotated[str, AfterValidator(_classifier)]  # "mlp:threshold=0.4"
-    acts: Flag  # keeps the window where it says random; else it is only listened to
-    rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # fast retransmits to report of a run, at most
-    veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # of TcpVeno
+    acts: Flag  # whether the sender keeps its window after a loss that the classifier calls random
+    rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits that a run reports
+    veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # the parameter of TcpVeno
 
 
 class Web(Table):
-    """PackMime-HTTP's connections over a `delaybox`; the rate is what offers `level` to the bottleneck."""
+    """PackMime-HTTP's connections over a `delaybox`, at the rate that offers `level` of the bottleneck's
+    rate."""
 
     kind: Literal["web"]
     level: Annotated[float, Strict(), Field(ge=0.01, le=1)]
-    # measured: those after the warm-up
+    # measured connections, after the warm-up
     connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]
     warmup_s: NotNegative
-    drain_s: Positive  # how long those still open may take at the end
-    persistent: Flag  # HTTP/1.1: some have several objects
+    drain_s: Positive  # the time that open connections get at the end
+    persistent: Flag  # HTTP/1.1: some connections have several objects
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
     startup: Startup
-    startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # of connections; the others': standard
-    # with paths of their own; 0: each connection has one
+    # the share of connections with this policy; the others have `standard`
+    startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]
+    # places, each with its own path; 0: each connection has its own path
     places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0
-    first_rto: FirstRtoPolicy | None = None  # of clients and servers; none: connect_timeout_s
+    first_rto: FirstRtoPolicy | None = None  # the policy of clients and servers; None: connect_timeout_s
 
     @model_validator(mode="after")
     def _of_places(self) -> Web:
         if self.first_rto and not self.places:
-            raise ValueError("first_rto: it knows places; say how many there are, as places = 40")
+            raise ValueError("first_rto: it needs a number of places, as places = 40")
         return self
 
 
@@ -284,7 +288,7 @@ class Tcp(Table):
     sack: Flag
     keep_backoff: Flag
     timestamps: Flag = False
-    resend: Resend = ""  # a resend policy of the core; none: ns-3's timer
+    resend: Resend = ""  # a resend policy of the core; "": ns-3's timer
 
     @model_validator(mode="after")
     def _a_segment_fits(self) -> Tcp:
@@ -294,23 +298,23 @@ class Tcp(Table):
 
 
 def _warms_up(load: Web, rate_mbps: float) -> None:
-    """No more begins there than in the largest run."""
+    """Raise ValueError if more connections begin in the warm-up than in the largest run."""
     offered_mb = load.level * rate_mbps * load.warmup_s / 8
     most_mb = MOST_CONNECTIONS * CONNECTION_BYTES / 1e6
     if offered_mb > most_mb:
         raise ValueError(
-            f"load.warmup_s: {offered_mb:,.0f} MB are offered in it, at most {most_mb:,.0f}, some "
+            f"load.warmup_s: {offered_mb:,.0f} MB are offered in it, at most {most_mb:,.0f}, about "
             f"{MOST_CONNECTIONS:,} connections"
         )
 
 
 class Scenario(Table):
-    """What one run simulates, but for the algorithm, the timing and the seed."""
+    """The description of a run, except algorithm, timing and seed."""
 
     duration_s: Positive
     tick_ms: Positive  # the unit of errors "in ticks"
     cwnd_bin_s: Positive
-    path: NetworkPath | None = None  # in place of a topology
+    path: NetworkPath | None = None  # instead of a topology
     topology: Annotated[Manet | Dumbbell | Path | DelayBox, Field(discriminator="kind")]
     load: Annotated[Ftp | Bursts | Long | Requests | Web, Field(discriminator="kind")]
     tcp: Tcp
@@ -319,17 +323,17 @@ class Scenario(Table):
     @model_validator(mode="before")
     @classmethod
     def _of_path(cls, given: Any) -> Any:
-        """Adds the topology that a path is in ns-3."""
+        """Return `given` with the topology that corresponds to its path."""
         if not isinstance(given, dict) or given.get("path") is None:
             return given
         tree = network_path.expanded(given["path"], "ns3")
         try:
             path = NetworkPath.model_validate(tree)
-        except ValidationError:  # is reported at its key
+        except ValidationError:  # the caller reports it at its key
             return {**given, "path": tree}
         topology = Path.model_validate(to_topology(path)).model_dump()
         if given.get("topology", topology) != topology:
-            raise ValueError("path and topology both say what is between the hosts; give one of them")
+            raise ValueError("path and topology both describe the network; give one of them")
         return {**given, "path": path, "topology": topology}
 
     @model_validator(mode="after")
@@ -352,27 +356,29 @@ class Scenario(Table):
 
 
 class Grid(Table):
-    """Everything listed is crossed with everything else."""
+    """The runs of a scenario: all combinations of the listed values."""
 
     algorithms: Annotated[list[str], Field(min_length=1)]
     timings: Annotated[list[Timing], Field(min_length=1)]
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
-    first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # the others follow it
-    variants: list[str] = Field(default=[])  # of those the file defines; none: as the file stands
+    first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # further seeds follow it
+    # names of variants that the file defines; empty: the unchanged scenario
+    variants: list[str] = Field(default=[])
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
-    draw: dict[str, Any] = Field(default={})  # by seed: simulate/draws.py; below `set`
-    set: dict[str, Any] = Field(default={})  # of the scenario; below what a variant and `vary` set
+    # random values by seed (simulate/draws.py), which `set` overrides
+    draw: dict[str, Any] = Field(default={})
+    set: dict[str, Any] = Field(default={})  # values that a variant and `vary` override
 
 
 class Document(Table):
-    """A scenario file with a profile laid over it."""
+    """A scenario file with a profile."""
 
     paper: str = ""
     name: Name
     title: str = ""
-    about: str = ""  # of a profile
+    about: str = ""  # a description of a profile
     confidence: Annotated[float, Strict(), Field(gt=0.5, lt=1)] = 0.9
     scenario: Scenario
     grid: Grid
-    grids: list[dict[str, Any]] = Field(default=[{}], min_length=1)  # each is laid over [grid]
+    grids: list[dict[str, Any]] = Field(default=[{}], min_length=1)  # each overrides [grid]
     variants: dict[str, dict[str, Any]] = Field(default={})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A described path as the topology `path` of the ns-3 host: a bottleneck between two routers, links to both
-ends.
+"""A described path as the topology `path` of the ns-3 host: a bottleneck between two routers, with links to
+the hosts.
 
-A path that is alike both ways, with a delay that moves evenly, drawn fades or a delay that steps, is given to
-what that topology has of itself. Any other one is handed over direction by direction, as it is described
+The topology itself can represent a path that is the same in both directions, with uniform jitter, drawn fades
+or a delay in steps. Any other path is passed to the program as it is described, by direction
 (ns3/src/hop_channel.h).
 """
 
@@ -13,11 +13,11 @@ from typing import Any
 from tcplearn.scenario.path import Direction, NetworkPath, Placed, both_sides
 
 HOST = "ns-3"
-#: Of a traced link this is only what its access links, and others' shares of it, are reckoned with.
+#: The rate of a traced link for the computation of its access links and of the shares of other traffic.
 TRACED_MBPS = 20.0
-#: Of a path without delay.
+#: The RTT of a path without delay.
 LEAST_MS = 0.001
-#: Without a bottleneck: as fast as a traced link's devices.
+#: The rate of a path without a bottleneck, that of a traced link's devices.
 UNLIMITED_MBPS = 100e3
 ROOMY_PACKETS = 100_000
 
@@ -25,7 +25,8 @@ Tree = dict[str, Any]
 
 
 def topology(path: NetworkPath) -> Tree:
-    """Returns the table of a scenario's topology. Raises UserError in one line where ns-3 cannot do it."""
+    """Return the table of a scenario's topology; raise UserError with one line if ns-3 cannot simulate
+    `path`."""
     for key, why in _cannot(path):
         raise path.refused(key, HOST, why)
     (hop,) = path.hops
@@ -44,7 +45,7 @@ def topology(path: NetworkPath) -> Tree:
     if _is_even(hop) and (step := _step(path)) is not None and _fades_alike(path):
         return {**out, "moving": _moving(path, hop, step)}
     described = {
-        "forward": forward.model_copy(update={"trace": ""}),  # the topology has it
+        "forward": forward.model_copy(update={"trace": ""}),  # the topology has the trace
         "reverse": hop.reverse,
         "change": path.change,
         "fade": path.fade,
@@ -77,7 +78,8 @@ def _rate(forward: Direction) -> float:
 
 
 def _is_even(hop: Placed) -> bool:
-    """Whether the topology's one bottleneck is both directions: they differ in losses alone."""
+    """Return whether the topology's bottleneck can represent both directions, which then differ only in
+    losses."""
     f, r = hop.forward, hop.reverse
     alike = ("delay_ms", "jitter_ms", "tail_ms", "distribution")
     if any(getattr(f, key) != getattr(r, key) for key in alike):
@@ -101,14 +103,14 @@ def _is_even(hop: Placed) -> bool:
 
 
 def _fades_alike(path: NetworkPath) -> bool:
-    """Whether there are no fades but drawn ones that lose both directions, with exponential pauses."""
+    """Return whether all fades are drawn, in both directions, with exponential pauses."""
     drawn = path.drawn_fades
     return not path.fade and (drawn is None or (drawn.pauses, drawn.sides) == ("exponential", "both"))
 
 
 def _step(path: NetworkPath) -> tuple[float, float] | None:
-    """Returns how much longer the forward delay is in every other period, and the period in seconds; None
-    where the changes are others."""
+    """Return the additional forward delay in every other period, and the period in seconds; None if the path
+    has other changes."""
     if not path.change:
         return 0.0, 1.0
     if len(path.change) > 1:

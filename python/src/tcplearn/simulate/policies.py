@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The startup policies, resend policies and first RTOs of a scenario file, checked by the core."""
+"""The startup policies, resend policies and first RTOs of a scenario file, which the core checks."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Discriminator, Field, Strict, Tag
@@ -8,36 +9,25 @@ from pydantic import AfterValidator, Discriminator, Field, Strict, Tag
 from tcplearn import algorithms
 from tcplearn.scenario.check import TABLE, TEXT, Table
 
-
-def _startup(text: str) -> str:
-    return algorithms.checked(algorithms.STARTUP, text)
-
-
-def _resend(text: str) -> str:
-    return algorithms.checked(algorithms.RESEND, text) if text else text
-
-
-def _first_rto(text: str) -> str:
-    return algorithms.checked(algorithms.FIRST_RTO, text)
-
-
-Startup = Annotated[str, AfterValidator(_startup)]
-Resend = Annotated[str, AfterValidator(_resend)]
+Startup = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.STARTUP))]
+Resend = Annotated[str, AfterValidator(lambda text: text and algorithms.checked(algorithms.RESEND, text))]
+FirstRtoSpec = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.FIRST_RTO))]
 Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
 Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
 
 
 class FirstRto(Table):
-    """A model of `tcplearn train rtt`, but for its hops and prefixes: no host here has either."""
+    """A model of `tcplearn train rtt` without hops and prefixes, which simulated hosts do not have."""
 
-    last: Weight  # of a place that is known; with `high` zero there is no such step
+    last: Weight  # for known places; if `last` and `high` are 0 the step is left out
     high: Weight
-    nothing_us: Micros  # of one that is not
+    nothing_us: Micros  # for unknown places
     floor_us: Micros = 20_000
     cap_us: Micros = 1_000_000
 
     def settings(self) -> dict[str, Any]:
-        """As the core takes it: weights with 16 fractional bits; a place is remembered for a week."""
+        """Return the model in the core's form: weights have 16 fractional bits, history is used for a
+        week."""
         place = [0, round(self.last * 2**16), round(self.high * 2**16)]
         return {
             "place": place if any(place) else None,
@@ -48,7 +38,7 @@ class FirstRto(Table):
         }
 
     def algorithm(self) -> str:
-        """The same as the core's users type it."""
+        """Return the model as a spec of the core."""
         of = self.settings()
         place = "off"
         if of["place"]:
@@ -62,6 +52,6 @@ class FirstRto(Table):
 
 #: A policy of the core, or the figures of a model.
 FirstRtoPolicy = Annotated[
-    Annotated[str, AfterValidator(_first_rto), Tag(TEXT)] | Annotated[FirstRto, Tag(TABLE)],
+    Annotated[FirstRtoSpec, Tag(TEXT)] | Annotated[FirstRto, Tag(TABLE)],
     Discriminator(lambda value: TEXT if isinstance(value, str) else TABLE),
 ]

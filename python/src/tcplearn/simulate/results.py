@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keeps what the ns-3 program wrote of runs."""
+"""Stores the output of the ns-3 program."""
 
 import json
 import shlex
@@ -27,7 +27,7 @@ _SHAPE = {"flows": [_FLOW], "run": _RUN, "losses": Maybe({"columns": Maybe([str]
 
 
 def check(found: Json) -> None:
-    """Raises ValueError where it is not what the program writes of a run."""
+    """Raise ValueError if `found` does not have the form of the program's output."""
     shape.check(found, _SHAPE)
     shape.check(found["run"]["cost"], Each(Maybe(float)), "run.cost")
     losses = found.get("losses") or {}
@@ -42,7 +42,7 @@ class RunStore(Store):
         super().__init__(folder or cache_folder(), FORMAT)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """By the program itself, which can so be looked at in a debugger."""
+        """Store the document of a failed run, and return the program's command line, for a debugger."""
         (document,) = job.arguments
         file = self._failed(job, ".json", json.dumps(document, indent=1) + "\n")
         return shlex.join([str(engine.program()), str(file)]), None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A run as a job: the document that the program reads, and the key under which its result is kept."""
+"""A run as a job: the document that the program reads, and the key under which its result is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tcplearn.simulate import engine, results
 from tcplearn.simulate.models import Scenario, Web
 from tcplearn.simulate.scenario import Run
 
-#: ns-3's own estimator in our sockets: what `jacobson` is tested against.
+#: ns-3's own estimator in our sockets, to which `jacobson` is compared in tests.
 STOCK = "ns3"
 
 #: Classifiers of losses that read trained weights.
@@ -34,11 +34,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shared:
-    """What the documents of all runs of a scenario have: by far the most of each."""
+    """The common part of the documents of all runs of a scenario, which is most of each."""
 
     scenario: Scenario
     document: Json
-    known: Json  # what a key is made of: contents, not paths
+    known: Json  # the part of a key: contents instead of paths
 
     @staticmethod
     def of(run: Run) -> Shared:
@@ -58,7 +58,7 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """`shared`: of this run or of another of the same scenario."""
+    """Return the job of `run`; `shared` is that of this run or of another one of the same scenario."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -66,14 +66,15 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
     known = {**shared.known, **own, "estimator": estimator}
     if run.algorithm != STOCK:
         code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
-        known["user_code"] = os.urandom(8).hex() if code is None else code  # not to be known: run each time
+        # unknown code: never reuse a result
+        known["user_code"] = os.urandom(8).hex() if code is None else code
     text = json.dumps([known, engine.identity()], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:24]
     return Job(key, engine.simulate, ({**shared.document, **own},), _title(run), cost, results.check)
 
 
 def _known(table: Json) -> Json:
-    """Returns a table without the text that the program reads: what it says stands beside it."""
+    """Return a table without the text that the program reads, which its other entries repeat."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
@@ -89,7 +90,7 @@ def _title(run: Run) -> str:
 
 
 def _document(run: Run) -> Json:
-    """But for what is a run's own."""
+    """Return the document of `run` without the entries that differ between runs of a scenario."""
     tree = run.scenario.model_dump(exclude={"path"})
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
@@ -99,7 +100,7 @@ def _document(run: Run) -> Json:
         tree["topology"]["described"] = _finite(tree["topology"]["described"])
     options = (("topology", "moving"), ("topology", "described"), ("tcp", "resend"), ("tcp", "timestamps"))
     for part, key in options:
-        if not tree[part].get(key):  # the program takes its own default then
+        if not tree[part].get(key):  # the program then uses its default
             tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
         tree["load"]["startup"] = _policy(algorithms.STARTUP, run.scenario.load.startup)
@@ -108,7 +109,7 @@ def _document(run: Run) -> Json:
             tree["load"]["first_rto"] = _policy(algorithms.FIRST_RTO, first_rto)
         elif first_rto:
             tree["load"]["first_rto"] = first_rto.settings() | {"algorithm": first_rto.algorithm()}
-        for key in ("places", "first_rto"):  # as above
+        for key in ("places", "first_rto"):
             if not tree["load"][key]:
                 tree["load"].pop(key)
     if tree["topology"].get("trace"):
@@ -117,7 +118,7 @@ def _document(run: Run) -> Json:
 
 
 def _finite(value: Any) -> Any:
-    """The same without what is infinite or not given: JSON has no word for it."""
+    """Return `value` without infinite values, which JSON cannot represent, and without None."""
     if isinstance(value, dict):
         return {key: _finite(v) for key, v in value.items() if v is not None and v != math.inf}
     return [_finite(v) for v in value] if isinstance(value, list) else value
@@ -163,7 +164,7 @@ def _estimator(run: Run) -> Json:
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:
-    """Checked, and unpacked where it is gzipped."""
+    """Return the path of a checked `trace` without compression; raise UserError."""
     try:
         data = link_trace.unpacked(trace)
         link_trace.times_ms(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads scenario files and unfolds a profile into runs. An error names file, key and what is allowed."""
+"""Reads scenario files and expands a profile to runs. An error names file, key and the allowed values."""
 
 import copy
 import itertools
@@ -18,7 +18,7 @@ from tcplearn.simulate.models import Document, Grid, Scenario
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation: what to simulate, and how its rows are labelled."""
+    """One simulation, and the labels of its rows."""
 
     file: Path
     document: Document
@@ -26,7 +26,7 @@ class Run:
     algorithm: str
     timing: str
     seed: int
-    labels: Mapping[str, Any] = field(default_factory=dict)  # variant, what is varied, and what is drawn
+    labels: Mapping[str, Any] = field(default_factory=dict)  # variant, varied values and drawn values
     drawn: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -35,7 +35,7 @@ def load(path: Path, profile: str = tree.FULL) -> Document:
 
 
 def runs(path: Path, profile: str) -> list[Run]:
-    """Every run of a profile, each once, the cheap order of the file kept: seeds innermost."""
+    """Return every different run of a profile in the order of the file, with consecutive seeds."""
     document = load(path, profile)
     base = document.grid.model_dump()
     out: dict[tuple[Any, ...], Run] = {}
@@ -47,7 +47,7 @@ def runs(path: Path, profile: str) -> list[Run]:
 
 
 def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, str]]:
-    """Each run, with its scenario as text."""
+    """Yield each run with its scenario as text."""
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
             todo = did_you_mean(
@@ -71,7 +71,7 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, s
 def _scenarios(
     path: Path, document: Document, grid: Grid, changes: Mapping[str, Any]
 ) -> dict[int, tuple[Scenario, dict[str, Any]]]:
-    """By seed, with what was drawn for it."""
+    """Return the scenario of each seed with its drawn values."""
     seeds = range(grid.first_seed, grid.first_seed + grid.seeds)
     if not grid.draw:
         scenario = _with(path, document, changes)
@@ -87,15 +87,15 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
     changed = copy.deepcopy(document.scenario.model_dump())
     if described := document.scenario.path:
         changed[tree.PATH] = copy.deepcopy(described.given)
-    if described or tree.PATH in changes:  # which gives the topology
+    if described or tree.PATH in changes:  # the path determines the topology
         changed.pop("topology")
-    # another path first, then what is changed of it
+    # a new path first, then the changes of its keys
     for dotted, value in sorted(changes.items(), key=lambda item: item[0] != tree.PATH):
         *way, last = dotted.split(".")
         at: Any = changed
         for depth, word in enumerate(way):
             if way[0] == tree.PATH and depth > 2 and isinstance(at, dict):
-                at.setdefault(word, {})  # of a hop that there is
+                at.setdefault(word, {})  # a table of an existing hop
             at = at.get(word) if isinstance(at, dict) else None
         if not isinstance(at, dict) or (last not in at and way[:1] != [tree.PATH]):
             known = list(_dotted(changed))
@@ -110,7 +110,7 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
 
 
 def _label(key: str, value: Any) -> Any:
-    """What stands in a row for a value that is varied: of a path file its name."""
+    """Return the label of a varied value: for a path file its name."""
     return Path(value).stem if key == tree.PATH and isinstance(value, str) else value
 
 

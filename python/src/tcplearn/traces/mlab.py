@@ -12,6 +12,7 @@ from typing import Any
 from .base import TraceError, TraceFile, shown
 from .json_text import loads
 from .lines import Clock
+from .qlog_values import as_object, whole
 from .readings import Reading, ReadingsTrace
 from .schema import Columns
 
@@ -106,14 +107,14 @@ class MlabTrace(ReadingsTrace):
         record = raw if isinstance(raw, dict) else record
         snapshots = record.get("Snapshots")
         if isinstance(snapshots, list):
-            of = _object(record.get("Metadata"))
+            of = as_object(record.get("Metadata"))
             for snapshot in snapshots:
-                self._snapshot(_object(snapshot), of)
+                self._snapshot(as_object(snapshot), of)
         elif any(isinstance(record.get(name), dict) for name in _DIRECTIONS):
             self._test(number, record)
-        elif "ElapsedTime" in _object(record.get("TCPInfo")):  # printed by ndt7's clients
+        elif "ElapsedTime" in as_object(record.get("TCPInfo")):  # printed by ndt7's clients
             origin = shown(record.get("Test") or record.get("Origin") or "", 20)
-            self._elapsed(("", origin), f"{self._title} {origin}".strip(), _object(record["TCPInfo"]))
+            self._elapsed(("", origin), f"{self._title} {origin}".strip(), as_object(record["TCPInfo"]))
         else:
             self._snapshot(record, {})
 
@@ -123,9 +124,9 @@ class MlabTrace(ReadingsTrace):
             host, port = record.get(f"{side}IP", "?"), record.get(f"{side}Port", "?")
             ends.append(f"{shown(host, 45)}:{shown(port, 5)}")
         for direction in _DIRECTIONS:
-            measurements = _object(record.get(direction)).get("ServerMeasurements")
+            measurements = as_object(record.get(direction)).get("ServerMeasurements")
             for measurement in measurements if isinstance(measurements, list) else ():
-                info = _object(_object(measurement).get("TCPInfo"))
+                info = as_object(as_object(measurement).get("TCPInfo"))
                 self._elapsed((number, direction), f"{' > '.join(ends)} {direction.lower()}", info)
             self._end([(number, direction)])
 
@@ -138,12 +139,12 @@ class MlabTrace(ReadingsTrace):
         self._look(key, name, self._base_us + elapsed_us, info)
 
     def _snapshot(self, snapshot: dict[str, Any], metadata: dict[str, Any]) -> None:
-        info, name = _object(snapshot.get("TCPInfo")), ""
+        info, name = as_object(snapshot.get("TCPInfo")), ""
         if "RawIDM" in snapshot:
             name, attributes = _ends(snapshot["RawIDM"]), snapshot.get("Attributes")
             if isinstance(attributes, list) and len(attributes) > _INFO:
                 info = _unpacked(attributes[_INFO])
-        named = _object(snapshot.get("Metadata")) or metadata
+        named = as_object(snapshot.get("Metadata")) or metadata
         if isinstance(uuid := named.get("UUID"), str):
             self._title = shown(uuid, 80)
         time_us, _ = self._clock.split(str(snapshot.get("Timestamp", ""))[:64])
@@ -160,18 +161,8 @@ class MlabTrace(ReadingsTrace):
         self._read(key, name, time_us, Reading(rtt_us, state, retransmits))
 
 
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _count(value: object) -> int | None:
-    """Return `value` if it is an integer from 0 to 2^60, also as a string, which BigQuery writes; else
-    None."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 1 << 60 else None
+    return whole(value, (1 << 60) - 1)
 
 
 def _bytes(value: object) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 from .base import TraceError, TraceFile, TraceOptions
 from .lines import Clock, text_lines
 from .samples import SampleFlow, SampleTrace, slices
-from .schema import Columns
+from .schema import Columns, empty_batch
 
 _UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "\N{MICRO SIGN}s": 1.0, "usec": 1.0}
 #: The RTT in any language is a line's only number with a unit of time: "time=12.3 ms", "Zeit<1ms", "12,3 мс".
@@ -230,7 +230,7 @@ class PingTrace(SampleTrace):
             if end and flow.last_us is None:
                 self._by_id.pop(flow.id)  # it never answered
             elif end:
-                yield from slices(self._nothing(flow), max_rows)
+                yield empty_batch() | {"ended": np.array([flow.id], np.uint32)}
             return
         rtt_us = np.array(target.rtt_us, np.int64)
         if self._timed:
@@ -254,8 +254,3 @@ class PingTrace(SampleTrace):
         for held in (target.sequence, target.rtt_us, target.time_us, target.ttl):
             del held[:]
         yield from slices(batch, max_rows)
-
-    def _nothing(self, flow: SampleFlow) -> Columns:
-        from .schema import empty_batch
-
-        return empty_batch() | {"ended": np.array([flow.id], np.uint32)}

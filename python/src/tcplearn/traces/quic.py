@@ -5,7 +5,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from typing import TypeAlias
 
-from .base import FlowInfo, Reason
+from .base import Reason
+from .samples import info_of
 
 #: Packets that a number space remembers above and below the largest acknowledged one.
 _MOST_AHEAD = 1 << 17
@@ -68,22 +69,8 @@ class Connection:
         left_out: Counter[str],
         rows: list[Row],
     ) -> None:
-        self.info = FlowInfo(
-            id=number,
-            peer=number,
-            name=name,
-            near_sender=near,
-            near_reason="",
-            chosen=chosen,
-            data_packets=0,
-            data_bytes=0,
-            retransmitted_packets=0,
-            acks=0,
-            samples=0,
-            mss_bytes=0,
-            first_us=0,
-            last_us=0,
-        )
+        self.info = info_of(number, name, 0, 0, 0, 0, 0)
+        self.info.update(near_sender=near, near_reason="", chosen=chosen)
         self.ack_frames = 0
         self._side, self._left_out, self._rows = side, left_out, rows
         self._spaces = (_Space(), _Space(), _Space())
