@@ -26,14 +26,11 @@ HOPS, TTL = 12, 52
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     table = regression.usable(data.read([HOSTS])[0])
     ours = regression.fit(table)
-    mape = regression.mape(table.avg_us, ours.predicted_us(table))
+    mape = trials.mape(table.avg_us, ours.predicted_us(table))
     fits = {f"published, {name}": of for name, of in PUBLISHED.items()} | {"ours": (ours.values(), mape)}
     rows = [[name, *(f"{v:.5f}" for v in values), f"{of:.2f}"] for name, (values, of) in fits.items()]
     folds = trials.folds_of(len(table.destinations), FOLDS, SEED)
-    tried = [
-        [one.name, f"{regression.mape(one.actual_us, one.predicted_us):.2f}"]
-        for one in regression.tried(table, folds)
-    ]
+    tried = [[one.name, f"{one.mape:.2f}"] for one in regression.tried(table, folds)]
     found = bursts(folder)
     least, mean, most = (np.array([getattr(b, name) for b in found]) for name in ("least", "mean", "most"))
     by = {
@@ -41,7 +38,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         for name, ((b0, hops, low, high, ttl), _) in fits.items()
     }
     by |= {"(min + max) / 2": (least + most) / 2, "min": least}
-    printed = [[name, f"{regression.mape(mean, predicted):.2f}"] for name, predicted in by.items()]
+    printed = [[name, f"{trials.mape(mean, predicted):.2f}"] for name, predicted in by.items()]
     head = ["mean of a burst by", "MAPE, %"]
     return {
         "rows": len(table),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,17 +14,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def read(path: Path, content: str) -> pl.DataFrame:
-    """Return the table at `path`, read by its suffix; raise UserError with one line if it is missing or not a
-    table of `content`."""
+def read(path: Path, content: str, columns: Sequence[str] = (), origin: str = "") -> pl.DataFrame:
+    """Return the table at `path`, read by its suffix; raise UserError with one line if it is missing, not a
+    table of `content`, or lacks one of `columns`, which `origin` says how to make."""
     import polars as pl
 
     where = printable(path)
     try:
         check_regular(path)
         csv = path.suffix.lower() == ".csv"
-        return pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
+        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
     except FileNotFoundError:
         raise UserError(f"{where}: no such file; check the path") from None
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{where}: no table of {content}: {printable(error)[:200]}") from error
+    if missing := [name for name in columns if name not in frame.columns]:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise UserError(f"{where}: no column {missing[0]}{more}{origin}")
+    return frame

@@ -1,47 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The row of a host: its columns, and files of rows."""
+"""Rows of hosts, and files of them."""
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tcplearn.errors import UserError, printable
 from tcplearn.output.files import write_atomically
 
-#: The columns in their order, with types and meanings.
-COLUMNS: dict[str, tuple[type, str]] = {
-    "host": (str, "as it was given"),
-    "address": (str, "what was measured; empty: the name has none"),
-    "port": (int, "TCP port"),
-    "method": (
-        str,
-        "raw: SYNs of our own; connect: the kernel's; hping3, traceroute, tcptraceroute: read from what they "
-        "printed",
-    ),
-    "state": (
-        str,
-        "open, closed (it answers with RST), answered (which of them is not said), silent, unreachable or "
-        "unresolved",
-    ),
-    "hops": (int, "routers on the way there; none: not found out"),
-    "ttl": (int, "TTL of its answers as they come in; none without privilege"),
-    "rtt_min_us": (int, "least RTT"),
-    "rtt_avg_us": (int, "mean RTT"),
-    "rtt_max_us": (int, "largest RTT"),
-    "samples": (int, "pings answered"),
-    "sent": (int, "pings sent; none: not known"),
-    "loss": (float, "share of them that was not answered"),
-    "started_us": (int, "when it was measured: microseconds since 1970 in UTC"),
-    "ended_us": (int, "when that was done"),
-    "rtts_us": (str, "each RTT in its order, spaces between"),
-}
-
 
 @dataclass(slots=True, kw_only=True)
 class Row:
+    """The row of a host; docs/collect.md says what its columns mean."""
+
     host: str
     address: str = ""
     port: int = 0
@@ -72,6 +46,9 @@ class Row:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
 def row_of(record: Mapping[str, Any]) -> Row:
     return Row(**{name: record[name] for name in COLUMNS if name in record})
 
@@ -97,7 +74,7 @@ def _csv(records: Sequence[Mapping[str, Any]]) -> str:
 def _parquet(records: Sequence[Mapping[str, Any]]) -> bytes:
     import polars as pl
 
-    types = {int: pl.Int64, float: pl.Float64, str: pl.String}
+    schema: Any = {field.name: next(iter(get_args(field.type)), field.type) for field in fields(Row)}
     out = io.BytesIO()
-    pl.DataFrame(list(records), {name: types[kind] for name, (kind, _) in COLUMNS.items()}).write_parquet(out)
+    pl.DataFrame(list(records), schema).write_parquet(out)
     return out.getvalue()

@@ -70,19 +70,20 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
     yield from _chosen(result)
     yield "## On scenarios held out\n"
     yield (
-        f"{result.options.folds} folds, whole scenarios in each; intervals by drawing scenarios again. A "
-        "fold's limit is the best one for the scores of the other folds, each by a model that did not "
-        "see it; recalls are at that limit. `boosting` is gradient boosting on every feature: the ceiling. "
-        f"Ours has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of its balanced accuracy.\n"
+        f"{result.options.folds} folds of whole scenarios; the intervals are from a bootstrap over "
+        "scenarios. A fold's limit is the best one for the scores of the other folds, each by a model that "
+        "was not trained on them; recalls are at that limit. `boosting`, the ceiling, is gradient boosting "
+        f"on every feature. Ours has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of its "
+        "balanced accuracy.\n"
     )
     yield markdown_of(table(shown(result)))
-    yield "Rows of the same runs on both sides, as the papers split them, flatter:\n"
+    yield "With rows of the same runs in training and test, as in the papers, the results are too good:\n"
     yield markdown_of(table(result.rows_split))
     both = [o.of_both_causes() for o in result.outcomes[:2]]
     if len(both[0].data):
         yield (
-            f"Only the {both[0].data.count} scenarios that have both causes (elsewhere the scenario itself "
-            "tells the cause):\n"
+            f"Only the {both[0].data.count} scenarios with both causes (in the others the scenario itself "
+            "shows the cause):\n"
         )
         yield markdown_of(table(both))
     yield from _slices(ours, ceiling)
@@ -93,7 +94,7 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
     if result.resampled:
         yield from _resampled(result)
     if result.varied:
-        yield "\n## What each choice matters\n"
+        yield "\n## The effect of each choice\n"
         yield "Five folds by scenario.\n"
         yield markdown_of(table([o for _, o in result.varied]))
 
@@ -102,18 +103,19 @@ def _data(data: Dataset) -> Iterator[str]:
     congested = int(data.congested.sum())
     yield "## Data\n"
     yield (
-        f"{data.read} recoveries of {len(data.scenarios)} scenarios; {data.spurious} without any loss are "
-        f"left out. Used: {len(data)} rows of {data.count} scenarios, {congested} congestion, "
-        f"{len(data) - congested} random. A loss is congestion if a queue dropped any packet of the window.\n"
+        f"{data.read} recoveries in {len(data.scenarios)} scenarios, of which {data.spurious} without any "
+        f"loss are left out. Used: {len(data)} rows of {data.count} scenarios, {congested} congestion, "
+        f"{len(data) - congested} random. A loss is congestion if a queue dropped any packet of the "
+        "window.\n"
     )
 
 
 def _chosen(result: Result) -> Iterator[str]:
     c = result.options.choices
     weights = sum(map(len, result.model.hidden)) + 2 * len(result.model.hidden) + 1
-    yield "## Chosen\n"
+    yield "## Choices\n"
     yield table_of(
-        ["what", "value"],
+        ["choice", "value"],
         [
             ["inputs", ", ".join(f"`{name}`" for name in c.inputs)],
             ["scaling", "z-scores of the training rows, clipped at ±5"],
@@ -145,7 +147,7 @@ def _slices(ours: Outcome, ceiling: Outcome) -> Iterator[str]:
             ]
         )
     if rows:
-        yield "Where it is strong and weak, on the same scores:\n"
+        yield "The same scores by slices of the scenarios:\n"
         head = ["slice", "scenarios", "share of congestion", f"balanced accuracy, {scores.INTERVAL} %"]
         yield table_of([*head, "congestion", "random", "boosting"], rows, [True] + [False] * 6) + "\n"
 
@@ -159,7 +161,7 @@ def _thresholds(ours: Outcome) -> Iterator[str]:
 def _importances(result: Result) -> Iterator[str]:
     meanings = losses.meanings()
     best = sorted(result.falls.items(), key=lambda f: -f[1])[:10]
-    yield "The balanced accuracy falls by so much when a feature is shuffled among the rows held out:\n"
+    yield "Fall of the balanced accuracy when a feature is shuffled among the held-out rows:\n"
     rows = [[f"`{name}`", meanings.get(name, ""), f"{fall:.3f}"] for name, fall in best]
     yield table_of(["feature", "meaning", "fall"], rows, [True, True, False]) + "\n"
 
@@ -174,8 +176,8 @@ def _resampled(result: Result) -> Iterator[str]:
     share = float(np.maximum(result.data.congested.mean(), 1 - result.data.congested.mean()))
     yield "\n## The paper's protocol\n"
     yield (
-        f"Trained on {o.events} events drawn from all, tested on {o.tests} others, {o.times} times; mean and "
-        f"the middle 95 %. Always the more frequent cause: {share:.3f}.\n"
+        f"{o.times} models, each trained on {o.events} random events and tested on {o.tests} others: the "
+        f"mean and the middle 95 %. To name always the more frequent cause gives {share:.3f}.\n"
     )
     yield table_of(
         ["figure", "ours", "hwang2018"],

@@ -107,11 +107,7 @@ def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, 
 
 def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
     where = printable(path)
-    frame = tabular.read(path, "losses")
-    missing = [name for name in ("scenario", "truth", *names) if name not in frame.columns]
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise UserError(f"{where}: no column {missing[0]}{more}")
+    frame = tabular.read(path, "losses", ("scenario", "truth", *names))
     other = [v for v in frame["truth"].cast(pl.String).unique() if v not in losses.CAUSES]
     if other:
         raise UserError(f"{where}: truth is {printable(other[0])}; it has to be congestion or random")

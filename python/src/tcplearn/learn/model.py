@@ -125,12 +125,19 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 def text(model: Model) -> str:
     """Return the file of a model: one line for each list, so that a changed weight is a changed line."""
-    entries = [(key, value) for key, value in asdict(model).items()]
+    return document_text(asdict(model), "hidden")
+
+
+def document_text(document: Mapping[str, Any], nested: str) -> str:
+    """Return `document` as JSON with a line for each entry, and for each entry of its value `nested`, a list
+    or an object."""
     lines = []
-    for key, value in entries:
-        if key == "hidden":
-            rows = ",\n  ".join(json.dumps(list(row)) for row in value)
-            lines.append(f" {json.dumps(key)}: [\n  {rows}\n ]")
-        else:
-            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
+    for key, value in document.items():
+        text = json.dumps(value)
+        if key == nested and isinstance(value, dict):
+            inner = ",\n  ".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            text = f"{{\n  {inner}\n }}"
+        elif key == nested:
+            text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+        lines.append(f" {json.dumps(key)}: {text}")
     return "{\n" + ",\n".join(lines) + "\n}\n"

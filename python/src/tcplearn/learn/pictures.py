@@ -49,7 +49,7 @@ def importances(falls: Mapping[str, float]) -> Spec:
             x=alt.X("fall:Q", title="fall of the balanced accuracy when it is shuffled"),
         )
         .properties(
-            width=SQUARE_WIDTH, title=heading("What each feature matters", "permutation, scenarios held out")
+            width=SQUARE_WIDTH, title=heading("Importance of each feature", "permutation, scenarios held out")
         )
     )
 

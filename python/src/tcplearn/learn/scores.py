@@ -67,14 +67,19 @@ def best_threshold(congested: Ints, score: Floats) -> float:
 
 def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple[float, float]:
     """Return the interval of the balanced accuracy, by a bootstrap over scenarios."""
-    n = int(group.max()) + 1
     of_cause = [congested == c for c in (0, 1)]
-    right = np.array([np.bincount(group[c], called[c] == k, n) for k, c in enumerate(of_cause)])
-    rows = np.array([np.bincount(group[c], minlength=n) for c in of_cause])
-    there = np.flatnonzero(rows.sum(0))
-    drawn = there[np.random.default_rng(seed).integers(0, len(there), (RESAMPLES, len(there)))]
+    sums = np.array([np.where(of, called == k, 0.0) for k, of in enumerate(of_cause)])
+    return bootstrap(group, sums, np.array(of_cause, np.float64), seed)
+
+
+def bootstrap(group: Ints, values: Floats, rows: Floats, seed: int = 1) -> tuple[float, float]:
+    """Return the interval, by a bootstrap over groups, of a mean of ratios: each is the sum of a line of
+    `values` over that of the same line of `rows`."""
+    groups, place = np.unique(group, return_inverse=True)
+    above, below = (np.array([np.bincount(place, line) for line in of]) for of in (values, rows))
+    drawn = np.random.default_rng(seed).integers(0, len(groups), (RESAMPLES, len(groups)))
     with np.errstate(invalid="ignore"):
-        recalls = right[:, drawn].sum(2) / rows[:, drawn].sum(2)
+        ratios = above[:, drawn].sum(2) / below[:, drawn].sum(2)
     tail = (100 - INTERVAL) / 2
-    low, high = np.nanpercentile(recalls.mean(0), [tail, 100 - tail])
+    low, high = np.nanpercentile(ratios.mean(0), [tail, 100 - tail])
     return float(low), float(high)

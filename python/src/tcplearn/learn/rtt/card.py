@@ -32,9 +32,15 @@ def bursts_table(result: Result) -> Table:
         headed("mean of a burst by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)),
         title="The paper's task: the mean RTT of a burst from its least and largest, destinations held out",
     )
-    for found in result.bursts:
-        guess = Guess(found.name, found.actual_us, found.predicted_us, found.group)
-        out.rows.append([text(found.name), *_mape(guess), _number(guess.mae_ms)])
+    return _errors(out, result.bursts)
+
+
+def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
+    """Add a row for each of `guesses` and return the table."""
+    for guess in guesses:
+        low, high = guess.interval(trials.percentage_errors)
+        interval = text(f"{low:.2f} to {high:.2f}")
+        out.rows.append([text(guess.name), _number(guess.mape), interval, _number(guess.mae_ms)])
     return out.mark_best((1, 3))
 
 
@@ -42,9 +48,7 @@ def rtts_table(guesses: Sequence[Guess], title: str, chosen: Ints | None = None)
     out = Table(
         headed("RTT by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)), title=title
     )
-    for guess in _of(guesses, chosen):
-        out.rows.append([text(guess.name), *_mape(guess), _number(guess.mae_ms)])
-    return out.mark_best((1, 3))
+    return _errors(out, _of(guesses, chosen))
 
 
 def timers_table(guesses: Sequence[Guess], title: str, chosen: Ints | None = None) -> Table:
@@ -60,11 +64,6 @@ def _of(guesses: Sequence[Guess], chosen: Ints | None) -> list[Guess]:
     return [guess if chosen is None else guess.rows(chosen) for guess in guesses]
 
 
-def _mape(guess: Guess) -> tuple[Cell, Cell]:
-    low, high = guess.interval(trials.percentage_errors)
-    return _number(guess.mape), text(f"{low:.2f} to {high:.2f}")
-
-
 def _number(value: float) -> Cell:
     return Cell(f"{value:,.2f}", value)
 
@@ -73,22 +72,13 @@ def tables(result: Result) -> list[tuple[str, Table]]:
     """Return tables (title, table) for each kind of handshakes that occurs."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
+    never = "First RTO, destinations never seen, hops"
     out = [
         ("rtt", rtts_table(result.rtts, "RTT of handshakes with known destinations", seen)),
         ("rtt", rtts_table(result.rtts, "RTT of the first handshake with a destination", unseen)),
         ("rto", timers_table(result.timers, "First RTO, known destinations", seen)),
-        (
-            "rto",
-            timers_table(
-                result.timers, "First RTO, destinations never seen, hops known (passive opens)", unseen
-            ),
-        ),
-        (
-            "rto",
-            timers_table(
-                result.active, "First RTO, destinations never seen, hops not known (active opens)", unseen
-            ),
-        ),
+        ("rto", timers_table(result.timers, f"{never} known (passive opens)", unseen)),
+        ("rto", timers_table(result.active, f"{never} not known (active opens)", unseen)),
     ]
     return out if len(seen) else [pair for pair in out if "known destinations" not in pair[1].title]
 
@@ -104,10 +94,11 @@ def _lines(result: Result, command: str) -> Iterator[str]:
     yield "## Data\n"
     yield (
         f"{table.read} rows, {len(table)} with an RTT, of {len(table.destinations)} destinations; "
-        f"{len(result.usable)} have hops and TTL. {len(result.rows)} handshakes, {len(result.of_first())} of "
-        f"them the first with their destination. {options.folds} folds by destination: what is trained never "
-        "saw the destinations that it is tested on; the history of a place is what came before in time, its "
-        "neighbours' in the prefix too. Intervals by drawing destinations again.\n"
+        f"{len(result.usable)} have hops and TTL. {len(result.rows)} handshakes, {len(result.of_first())} "
+        f"of them the first with their destination. {options.folds} folds by destination: no model is "
+        "tested on destinations with which it was trained; the history of a place is what came before in "
+        "time, that of its neighbours in the prefix too. The intervals are from a bootstrap over "
+        "destinations.\n"
     )
     yield "## The paper's regression\n"
     yield (
@@ -115,7 +106,7 @@ def _lines(result: Result, command: str) -> Iterator[str]:
         f"```text\n{printed(result.coefficients, result.mape)}\n```\n"
     )
     if result.coefficients.b4_ttl_ms == 0:
-        yield "TTL says what hops say in these data (every host starts at one value): its coefficient is 0.\n"
+        yield "TTL repeats the hops here, as every host starts at the same value: its coefficient is 0.\n"
     yield table_of(
         ["kernel, published", "b0", "hops", "min", "max", "ttl", "MAPE, %"],
         [
@@ -127,17 +118,17 @@ def _lines(result: Result, command: str) -> Iterator[str]:
     yield ""
     yield markdown_of(bursts_table(result))
     yield (
-        "It predicts the mean of a burst from that burst's own least and largest RTT: it can be known only "
-        "once the burst is over.\n"
+        "It predicts the mean of a burst from that burst's own least and largest RTT, which are known only "
+        "after the burst.\n"
     )
     yield "## Before the handshake\n"
     for _, shown in tables(result):
         yield markdown_of(shown)
     yield (
-        f"Aimed at: {options.miss_rate * 100:g} % missed. A miss is a handshake that took longer than the "
-        "RTO: its SYN is sent again for nothing. `boosting` is gradient boosting on all that is known, the "
-        "hour too; `kernel's metrics cache` is what Linux makes of the RTT it kept, which it uses only after "
-        "the handshake.\n"
+        f"The target is {options.miss_rate * 100:g} % misses. A miss is a handshake that took longer than "
+        "the RTO, so that its SYN is retransmitted spuriously. `boosting` is gradient boosting on all "
+        "knowledge including the hour; `kernel's metrics cache` is the RTO that Linux computes from its "
+        "cached RTT, which it uses only after the handshake.\n"
     )
     yield "## The model\n"
     yield from _model(result)
@@ -146,9 +137,10 @@ def _lines(result: Result, command: str) -> Iterator[str]:
 def _model(result: Result) -> Iterator[str]:
     model = result.model
     yield (
-        "RTO = constant + last × the last RTT + high × the high one (rises at once, falls by an eighth), of "
-        f"the first line that applies, within {model.floor_us / 1000:g} ms and {model.cap_us / 1000:g} ms; "
-        f"history older than {model.max_age_us / 3_600_000_000:g} h is not used.\n"
+        "RTO = constant + last × the last RTT + high × the high RTT (which rises at once and falls by an "
+        f"eighth), by the first line that applies, within {model.floor_us / 1000:g} ms and "
+        f"{model.cap_us / 1000:g} ms; history older than {model.max_age_us / 3_600_000_000:g} h is not "
+        "used.\n"
     )
     rows = []
     for step in history.KNOWN:

@@ -130,11 +130,7 @@ def _prefix(address: str) -> str:
 
 def _frame(path: Path) -> pl.DataFrame:
     where = printable(path)
-    frame = tabular.read(path, "hosts")
-    missing = [name for name in REQUIRED if name not in frame.columns]
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise UserError(f"{where}: no column {missing[0]}{more}; `tcplearn collect` writes such files")
+    frame = tabular.read(path, "hosts", REQUIRED, "; `tcplearn collect` writes such files")
     for name, most in _MOST.items():
         _check(frame, name, most, where)
     _check_order(frame, where)

@@ -3,7 +3,6 @@
 
 Weights have 16 fractional bits and times are whole microseconds, in the file as in the core."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from tcplearn import documents
 from tcplearn.errors import printable
-from tcplearn.learn.model import Reader, rounded
+from tcplearn.learn.model import Reader, document_text, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
@@ -98,11 +97,4 @@ def read(path: Path) -> Model:
 
 def text(model: Model) -> str:
     """Return the file of a model, with one line for each step."""
-    lines = []
-    for key, value in asdict(model).items():
-        if key == "steps":
-            steps = ",\n".join(f"  {json.dumps(s)}: {json.dumps(terms)}" for s, terms in value.items())
-            lines.append(f" {json.dumps(key)}: {{\n{steps}\n }}")
-        else:
-            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return document_text(asdict(model), "steps")

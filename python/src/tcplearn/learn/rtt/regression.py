@@ -2,7 +2,7 @@
 """The regression of baddam2018: the mean RTT of a burst by ordinary least squares on hops, the burst's least
 and largest RTT, and TTL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from tcplearn.errors import UserError
 from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Table
+from tcplearn.learn.rtt.trials import Guess
 
 #: The published b0, hops, min, max and ttl of each kernel in ms, and the MAPE in %.
 PUBLISHED = {
@@ -19,8 +20,6 @@ PUBLISHED = {
 }
 #: The largest coefficient that `linreg` takes.
 COEFFICIENT_MAX = 64.0
-
-Fit = Callable[[Table], "Coefficients"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +78,7 @@ def fit(table: Table) -> Coefficients:
     return Coefficients(*values)
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """Predictions for rows by a model that did not see their destinations."""
-
-    name: str
-    actual_us: Floats
-    predicted_us: Floats
-    group: Ints
-
-
-def mape(actual: Floats, predicted: Floats) -> float:
-    """Return the mean absolute percentage error."""
-    return float(np.mean(np.abs(predicted - actual) / actual) * 100)
-
-
-def tried(table: Table, folds: Sequence[Ints]) -> list[Predicted]:
+def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
     """Return predictions on held-out destinations: ours, the published ones, and those without training."""
     held_out = np.zeros(len(table))
     for destinations in folds:
@@ -110,4 +94,4 @@ def tried(table: Table, folds: Sequence[Ints]) -> list[Predicted]:
             for name, (values, _) in PUBLISHED.items()
         },
     }
-    return [Predicted(name, table.avg_us, values, table.destination) for name, values in candidates.items()]
+    return [Guess(name, table.avg_us, values, table.destination) for name, values in candidates.items()]

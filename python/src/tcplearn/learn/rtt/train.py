@@ -15,7 +15,7 @@ from tcplearn.learn.rtt import data, history, ladder, quantile, regression, tria
 from tcplearn.learn.rtt.data import Handshakes, Table
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import Model
-from tcplearn.learn.rtt.regression import Coefficients, Predicted
+from tcplearn.learn.rtt.regression import Coefficients
 from tcplearn.learn.rtt.trials import Guess
 
 Say = Callable[[float, str], None]
@@ -40,7 +40,7 @@ class Result:
     known: Known
     coefficients: Coefficients
     mape: float  # on the rows to which it was fitted, as the paper prints it
-    bursts: list[Predicted]
+    bursts: list[Guess]
     rtts: list[Guess]
     timers: list[Guess]
     active: list[Guess]  # without hops
@@ -84,7 +84,7 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
         max_age_us=options.max_age_us,
         about={"version": provenance.made_by()["version"], "rows": len(table), "handshakes": len(rows)},
     )
-    mape = regression.mape(usable.avg_us, coefficients.predicted_us(usable))
+    fitted = Guess("fitted", usable.avg_us, coefficients.predicted_us(usable), usable.destination)
     return Result(
-        options, table, usable, rows, known, coefficients, mape, bursts, rtts, timers, active, model
+        options, table, usable, rows, known, coefficients, fitted.mape, bursts, rtts, timers, active, model
     )

@@ -16,7 +16,7 @@ from tcplearn.learn.rtt import ladder, quantile
 from tcplearn.learn.rtt.data import Handshakes
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import CAP_US, Model
-from tcplearn.learn.scores import INTERVAL, RESAMPLES
+from tcplearn.learn.scores import bootstrap
 
 #: The minimum in tcp_init_metrics(), which computes an RTO from the stored RTT of a destination.
 _METRICS_MIN_US = 200_000
@@ -25,6 +25,11 @@ _DAY_US = 86_400_000_000
 Flags = NDArray[np.bool_]
 Learner = Callable[[Ints], Floats]
 """From destinations to learn from to a value for every handshake."""
+
+
+def mape(actual: Floats, predicted: Floats) -> float:
+    """Return the mean absolute percentage error."""
+    return float(np.mean(np.abs(predicted - actual) / actual) * 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Guess:
 
     @property
     def mape(self) -> float:
-        return float(np.mean(np.abs(self.value_us - self.actual_us) / self.actual_us) * 100)
+        return mape(self.actual_us, self.value_us)
 
     @property
     def mae_ms(self) -> float:
@@ -59,12 +64,7 @@ class Guess:
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
         """Return the interval of the mean of a figure of each handshake, by a bootstrap over destinations."""
         value = what(self)
-        groups, place = np.unique(self.group, return_inverse=True)
-        sums, rows = np.bincount(place, value), np.bincount(place)
-        drawn = np.random.default_rng(1).integers(0, len(groups), (RESAMPLES, len(groups)))
-        tail = (100 - INTERVAL) / 2
-        low, high = np.percentile(sums[drawn].sum(1) / rows[drawn].sum(1), [tail, 100 - tail])
-        return float(low), float(high)
+        return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
 
 def percentage_errors(guess: Guess) -> Floats:
