@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What each part of `tracking` and `conformal` contributes, and what other losses and sharings make of
+"""Measures the contribution of each part of `tracking` and `conformal`, and other losses and sharings of
 `experts`, on seeded series: writes docs/ablation.md.
 
 python bench/ablation.py           writes docs/ablation.md, in a minute or two
@@ -26,13 +26,13 @@ from tcplearn import _native  # noqa: E402
 
 SEEDS = range(6)
 ROWS = 2000
-FLIGHT_ROWS = 20_000  # fifty a round trip make 400 flights
-STEPS = 300  # of each noise, up and down
-EXPECTED = 20  # misses that a rate is judged by, at least
+FLIGHT_ROWS = 20_000  # 400 flights of fifty packets
+STEPS = 300  # for each noise, up and down
+EXPECTED = 20  # the least expected misses by which a rate is judged
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """The prediction and the RTO before each sample but the first."""
+    """Return the prediction and the RTO before each sample except the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
@@ -47,7 +47,8 @@ def mean(values: Iterable[float]) -> float:
 
 
 class Predicted:
-    """Error over the better of jacobson's and last's; in restarts of so many samples, pooled by series."""
+    """Errors over that of the better of jacobson and last, for whole series and for restarts of 50 and 100
+    samples, pooled by series."""
 
     def __init__(self, series: Series) -> None:
         cut = {
@@ -71,7 +72,8 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Error of both forms over the better of jacobson's and last's; wait at jacobson's rate over its."""
+    """Yield, for both forms, the error over that of the better of jacobson and last, and the wait at
+    jacobson's rate over jacobson's."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -108,7 +110,7 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
-    """Samples 51 to 150 after the step, at 1 %: the rate over it, and the excess wait."""
+    """Return the miss rate over 1 % and the excess wait in samples 51 to 150 after a step."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -130,7 +132,8 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """% of samples: missed just before the sample, at the time of sending, spurious timeouts."""
+    """Yield percentages of samples: misses just before the sample, misses at the time of sending, and
+    spurious timeouts."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -155,8 +158,8 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """`conformal/at-send` at 1 %: misses at the sending over it, and on how many series below, in and above
-    the band."""
+    """Yield the misses of `conformal/at-send` at the time of sending over 1 %, and the numbers of series
+    below, in and above the band."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -169,7 +172,7 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Errors at the time of sending over the better of jacobson's and last's."""
+    """Yield errors at the time of sending over that of the better of jacobson and last."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
@@ -184,7 +187,8 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """After up to `most` samples of so many times the RTT: RTOs over those before, and the rate."""
+    """Yield RTOs over those before, and the miss rate, after up to `most` samples of `low` to `high` times
+    the RTT."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])
@@ -210,7 +214,7 @@ def heavy(tail: float) -> Iterator[str]:
 
 
 def table(head: str, rows: Iterable[Iterable[str]]) -> str:
-    """Headings apart by |."""
+    """Return a table in Markdown; `head` has its headings, separated by |."""
     columns = head.split("|")
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
@@ -306,8 +310,8 @@ def generated() -> str:
     return f"""# What each part contributes
 
 Made by `python bench/ablation.py`, not by hand. Seeded series: {len(FAMILIES)} families
-(`python/tests/families.py`), seeds {SEEDS[0]} to {SEEDS[-1]}, {ROWS} samples each. They were built to be hard
-and their proportions are ours: read the differences between rows, not the rows.
+(`python/tests/families.py`), seeds {SEEDS[0]} to {SEEDS[-1]}, {ROWS} samples each. They were built to be
+hard, and the mixture is our choice: compare rows with each other, not with other results.
 `python bench/ablation.py FOLDER` prints the same tables for any folder of traces.
 
 {tables(series, steps=True)}
@@ -319,9 +323,9 @@ The same ratios of errors, and of waits at `jacobson`'s rate where it misses 20 
 
 ## Prediction at the time of sending
 
-The same ratio of errors with the prediction in force when the packet was sent, in flows with so many
-packets a round trip (seeds 0 to 2). With ten, what these families draw packet by packet can't be foreseen,
-and an average is the best that there is.
+The same ratio of errors with the prediction in force when the packet was sent, in flows with the given number
+of packets in a round trip (seeds 0 to 2). With ten packets the noise of these families cannot be predicted,
+and an average is the best prediction.
 
 {sends}
 
@@ -334,17 +338,18 @@ samples 51 to 150 after a step, and the mean excess wait; the same of `conformal
 
 ## Misses and timeouts
 
-`conformal` in flows that always have data to send, with so many packets a round trip, on the same families
-(seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). In % of samples: above the RTO just before the sample,
-which is what is promised; above the RTO at the time of sending; spurious timeouts of a timer that each ACK
-restarts.
+`conformal` in flows that always have data to send, with the given number of packets in a round trip, on the
+same families (seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). In % of samples: above the RTO just before the
+sample, which the estimator promises; above the RTO at the time of sending; spurious timeouts of a timer that
+each ACK restarts.
 `conformal/at-send` promises the second: its misses and timeouts, and on how many series the rate is within
 0.7 to 1.3 of the chosen one. Then `jacobson`'s.
 
 {waits}
 
 `conformal/at-send` at 1 % in shorter flows: on how many of the 57 series the rate at the sending is below,
-within and above 0.7 to 1.3 of it. It learns once a flight: 2,000 packets, fifty a round trip, are 40.
+within and above 0.7 to 1.3 of it. It learns once in a flight:
+2,000 packets, fifty in a round trip, are 40 flights.
 
 {short}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How often 95 % intervals of a ratio hold the truth: the table in docs/metrics.md. Some minutes.
+"""Measures how often 95 % intervals of a ratio contain the true value: the table in docs/metrics.md, in
+minutes.
 
 .venv/bin/python bench/interval_coverage.py
 """
@@ -23,7 +24,7 @@ PLAIN = (1 - bootstrap.COVERAGE) / 2
 
 
 def coverage(rows: int, phi: float) -> tuple[float, float]:
-    """Of the mean error's ratio, with the interval as it is and with plain percentiles."""
+    """Return the coverage for the ratio of mean errors, by the interval in use and by plain percentiles."""
     rng = np.random.default_rng(1)
     sums = sum(
         blocks_of(autoregressive(rng, rows, phi), NAMES).sum(axis=0) for _ in range(TRUTH_SAMPLES // rows)

@@ -24,7 +24,7 @@ SERVER, CLIENT = b"\x0a\x00\x00\x01", b"\xc0\x00\x02"
 class Flow:
     number: int
     rtt_us: int
-    spacing_us: int  # the bottleneck's time a segment; the jitter stays below it, so nothing is reordered
+    spacing_us: int  # the bottleneck's time for a segment, above the jitter, so nothing is reordered
     window: int = 64  # segments
     isn: int = 0
     una: int = 0  # segments acknowledged
@@ -38,7 +38,7 @@ class Flow:
 
 
 class Writer:
-    """Packets in order of time."""
+    """Writes packets in order of time."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -82,7 +82,7 @@ def stamps(value: int, echo: int) -> bytes:
 
 
 def sack_option(flow: Flow, newest: int) -> bytes:
-    """Up to three ranges, the newest segment's first (RFC 2018, section 4)."""
+    """Return a SACK option of up to three ranges, the newest segment's first (RFC 2018, section 4)."""
     ranges: list[tuple[int, int]] = []
     for segment in sorted(flow.above):
         if ranges and ranges[-1][1] == segment:
@@ -153,7 +153,7 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
             if a > flow.una:
                 flow.una, flow.duplicates = a, 0
                 if a < flow.recover and len(c) > TIMESTAMP_BYTES:
-                    transmit(t, flow, a)  # a partial ACK shows the next hole (RFC 6582), SACK that it is one
+                    transmit(t, flow, a)  # after a partial ACK (RFC 6582) SACK confirms the next hole
             elif a == flow.una:
                 flow.duplicates += 1
                 if flow.duplicates == 3 and a >= flow.recover:

@@ -19,13 +19,13 @@ START_US = 1_600_000_000_000_000
 ETHERNET = b"\2" * 12 + b"\x08\x00"
 SERVER = b"\x0a\x00\x00\x01\x00\x50"  # address and port
 
-Packet = tuple[int, int, bytes]  # time in us, a number that no other has, the record
+Packet = tuple[int, int, bytes]  # time in us, a unique number, the record
 
 
 def record(
     time_us: int, source: bytes, destination: bytes, numbers: tuple[int, int], flags: int, size: int
 ) -> bytes:
-    """A packet with so much payload, cut after its headers."""
+    """Return the record of a packet with `size` bytes of payload, cut after its headers."""
     seq, ack = (number % 2**32 for number in numbers)
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + size, time_us % 65535 + 1, 0x4000, 64, 6, 0)
     ports = source[4:] + destination[4:]
@@ -36,7 +36,8 @@ def record(
 
 
 def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[int, bytes]]:
-    """Handshake, a request, two to six segments each with its ACK, both FINs."""
+    """Yield the packets of a connection: handshake, a request, two to six segments with an ACK each, both
+    FINs."""
     address = struct.pack("!I", 0x0B000000 + chance.randrange(1 << 22))
     client = address + struct.pack("!H", 1024 + number % 60_000)
     rtt_us, segments = chance.randrange(5_000, 120_000), chance.randrange(2, 7)
@@ -67,7 +68,7 @@ def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[in
 
 
 def packets(flows: int, gap_us: int, seed: int) -> Iterator[bytes]:
-    """In order of time."""
+    """Yield the records of all flows in order of time."""
     chance = random.Random(seed)
     waiting: list[Packet] = []
     count = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Time and peak memory of a command, as the kernel accounts them."""
+"""Measures time and peak memory of a command by the kernel's accounting."""
 
 import subprocess
 import sys
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Starts the command from a process of a few MB: Linux counts the memory of the process that calls execve
-#: towards the peak of the program that takes its place.
+#: A small process that starts the command, because Linux counts the memory of a process that calls execve
+#: towards the peak of the new program.
 _LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()
@@ -31,7 +31,8 @@ class Measured:
 
 
 def run(command: Sequence[str]) -> Measured:
-    """Run the command. Ends the program with the command's own last line where it fails."""
+    """Run `command` and return its figures; if it fails, end this program with the last line of its
+    output."""
     with tempfile.TemporaryDirectory() as folder:
         figures, output, errors = (Path(folder) / name for name in ("figures", "output", "errors"))
         with output.open("wb") as out, errors.open("wb") as err:
@@ -45,5 +46,5 @@ def run(command: Sequence[str]) -> Measured:
 
 
 def best(command: Sequence[str], times: int) -> Measured:
-    """The quickest of so many runs."""
+    """Return the figures of the fastest of `times` runs."""
     return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)

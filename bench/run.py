@@ -23,7 +23,7 @@ from tcplearn import _native, algorithms, provenance
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
 
-#: With the one thread that the command line gives to NumPy's linear algebra, which nothing here uses.
+#: NumPy's linear algebra gets one thread, as on the command line, because nothing here uses it.
 EXTRACT = """
 import os, sys
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -46,14 +46,14 @@ class Sizes:
     packets: int = 1_000_000
     flows: tuple[int, int] = (20_000, 200_000)
     times: int = 3
-    core_s: float = 0.2  # of each update in C, by so many repetitions
+    core_s: float = 0.2  # the time of each benchmark of an update in C
     numpy_s: float = 1.0
 
 
 SMALL = Sizes(packets=5_000, flows=(50, 100), times=1, core_s=1e-6, numpy_s=0.01)
 
 
-#: At most so many times the time of `tcpdump -r FILE -w /dev/null`, and so much memory.
+#: The criteria: the largest multiple of the time of `tcpdump -r FILE -w /dev/null`, and the most MB.
 MOST = {
     "extraction": (2.5, None),
     "whole default replay": (10.0, 80.0),
@@ -63,7 +63,7 @@ MOST = {
 
 
 def captures(sizes: Sizes) -> dict[str, object]:
-    """One capture: extraction and whole replay beside those who read captures too."""
+    """Measure extraction and replay of one capture beside other readers of captures; return the figures."""
     packets = sizes.packets
     path = made("make_capture", f"bulk-{packets}.pcap", "--packets", packets)
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
@@ -98,7 +98,8 @@ def captures(sizes: Sizes) -> dict[str, object]:
 
 
 def short_flows(sizes: Sizes) -> dict[str, object]:
-    """The memory of a replay does not follow the number of flows; that of explain holds their rows."""
+    """Measure peak memory for few and many flows; return it. Only explain, which holds a row for each flow,
+    may need more for many."""
     peaks: dict[str, dict[int, float]] = {}
     heads = (f"{flows:,} MB" for flows in sizes.flows)
     print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")
@@ -119,7 +120,7 @@ def short_flows(sizes: Sizes) -> dict[str, object]:
 
 
 def made(script: str, name: str, option: str, size: int) -> Path:
-    """A capture of this size, made the first time."""
+    """Return a capture of this size, which is made once."""
     path = BUILD / name
     if not path.exists():
         partial = path.with_suffix(".partial")
@@ -130,7 +131,7 @@ def made(script: str, name: str, option: str, size: int) -> Path:
 
 
 def numpy_update_ns(seconds: float) -> float:
-    """Algorithm 1 of nunes2014 as one writes it in NumPy, N = 100."""
+    """Return the time of an update by Algorithm 1 of nunes2014 in ordinary NumPy, N = 100."""
     n, eta, alpha = 100, 2.0, 0.08
     x = 1 + 128 * 2 ** ((np.arange(1, n + 1) - n) / 4)
     w = np.full(n, 1 / n)
@@ -150,7 +151,8 @@ def numpy_update_ns(seconds: float) -> float:
 
 
 def core(sizes: Sizes) -> dict[str, object]:
-    """Each estimator's update, beside NumPy and a bare loop of exponentials compiled alike."""
+    """Measure each estimator's update, beside NumPy and a loop of exponentials compiled the same way; return
+    the times."""
     cmake = [
         "cmake",
         "-S",

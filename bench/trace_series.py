@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The series of RTTs in traces, a flow each."""
+"""Reads the RTTs of each flow in traces."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ def files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(paths: Iterable[Path], least: int = 250) -> Series:
-    """Every flow of `least` or more samples."""
+    """Return the RTTs of every flow of `least` or more samples, by file and flow."""
     out: dict[str, NDArray[np.int64]] = {}
     for path in files(paths):
         flows: dict[int, list[np.ndarray]] = {}

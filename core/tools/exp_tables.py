@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes core/include/tcplearn/arithmetic/exp_tables.h; with --check compares it with what is there.
+"""Writes core/include/tcplearn/arithmetic/exp_tables.h, or with --check compares the file.
 
     python3 core/tools/exp_tables.py [--check]
 
@@ -36,8 +36,8 @@ TL_FN uint64_t {name}(uint64_t j)
 }}
 """
 
-# Off the rounded value: chosen so that every product of the three tables rounds as the exact power does.
-# A one does not fit 32 fractional bits.
+# Corrections of rounded values, so that every product of the three tables rounds as the exact power does.
+# The value 1 does not fit 32 fractional bits.
 EIGHTHS = {58: -3, 85: -1, 94: 1}
 THOUSANDTHS = {0: -1}
 MICROTHS = {9: -3, 12: 1, 41: -3, 63: -1}
@@ -48,12 +48,12 @@ def rounded(value):
 
 
 def power_of_two(j):
-    """4122220954 * 2^(-j/256)"""
+    """Return 4122220954 * 2^(-j/256), rounded."""
     return rounded(CONTEXT.multiply(Decimal(4122220954), CONTEXT.power(Decimal(2), Decimal(-j) / 256)))
 
 
 def powers_of_e(count, parts, bits, off):
-    """e^(-j/parts) with that many fractional bits."""
+    """Return e^(-j/parts) for `count` values of j, with `bits` fractional bits and the corrections `off`."""
     exact = (CONTEXT.exp(CONTEXT.divide(Decimal(-j), Decimal(parts))) for j in range(count))
     return [rounded(CONTEXT.multiply(v, Decimal(1 << bits))) + off.get(j, 0) for j, v in enumerate(exact)]
 

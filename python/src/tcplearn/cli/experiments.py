@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn experiments`: parses, and imports the rest only when there is work."""
+"""`tcplearn experiments`: the module parses arguments, and imports everything else only for the work."""
 
 import importlib
 import sys
@@ -12,7 +12,7 @@ from tcplearn.cli import options
 from tcplearn.cli.common import Work, progress_bar, say
 from tcplearn.errors import UserError
 
-#: The checkout: experiments come with it, not with the package.
+#: The checkout, which has the experiments; the package has none.
 ROOT = Path(__file__).resolve().parents[4]
 
 
@@ -20,13 +20,14 @@ def experiments(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A folder of experiments/, as latency.")],
     batches: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SCENARIO/PROFILE...]", help="With --run or --list: these alone."),
+        typer.Argument(metavar="[SCENARIO/PROFILE...]", help="With --run or --list: only these."),
     ] = None,
     run: Annotated[
-        bool, typer.Option("--run", help="First do the runs that the file of runs lacks, and add them to it.")
+        bool,
+        typer.Option("--run", help="First do the runs that are missing in the file of runs, and add them."),
     ] = False,
     list_: Annotated[
-        bool, typer.Option("--list", help="Say how many runs of each scenario are there, and leave.")
+        bool, typer.Option("--list", help="Print the number of runs of each scenario, and leave.")
     ] = False,
     first: Annotated[
         int | None,
@@ -34,16 +35,19 @@ def experiments(
     ] = None,
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Do runs again that are there; the pages then take the later ones."),
+        typer.Option("--fresh", help="Also repeat existing runs; pages then use the later ones."),
     ] = False,
     profile: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Of the scenarios, as smoke.", show_default="those that a page is made of"
+            metavar="NAME", help="A profile of the scenarios, as smoke.", show_default="that of each page"
         ),
     ] = "",
     page: Annotated[
-        str, typer.Option(metavar="PAGE", help="One page alone; another name lists them.", show_default=False)
+        str,
+        typer.Option(
+            metavar="PAGE", help="Write only this page; an unknown name lists them.", show_default=False
+        ),
     ] = "",
     file: Annotated[
         Path | None,
@@ -67,8 +71,8 @@ def experiments(
     slurm: options.Slurm = 0,
     quiet: options.Quiet = False,
 ) -> Work:
-    """Write an experiment's pages from its file of runs. --run does the runs that the file lacks: it can be
-    stopped, goes on where it was, and repeats nothing."""
+    """Write an experiment's pages from its file of runs. --run first does the missing runs; after an
+    interruption the same command continues and repeats nothing."""
 
     def work(_: str) -> None:
         from tcplearn.jobs import Place
@@ -86,9 +90,9 @@ def experiments(
 
 
 def _library(module: str) -> Any:
-    """Imports a module of experiments/lib. Raises UserError outside a checkout."""
+    """Import a module of experiments/lib; raise UserError outside a checkout."""
     if not (ROOT / "experiments" / "lib").is_dir():
-        raise UserError("experiments come with a checkout of tcplearn; run this from one")
+        raise UserError("experiments need a checkout of tcplearn; run the command there")
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
     return importlib.import_module(f"experiments.lib.{module}")

@@ -50,10 +50,7 @@ def explain(
             show_default=False,
         ),
     ] = "",
-    duration: Annotated[
-        str,
-        typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False),
-    ] = "",
+    duration: o.For = "",
     host: Annotated[
         str,
         typer.Option(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Options that several commands have, each spelled once. Nothing heavy is imported: --help must be quick."""
+"""Options that several commands have. Nothing heavy is imported: --help must be quick."""
 
 import enum
 import ipaddress
@@ -73,6 +73,10 @@ Flow = Annotated[
     str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
 ]
 
+For = Annotated[
+    str, typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False)
+]
+
 # output
 All = Annotated[bool, typer.Option("--all", help="Show every estimator, table, column and flow.")]
 Rank = Annotated[
@@ -116,9 +120,6 @@ Slurm = Annotated[
     typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore stored results of earlier runs.")]
-Profile = Annotated[
-    str, typer.Option(metavar="NAME", help="A profile of the scenario, as smoke.", show_default=False)
-]
 Kept = Annotated[
     Path | None,
     typer.Option(

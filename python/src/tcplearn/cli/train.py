@@ -13,11 +13,6 @@ from tcplearn.errors import UserError, printable
 train_app = typer.Typer(rich_markup_mode=None, help="Train a model of the core on labelled data.")
 
 
-@train_app.callback()
-def _root() -> None:
-    pass
-
-
 @train_app.command("loss", short_help="Train a classifier of losses.")
 def loss(
     files: Annotated[

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import Outputs, Work
 from tcplearn.cli.groups import with_groups
@@ -16,10 +17,7 @@ def watch(
     interface: Annotated[str, typer.Argument(metavar="IFACE", help="A network interface; any means all.")],
     *,
     asked: Replayed,
-    duration: Annotated[
-        str,
-        typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False),
-    ] = "",
+    duration: o.For = "",
     out: Outputs,
 ) -> Work:
     """Replay the live traffic of a network interface until Ctrl-C; on a terminal the table refreshes."""

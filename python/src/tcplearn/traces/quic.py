@@ -70,7 +70,7 @@ class Connection:
         rows: list[Row],
     ) -> None:
         self.info = info_of(number, name, 0, 0, 0, 0, 0)
-        self.info.update(near_sender=near, near_reason="", chosen=chosen)
+        self.info.update({"near_sender": near, "near_reason": "", "chosen": chosen})
         self.ack_frames = 0
         self._side, self._left_out, self._rows = side, left_out, rows
         self._spaces = (_Space(), _Space(), _Space())
