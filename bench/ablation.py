@@ -339,9 +339,9 @@ samples 51 to 150 after a step, and the mean excess wait; the same of `conformal
 ## Misses and timeouts
 
 `conformal` in flows that always have data to send, with the given number of packets in a round trip, on the
-same families (seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). In % of samples: above the RTO just before the
-sample, which the estimator promises; above the RTO at the time of sending; spurious timeouts of a timer that
-each ACK restarts.
+same families (seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). In % of samples: above the RTO just before
+the sample, which the estimator promises; above the RTO at the time of sending; spurious timeouts of a timer
+that each ACK restarts.
 `conformal/at-send` promises the second: its misses and timeouts, and on how many series the rate is within
 0.7 to 1.3 of the chosen one. Then `jacobson`'s.
 

@@ -5,9 +5,9 @@
 #
 #   image.sh DIR [MODULE...]
 #
-# TCPLEARN_KERNEL chooses the kernel: empty for Debian's own, 6.12 for another
-# of its lines, 7.3 for one of the next Debian's (later.sh), or the name of a
-# package linux-image-*. The modules (with what they depend on) come on top of the ones below. The
+# TCPLEARN_KERNEL selects the kernel: empty for Debian's default, 6.12 for another
+# version in Debian, 7.3 for one of the next Debian (later.sh), or the name of a
+# package linux-image-*. The image has the given modules and their dependencies. The
 # guest runs guest-init as process 1; vm.sh adds the scenario at each boot.
 # The same packages give the same bytes: names are sorted, times and inode
 # numbers are fixed.
@@ -31,7 +31,7 @@ machine_debian >/dev/null
 exec 9>"$dir/lock"
 flock 9
 
-# A metapackage names the kernel of the day.
+# The metapackage depends on the current kernel package.
 kernel=${TCPLEARN_KERNEL:-}
 parts=()
 guest_apt "$dir" fresh
@@ -66,7 +66,7 @@ unpack "$dir" "$root" "$work/versions" "$kernel" "${parts[@]}"
 guest_apt "$dir"
 unpack "$dir" "$root" "$work/versions-2" "${packages[@]}"
 cat "$work/versions-2" >>"$work/versions"
-# where the next Debian has them
+# if the kernel is of the next Debian
 if [ ${#parts[@]} -gt 0 ]; then
 	mkdir -p "$root/lib/modules" "$root/boot"
 	mv "$root/usr/lib/modules/$release" "$root/lib/modules/"
@@ -88,9 +88,9 @@ for program in "${programs[@]}"; do
 done
 cp -r "$root/usr/lib/x86_64-linux-gnu/tc" "$guest/usr/lib/tc"  # netem's distributions
 
-# The modules and what they depend on, with their own index for modprobe.
+# The modules and their dependencies, with a separate index for modprobe.
 modules_from=$root/lib/modules/$release modules_to=$guest/lib/modules/$release
-# busybox's tools see no compressed ones
+# busybox's tools cannot read compressed modules
 find "$modules_from" -name '*.ko.xz' -exec xz -d {} +
 "$busybox" depmod -b "$root" "$release" || die "depmod failed"
 cp "$modules_from/modules.builtin" "$modules_to/"

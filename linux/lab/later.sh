@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=bash
-# A kernel that the guest's Debian does not offer, from the backports of the next one: its packages by lists of its
-# own, and its compiler unpacked beside it, run with that folder as its root. The callers have die() and packages.sh.
+# Kernels that the guest's Debian does not have, from the backports of the next Debian: packages by separate lists, and the
+# compiler in a separate folder, which is its root. The callers define die() and read packages.sh.
 
-# The lines of kernels that come from there.
+# The kernel versions from that release.
 is_later() { [[ $1 == 7.* ]]; }
 LATER_DEBIAN=trixie
 
-# The newest release of a line, as its packages are named.
+# Prints the newest release of a version, as in the names of its packages.
 later_release() {
 	apt-cache search --names-only "^linux-binary-${1//./\\.}\..*-cloud-amd64\$" |
 		sed -n 's/^linux-binary-\([^ ]*\) .*/\1/p' | sort -V | tail -n 1
 }
 
-# later_build DIR RELEASE VERSION MODULE_DIR [MAKE_ARGUMENT...]: with headers, compiler and all that these run, in DIR/toolchain-RELEASE-VERSION
+# later_build DIR RELEASE VERSION MODULE_DIR [MAKE_ARGUMENT...]: builds with headers and compiler in DIR/toolchain-RELEASE-VERSION
 later_build() {
 	local dir=$1 release=$2 version=$3 module=$4 common=${2%-cloud-amd64} root=$1/toolchain-$2-$3 part
 	shift 4

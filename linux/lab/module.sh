@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds what the lab's guest runs of ours: the module, for the kernel of an
-# image, and the traffic programs. Headers are unpacked, not installed.
+# Builds the module for the kernel of an image, and the lab's traffic programs.
+# Headers are unpacked, not installed.
 #
 #   module.sh IMAGE_DIR OUT_DIR
 #
 # OUT_DIR gets tcplearn.ko, tcplearn_vectors.ko, transfer, syns, and for tests
 # tcplearn_failing.ko, whose allocations fail on purpose. Needs gcc-12,
-# make and libelf. The same sources give the same bytes wherever they lie.
+# make and libelf. The same sources give the same bytes in any folder.
 set -euo pipefail
 shopt -s extglob
 export LC_ALL=C
@@ -71,7 +71,7 @@ build() { # without BTF, which would need pahole
 	fi
 }
 mkdir "$work/built"
-# the one for tests where the other was: only what allocates is compiled again
+# the module for tests is built in the same folder, so that only files with allocations are compiled again
 { build "$work/module" && mv "$work/module"/*.ko "$work/built/" &&
 	build "$work/module" FAIL_ALLOC=y && mv "$work/module/tcplearn.ko" "$work/built/tcplearn_failing.ko"; } \
 	>"$out/build.log" 2>&1 ||

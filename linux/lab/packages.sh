@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=bash
-# What image.sh, programs.sh and module.sh share: where packages come from, Debian
-# packages unpacked, programs taken from them with the libraries they load, an
-# archive of the same bytes for the same packages. The callers have die().
+# Common functions of image.sh, programs.sh and module.sh: sources of Debian packages, unpacked
+# packages, programs with the libraries that they load, and archives with the same bytes for the
+# same packages. The callers define die().
 
-# The guest is of Debian 12's packages, on whichever Debian it is made, and amd64.
+# The guest has Debian 12's packages for amd64, on any Debian.
 GUEST_DEBIAN=bookworm
 
-# The machine's own release: bookworm or trixie.
+# The release of this machine: bookworm or trixie.
 machine_debian() {
 	local system
 	# shellcheck source=/dev/null
@@ -21,16 +21,16 @@ machine_debian() {
 
 machine_apt() { env -u APT_CONFIG apt-get "$@"; }
 
-# archive_address LABEL: an address of Debian's among the machine's package sources, as apt reads them
+# archive_address LABEL: prints the address of a Debian archive in the package sources of this machine
 archive_address() {
 	# shellcheck disable=SC2016  # apt's own variables
 	machine_apt indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
 		awk -F '|' -v label="$1" '$1 == "Debian" && $2 == label && !found { found = 1; print $3 }'
 }
 
-# release_apt DIR RELEASE [fresh]: from here on apt knows the packages of that release and no others, by lists of
-# their own in DIR; the machine's apt is left as it is. A machine whose sources name no archive of security updates
-# has it beside the other.
+# release_apt DIR RELEASE [fresh]: lets apt know only the packages of that release, with separate lists in DIR; the
+# machine's apt does not change. If the machine's sources name no archive of security updates, its address is derived
+# from that of the other archive.
 release_apt() {
 	local release=$2 apt=$1/apt-$2 signed="deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" main security
 	main=$(archive_address Debian)
@@ -61,7 +61,7 @@ release_apt() {
 		die "apt-get update for $release failed: $(grep -m 1 '^[EW]:' "$apt/update.log") (log: $apt/update.log)"
 }
 
-# guest_apt DIR [fresh]: from here on apt knows the guest's packages; where the machine has them, by its own lists
+# guest_apt DIR [fresh]: lets apt know the guest's packages, by the machine's lists if its release is the guest's
 guest_apt() {
 	local here
 	here=$(machine_debian)
@@ -69,7 +69,7 @@ guest_apt() {
 	[ "$here" = "$GUEST_DEBIAN" ] || release_apt "$1" "$GUEST_DEBIAN" "${2:-}"
 }
 
-# unpack DIR ROOT VERSIONS PACKAGE...: downloads are kept in DIR/packages
+# unpack DIR ROOT VERSIONS PACKAGE...: unpacks packages to ROOT; downloads are stored in DIR/packages
 unpack() {
 	local dir=$1 root=$2 versions=$3 package version arch
 	shift 3
@@ -87,36 +87,36 @@ unpack() {
 	[ "$(wc -l <"$versions")" = $# ] || die "apt-cache does not know every package"
 }
 
-# The guest's own, in ROOT. In lib64 is a link to the machine's.
+# The guest's loader in ROOT; the link in lib64 would name that of this machine.
 LOADER=lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
 
-# libraries ROOT FILE: what that loader finds in ROOT for it, else on the machine, which may be one it cannot load
+# libraries ROOT FILE: prints the libraries of a file that the loader finds in ROOT, or else on this machine
 libraries() {
 	{ "$1/$LOADER" --library-path "$1/lib/x86_64-linux-gnu:$1/usr/lib/x86_64-linux-gnu" \
 		--list "$2" 2>/dev/null || echo "another => not"; } | awk '$2 == "=>" && $1 !~ /ld-linux/ { print $3 == "not" ? $1 : $3 }'
 }
 
-# take ROOT GUEST FILE: its libraries, all of which must be in ROOT
+# take_libraries ROOT GUEST FILE: copies the libraries of a file, all of which must be in ROOT
 take_libraries() {
 	local library
 	while read -r library; do
 		case $library in
 		"$1"/*) cp -L "$library" "$2/usr/lib/" ;;
-		*) die "$(basename "$3") would load $library, which no package brings: name its package here" ;;
+		*) die "$(basename "$3") would load $library, which is in no package: add its package here" ;;
 		esac
 	done < <(libraries "$1" "$3")
 }
 
-# take ROOT GUEST PROGRAM: with its libraries
+# take ROOT GUEST PROGRAM: copies a program with its libraries
 take() {
 	local file
 	file=$(find "$1" -path "*bin/$3" -type f | head -n 1)
-	[ -n "$file" ] || die "no package brings $3"
+	[ -n "$file" ] || die "$3 is in no package"
 	cp "$file" "$2/bin/"
 	take_libraries "$1" "$2" "$file"
 }
 
-# archive DIR BUSYBOX: to stdout; names are sorted, times and inode numbers fixed
+# archive DIR BUSYBOX: writes an archive to stdout; names are sorted, times and inode numbers fixed
 archive() {
 	find "$1" -exec touch -hd @0 {} +
 	(cd "$1" && find . | sort | "$2" cpio -o -H newc -R 0:0 --renumber-inodes --ignore-devno) 2>/dev/null ||

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Makes the guest's second archive, with real programs: Python and its standard
-# library, curl, nginx, iperf3, nft and bpftool (tcpdump is in the first). vm.sh lays it over
-# image.sh's where VM_PROGRAMS names it.
+# library, curl, nginx, iperf3, nft and bpftool (tcpdump is in the first). vm.sh adds
+# it to that of image.sh if VM_PROGRAMS names it.
 #
 #   programs.sh IMAGE_DIR DIR
 #
-# DIR gets programs.cpio and versions. Not a disk: a virtual one costs the runs
-# their repeatability (guest-init says why).
+# DIR gets programs.cpio and versions. It is no virtual disk, because runs with one are
+# not repeatable (guest-init says why).
 set -euo pipefail
 export LC_ALL=C
 umask 022
@@ -42,7 +42,7 @@ for program in python3.11 curl nginx iperf3 nft bpftool; do
 done
 ln -s python3.11 "$guest/bin/python3"
 
-# The standard library, without what a scenario has no use for.
+# The standard library, without modules that no scenario needs.
 cp -r "$root/usr/lib/python3.11" "$guest/usr/lib/"
 library=$guest/usr/lib/python3.11
 rm -rf "$library"/{ensurepip,idlelib,lib2to3,pydoc_data,test,tkinter,turtledemo,unittest/test}

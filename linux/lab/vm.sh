@@ -4,14 +4,14 @@
 #
 #   vm.sh IMAGE_DIR SCENARIO_DIR OUT_DIR [KEY=VALUE...]
 #
-# SCENARIO_DIR/run is what the guest runs; the KEY=VALUE pairs are in its
-# environment (kernel command line). What it leaves in /out comes to OUT_DIR,
-# with the console's log. SEED=N is also the seed of every random number that
-# the guest's kernel draws. VM_TIME_LIMIT (seconds of this machine, 900) ends a
-# run that hangs. VM_APPEND is added to the kernel's command line. VM_PROCESSORS=N
-# gives the guest so many, and takes its virtual time away: such a run does not
-# repeat, and measures nothing. VM_ACCEL=kvm makes it fast where /dev/kvm is of
-# use (nested in another virtual machine it may be slower than without).
+# The guest runs SCENARIO_DIR/run with the KEY=VALUE pairs in its environment
+# (kernel command line). The files of its /out are copied to OUT_DIR, with the
+# console's log. SEED=N is also the seed of all random numbers of the guest's
+# kernel. VM_TIME_LIMIT (real seconds, 900) ends a run that hangs. VM_APPEND is
+# added to the kernel's command line. VM_PROCESSORS=N gives the guest N processors
+# without virtual time: such a run is not repeatable and measures nothing.
+# VM_ACCEL=kvm makes it fast if /dev/kvm works (nested in another virtual machine
+# it may be slower).
 set -euo pipefail
 export LC_ALL=C
 umask 022
@@ -34,7 +34,7 @@ command -v qemu-system-x86_64 >/dev/null ||
 
 work=$(mktemp -d) vm=
 finish() {
-	# timeout, QEMU and its threads are one process group.
+	# timeout and QEMU are in one process group
 	if [ -n "$vm" ]; then
 		kill -KILL -- "-$vm" 2>/dev/null || true
 		wait "$vm" 2>/dev/null || true
@@ -57,14 +57,14 @@ record=,rr=record,rrfile=/dev/null
 [ "${VM_CONSOLE:-}" != stdio ] || record=
 memory_mb=512
 [ -z "${VM_PROGRAMS:-}" ] || memory_mb=1024
-# icount: the guest's clock counts its instructions (2 ns each) and jumps when
-# it sleeps, so the host's speed and load are not in the result, as long as the
+# icount: the guest's clock counts its instructions (2 ns each) and jumps while
+# it sleeps, so the host's speed and load do not affect the result, as long as the
 # guest waits for nothing of the host: no disk, no network card, no pipe (the
-# serial ports go to files).
-# Recording (to nowhere) is for its lock alone. QEMU moves the clock on from its
-# main thread when the guest has halted, and without that lock it may look while
-# the guest's thread has yet to count its last instructions: on a busy machine
-# the clock then jumped too far, once in some runs.
+# serial ports write to files).
+# Recording (to nowhere) is needed for its lock only. QEMU advances the clock in its
+# main thread when the guest has halted; without that lock it may do so before the
+# guest's thread has counted its last instructions, and on a busy machine the
+# clock then jumped too far in some runs.
 # shellcheck disable=SC2054  # the commas are QEMU's
 machine=(-accel tcg -icount "shift=1,sleep=off$record")
 # shellcheck disable=SC2054
@@ -79,7 +79,7 @@ if [ "${VM_CONSOLE:-}" = stdio ]; then # for a person: no result, no time limit
 	"${qemu[@]}" -chardev stdio,id=tty,signal=off -serial chardev:tty -serial null
 	exit
 fi
-# Each ends with its parent, also where that is killed outright.
+# Each process ends with its parent, even if that is killed.
 setpriv --pdeathsig KILL setsid timeout -k 5 "$limit" setpriv --pdeathsig KILL "${qemu[@]}" \
 	-serial "file:$work/console.log" -serial "file:$work/out.tar.gz" \
 	</dev/null >"$work/qemu.log" 2>&1 &
@@ -92,7 +92,7 @@ mkdir -p "$out"
 tr -d '\r' <"$work/console.log" >"$out/console.log" || true
 case $code in 124 | 137) die "the guest ran longer than $limit s (log: $out/console.log)" ;; esac
 [ "$code" = 0 ] || die "QEMU failed: $(head -n 1 "$work/qemu.log")"
-tar -xzf "$work/out.tar.gz" -C "$out" 2>/dev/null || die "the guest handed nothing over (log: $out/console.log)"
+tar -xzf "$work/out.tar.gz" -C "$out" 2>/dev/null || die "the guest returned no output (log: $out/console.log)"
 status=$(cat "$out/status")
 rm -f "$out/status"
 [ "$status" = 0 ] || die "the scenario failed: $(grep -v '^\[' "$out/console.log" | tail -n 1) (log: $out/console.log)"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcplearn: the RTT and RTO estimation of a connection replaced, over reno, cubic or vegas.
+/* tcplearn replaces the RTT and RTO estimation of a connection that uses reno, cubic or vegas.
  *
- * Each algorithm is its base's operations with some of them preceded by ours. The base's own
- * functions are not exported; a socket that uses it has them. */
+ * Each algorithm has its base's operations, some of them preceded by ours. The base's functions are
+ * not exported; they are taken from a socket that uses the base. */
 #define pr_fmt(fmt) "tcplearn: " fmt
 #include <linux/module.h>
 #include <linux/net.h>

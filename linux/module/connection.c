@@ -194,10 +194,10 @@ void tl_connection_handshake(struct sock *sk, struct tl_connection *c)
 	}
 }
 
-/* The sample that tcp_rtt_estimator was given. The congestion control is given that of the last
- * segment acknowledged, the estimator that of the first; srtt' = srtt - (srtt >> 3) + m, and m << 3
- * at the first, give it back exactly. srtt stays above 0, so only m = 0 (a path below 1 us) could
- * be off, by 1. */
+/* Returns the sample that tcp_rtt_estimator received. The kernel passes the sample of the last
+ * acknowledged segment to the congestion control, and that of the first to the estimator. The latter
+ * follows exactly from srtt' = srtt - (srtt >> 3) + m, at the first sample from m << 3. As srtt stays
+ * above 0, only m = 0 (a path below 1 us) could differ, by 1. */
 static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 {
 	u32 before = c->srtt_before, after = tcp_sk(sk)->srtt_us;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log: records in the machine's byte order (little endian on amd64 and arm64), each with its
- * size, so that a reader skips what it does not know. docs/kernel.md describes every field; the
+/* The log has records in the machine's byte order (little endian on amd64 and arm64), each with its
+ * size, so that a reader can skip unknown records. docs/kernel.md describes every field; the
  * reader is python/src/tcplearn/traces/tlog.py. */
 #ifndef TCPLEARN_LOG_FORMAT_H
 #define TCPLEARN_LOG_FORMAT_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The cause of a loss. Each ACK is observed; when the kernel is about to begin fast recovery the classifier
- * decides, and a loss that it calls random leaves cwnd and ssthresh as they are (ML-TCP): only the segment is
- * sent again.
+/* The cause of a loss. The classifier observes each ACK and decides when the kernel is about to begin fast
+ * recovery. A loss that it calls random does not change cwnd and ssthresh (ML-TCP); the segment is
+ * retransmitted.
  *
- * tcp_enter_recovery asks for ssthresh before it sets the state. The window's reduction (PRR, RFC 6937) goes
- * towards that ssthresh, and tcp_end_cwnd_reduction sets cwnd to it: with the present cwnd for an answer
- * neither takes anything away. The old ssthresh is put back after that, at CA_EVENT_COMPLETE_CWR. The base's
- * ssthresh() is not called: it would note a loss (CUBIC's last maximum, its epoch). */
+ * tcp_enter_recovery calls ssthresh() before it sets the state. The window is reduced to the returned value
+ * (PRR, RFC 6937), and tcp_end_cwnd_reduction sets cwnd to it; if the present cwnd is returned, neither
+ * reduces the window. The old ssthresh is restored afterwards, at CA_EVENT_COMPLETE_CWR. The base's
+ * ssthresh() is not called, because it would record a loss (CUBIC's last maximum, its epoch). */
 #include <linux/slab.h>
 
 #include "allocation.h"
@@ -119,9 +119,9 @@ void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ac
 	tl_kernel_loss_observe(l->state, &in);
 }
 
-/* Of those that ask for ssthresh, whether it is tcp_enter_recovery without ECN's congestion experienced:
- * tcp_init_undo has just run, which a timeout runs later and tcp_enter_cwr and tail loss probes do not;
- * prior_ssthresh is 0 with ECN; and a timeout's timer is no longer pending. */
+/* Returns whether the caller of ssthresh() is tcp_enter_recovery without congestion experienced (ECN):
+ * tcp_init_undo has just run, which a timeout runs later, and tcp_enter_cwr and tail loss probes never;
+ * with ECN prior_ssthresh is 0; and a timeout's timer is no longer pending. */
 static bool tl_enters_recovery(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a network namespace knows of the places that it talks to: a table of a fixed size, all of its memory taken when it
- * is made. A place is a /24, or a /48 of IPv6: hosts behind the same links, mostly. A new one takes the room of the one
- * in its row that was longest unused. Whoever owns a table has a lock for it. */
+/* The places that a network namespace knows: a table of a fixed size, all of whose memory is allocated when it is created.
+ * A place is a /24, or a /48 of IPv6, whose hosts usually are behind the same links. A new place replaces the least
+ * recently used one in its row. The owner of a table has a lock for it. */
 #ifndef TCPLEARN_MODULE_PLACES_H
 #define TCPLEARN_MODULE_PLACES_H
 

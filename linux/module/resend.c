@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a connection sends again. The policy's wait is in icsk_rto when the kernel arms a timer, but where the kernel's own
- * probe comes first: of a tail loss probe, which goes out when the RTO would have fired if that is sooner, so that the
- * first resend is a probe; and of the RTO after it.
+/* The times of a connection's resends. icsk_rto holds the policy's wait when the kernel arms a timer, unless the kernel's
+ * own probe comes first. The kernel sends a tail loss probe at the time of the RTO if that is sooner, so that the
+ * first resend is a probe, and arms the RTO after it.
  *
- * - Before segments leave, and at each ACK of new data: the first wait, never beyond the kernel's own.
- * - After a probe: tcp_send_loss_probe arms icsk_rto as it finds it, and no operation of a congestion control is
- *   called in between. The tracepoint of a resent segment is; of a probe with new data min_tso_segs is.
- * - At a timeout the kernel doubles icsk_rto after set_state: half of the wait is written.
+ * - Before segments are sent, and at each ACK of new data, the first wait is written, at most the kernel's own.
+ * - After a probe tcp_send_loss_probe arms the present icsk_rto without a call of the congestion control. The wait is
+ *   written at the tracepoint of a retransmitted segment, or for a probe with new data at min_tso_segs.
+ * - At a timeout the kernel doubles icsk_rto after set_state, so half of the wait is written.
  *
  * Every event and answer is logged, so that the core's answers to the same events can be compared. */
 #include <linux/slab.h>
@@ -96,10 +96,10 @@ static bool tl_kernel_probes(const struct sock *sk)
 	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
 }
 
-/* At least what an rto_min that somebody has set gives, at most what the kernel would wait, which counts from when the
- * oldest segment was sent, `age_us` ago. Where the kernel's own probe comes first, the kernel's RTO: it is in force while
- * losses are repaired, when no probe is sent. So it is with many out where there are no probes: the policy's wait is a
- * probe's then. */
+/* Returns the wait limited to the kernel's own RTO, which counts from the oldest segment, sent `age_us` ago, and at least
+ * the wait by a configured rto_min. If the kernel's own probe comes first, it is the kernel's RTO, which holds during loss
+ * recovery, when no probe is sent. The same holds for several segments in flight without probes, because the policy's
+ * wait is then that of a probe. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* net.tcplearn.startup: the policy of a network namespace, what is known of the places that it talks to, and what
- * a connection begins with. tcp_init_transfer has set its windows just before `init`, and nothing sets them again
- * before the first data. */
+/* net.tcplearn.startup: the policy of a network namespace, its known places, and the initial windows of its
+ * connections. tcp_init_transfer sets the windows just before `init`, and nothing sets them again before the
+ * first data. */
 #include <linux/slab.h>
 #include <net/dst.h>
 #include <net/inet_sock.h>
@@ -93,9 +93,9 @@ static bool tl_startup_begins(const struct sock *sk)
 	       (sk->sk_state == TCP_ESTABLISHED && tp->segs_out <= 1 + tp->total_retrans);
 }
 
-/* A lost SYN-ACK is often sent twice: by this end's timer, and for the client's SYN that comes again; one comes
- * about when the other is due. total_retrans has both, the marker says whether the timer was among them (it is
- * taken back where a timestamp shows that the first SYN-ACK had arrived). So at least half were rounds of loss. */
+/* After a lost SYN-ACK two are often sent at about the same time: one by this end's timer, and one for the client's
+ * resent SYN. total_retrans counts both; the marker shows whether the timer was among them (it is cleared if a
+ * timestamp shows that the first SYN-ACK had arrived). So at least half of them were rounds of loss. */
 static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->loss = TL_HANDSHAKE_SYN_ACK;

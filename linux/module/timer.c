@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What icsk_rto holds, and when. The kernel reads it for more than the timer: idle restart of the
- * window, its decay while the application limits the sending, delayed ACKs, FIN-WAIT-2, TIME-WAIT
- * (docs/kernel.md has them all). So the kernel's own value is there whenever nothing is out, and the
- * estimator's from the first segment out until the last is acknowledged. */
+/* The value of icsk_rto over time. The kernel uses it not only for the timer, but for the restart of an
+ * idle window, its decay while the application limits the rate, delayed ACKs, FIN-WAIT-2 and TIME-WAIT
+ * (docs/kernel.md lists all). So it has the kernel's own value while nothing is in flight, and the
+ * estimator's value from the first segment sent until the last is acknowledged. */
 #include "timer.h"
 
 /* The first segment after nothing was out is about to leave and to arm the timer. */
@@ -30,9 +30,9 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 		tl_withdraw(sk, c);
 }
 
-/* Then: tcp_cwnd_validate will compare the window's age with icsk_rto, ours by then, and shrink it. The age that it
- * finds is made to be on the side of our RTO that it has of stock's; the true one is put back at the next chance,
- * unless the kernel has set a new one. */
+/* tcp_cwnd_validate will later compare the window's age with icsk_rto, which is ours by then, to shrink the window. So
+ * the age is changed such that this comparison gives the same result as with stock's RTO. The true age is restored at
+ * the next opportunity, unless the kernel has set a new one. */
 void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

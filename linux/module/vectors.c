@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The core's golden vectors, replayed in the kernel by the core's reader (tcplearn/vectors.h). What is written to
- * /sys/kernel/debug/tcplearn_vectors is its lines; "kind estimator" or another kind before those of each.
+/* Replays the core's golden vectors in the kernel with the core's reader (tcplearn/vectors.h). Its input is written to
+ * /sys/kernel/debug/tcplearn_vectors, with a line such as "kind estimator" before the lines of each kind.
  *
- * Reading gives a line for each algorithm that was tried and one for all of its kind. */
+ * Reading the file gives a line for each tested algorithm, and a line for each kind. */
 #include <linux/debugfs.h>
 #include <linux/mm.h>
 #include <linux/module.h>

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
-# What the module promises beside its timers, one check after the other (module.py).
+# Checks of the module's guarantees other than its timers (module.py).
 . /scenario/lib.sh
 ln -sf busybox /bin/sh
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null || true

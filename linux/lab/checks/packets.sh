@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
-# Packet scripts: Python plays the peer over TUN, packet by packet (packet_*.py have the scripts, wire.py the peer).
+# Packet scripts (packet_*.py): Python is the peer and sends single packets over TUN (wire.py).
 . /scenario/lib.sh
 ln -sf busybox /bin/sh
 mkdir -p /dev/net

@@ -1,10 +1,10 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
-# Several processors, in rounds until STORM_SECONDS are over. In each: connections opened, switched, closed, aborted and
-# disconnected; estimators and settings changed under way; logs on and off while they are read; namespaces that come,
-# send, and go with connections open; unloading tried again and again. Then all of it ends, nothing must be left, and
-# the module is unloaded and loaded.
+# A test on several processors, in rounds until STORM_SECONDS are over. In each round connections are opened, switched,
+# closed, aborted and disconnected, estimators and settings are changed, logs are turned on and off while they are read,
+# namespaces are created and deleted with open connections, and unloading is tried repeatedly. Then all of this ends,
+# nothing may remain, and the module is unloaded and loaded.
 . /scenario/lib.sh
 debug=/sys/kernel/debug/tcplearn
 : "${STORM_CONNECTIONS:=150}" "${STORM_SECONDS:=40}" "${ROUND_SECONDS:=40}" "${SEED:=1}"
@@ -37,7 +37,7 @@ switch_settings() {
 	while :; do
 		for e in $estimators; do
 			k=$((k + 1))
-			# every other time one that remembers
+			# every other policy is one with a memory
 			startup=$(echo "$startups" | cut -d ' ' -f $((k % 2 * 50 + k / 2 % 11 + 1)))
 			resend=$(echo "$resends" | cut -d ' ' -f $((k / 3 % 8 + 1)))
 			for ns in c0 c1; do
@@ -51,7 +51,7 @@ switch_settings() {
 	done
 }
 
-# A namespace that sends over its loopback, and ends with connections open.
+# Namespaces that send over their loopback and are deleted, some with open connections.
 passing_namespaces() {
 	n=0
 	while :; do
@@ -74,7 +74,7 @@ passing_namespaces() {
 	done
 }
 
-# Must be refused: the storm uses it.
+# Unloading must be refused while the storm uses the module.
 unload_in_use() {
 	while sleep 1; do
 		[ "$(references)" -gt 0 ] || continue
@@ -111,7 +111,7 @@ one_round() {
 	for ns in p1 p2; do ip netns del $ns 2>/dev/null || true; done
 }
 
-# What a round leaves behind; orphans may still retransmit for a minute or two.
+# Checks that nothing remains after a round; orphans may still retransmit for a minute or two.
 all_ended() {
 	waited=0
 	while [ "$(references)" -gt 0 ] || [ "$(busy c0)" -gt 0 ] || [ "$(busy c1)" -gt 0 ]; do

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
-# What connections begin with after a lost SYN or SYN-ACK (startup.py): c0 and c2 over c1, which loses the packets.
+# The initial windows of connections after a lost SYN or SYN-ACK (startup.py): c0 and c2 over c1, which drops packets.
 . /scenario/lib.sh
 ln -sf busybox /bin/sh
 mount -t debugfs debugfs /sys/kernel/debug

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
-# Two hundred connections at once for a minute, opened, accepted, closed, reset and
-# disconnected, their congestion control, estimator and classifier of losses switched midway; then the
-# module unloaded and loaded again under traffic.
+# Two hundred concurrent connections for a minute, which are opened, accepted, closed, reset and
+# disconnected, and change their congestion control, estimator and loss classifier; then the module is
+# unloaded and loaded again under traffic.
 . /scenario/lib.sh
 debug=/sys/kernel/debug/tcplearn
 : "${STORM_CONNECTIONS:=200}" "${STORM_SECONDS:=60}" "${SEED:=1}"
@@ -13,7 +13,7 @@ namespaces c0 c1
 link c0 r0 10.0.0.1 c1 l0 10.0.0.2
 qdisc c0 r0 root netem limit 10000 rate 200mbit delay 10ms 2ms loss 0.5%
 qdisc c1 l0 root netem limit 10000 rate 200mbit delay 10ms
-# both ends: accepted connections start in softirq
+# at both ends, because accepted connections start in softirq
 for ns in c0 c1; do
 	in_ns $ns sysctl -qw net.ipv4.tcp_congestion_control=tl-cubic net.tcplearn.estimator=experts \
 		net.tcplearn.log=1 net.ipv4.tcp_fin_timeout=5
@@ -60,7 +60,7 @@ echo "most_connections $most" >>/out/storm
 for ns in c0 c1; do in_ns $ns sysctl -qw net.ipv4.tcp_congestion_control=cubic; done
 for pid in $(pidof transfer); do kill "$pid"; done
 kill $sink 2>/dev/null || true
-# orphans may still retransmit: until none is left, or three minutes
+# wait up to three minutes for orphans, which may still retransmit
 waited=0
 while [ "$(in_ns c0 cat /proc/net/tcp | grep -vc -e local_address -e ' 06 ')" -gt 0 ] && [ $waited -lt 180 ]; do
 	sleep 1
@@ -71,7 +71,7 @@ in_ns c1 cat /proc/net/tcp >>/out/left
 cat "$debug/counters" >/out/counters
 grep -E '^tcplearn' /proc/slabinfo >/out/slabs 2>/dev/null || true
 
-# under traffic of the bases: out and in again, twenty times
+# unload and load twenty times under traffic of the bases
 in_ns c1 /scenario/transfer sink 5002 &
 (while :; do in_ns c0 /scenario/transfer send 10.0.0.2 5002 300000 cubic >/dev/null || true; done) &
 (while :; do in_ns c0 /scenario/transfer send 10.0.0.2 5002 300000 vegas >/dev/null || true; done) &

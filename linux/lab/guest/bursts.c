@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Bursts on one connection: COUNT of BYTES, one each EVERY_MS, then one after each pause; each timed until all of it is
- * acknowledged. */
+/* Bursts on one connection: COUNT bursts of BYTES, one every EVERY_MS, then one after each pause. A burst's time ends
+ * when all of it is acknowledged. */
 #include "bursts.h"
 #include "sockets.h"
 
-/* Until all of it is acknowledged; *cwnd: what the first write found. */
+/* Returns the time until all bytes are acknowledged; *cwnd is the window before the first write. */
 static int64_t burst_us(int fd, long long bytes, uint32_t *cwnd)
 {
 	int64_t start = now_us();

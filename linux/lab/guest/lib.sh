@@ -1,11 +1,11 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# What a lab scenario's generated script calls, in the guest. Namespaces c0 (the
-# sender), c1, ... stand in a row, one for each link's end and one in its middle.
+# The functions that a lab scenario's generated script calls in the guest. The
+# namespaces c0 (the sender), c1, ... form a chain: one at each end of a hop and one in its middle.
 set -eu
 
-# Busybox's shell prefers its own applets to what PATH has.
+# Busybox's shell prefers its own applets to programs in PATH.
 ip() { /bin/ip "$@"; }
 in_ns() { inside=$1; shift; ip netns exec "$inside" "$@"; }
 say() { echo "$(cut -d ' ' -f 1 /proc/uptime) $*"; }
@@ -22,8 +22,8 @@ namespaces() {
 	done
 }
 
-# link NS DEVICE ADDRESS NS DEVICE ADDRESS: packets, not super-packets, or netem's
-# loss and rate would act on those.
+# link NS DEVICE ADDRESS NS DEVICE ADDRESS: a link without segmentation offload, so that netem's loss and rate
+# act on packets.
 link() {
 	ip link add "$2" netns "$1" type veth peer name "$5" netns "$4"
 	ip -n "$1" addr add "$3/24" dev "$2"
@@ -43,19 +43,19 @@ load() {
 	fi
 }
 
-# Where the module's log of a namespace is, while it is on.
+# logs_of NS: prints the folder of the module's log of a namespace, which exists while the log is on
 logs_of() { echo "$debug/net-$(in_ns "$1" readlink /proc/self/ns/net | tr -dc 0-9)"; }
 
-counters() { # nstat's source, the module's own, and the queues
+counters() { # NAME: writes the kernel's counters and the module's
 	in_ns c0 cat /proc/net/snmp /proc/net/netstat >"$1.nstat"
 	cat $debug/counters >"$1.module"
 }
 
 send() { in_ns c0 timeout 3600 /scenario/transfer send "$1" 5001 "$2" "$3"; }
 
-# transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: by send, or by another of
-# its kind, called with ADDRESS BYTES CONGESTION and printing the same (programs.sh). The estimator is in the
-# kernel of the sender, or of the namespace `changed`.
+# transfer NAME CONGESTION ESTIMATOR EARLY_RETRANS SET_SRTT ADDRESS BYTES [PROGRAM]: a transfer by `send`, or by
+# PROGRAM, which is called with ADDRESS BYTES CONGESTION and prints the same (programs.sh). The estimator is set in
+# the sender's namespace, or in the namespace `changed`.
 transfer() {
 	transfer_at=${changed:-c0}
 	transfer_out=/out/$1
@@ -70,10 +70,10 @@ transfer() {
 	say "$1"
 }
 
-# startup POLICY: of connections of the sender from now on; what was known of places is forgotten
+# startup POLICY: sets the policy for new connections of the sender, and forgets its places
 startup() { in_ns c0 sysctl -qw net.tcplearn.startup="$1"; }
 
-# capture NAME NS DEVICE: from now to the end
+# capture NAME NS DEVICE: captures until `finish`
 captures=
 capture() {
 	mkdir -p /out/pcap
@@ -81,7 +81,7 @@ capture() {
 	captures="$captures $!"
 }
 
-# capture_data NAME NS DEVICE: the same of the transfers' data alone, headers only
+# capture_data NAME NS DEVICE: captures the headers of the transfers' data packets only
 capture_data() {
 	mkdir -p /out/pcap
 	/bin/ip netns exec "$2" tcpdump -i "$3" -n -s 66 -Z root -w "/out/pcap/$1.pcap" \
@@ -89,7 +89,7 @@ capture_data() {
 	captures="$captures $!"
 }
 
-# capture_port NAME NS DEVICE PORT: of connections to one port, headers only; pings come from any, and go to 80
+# capture_port NAME NS DEVICE PORT: captures the headers of connections to one port, without pings, which go to port 80
 capture_port() {
 	mkdir -p /out/pcap
 	/bin/ip netns exec "$2" tcpdump -i "$3" -n -s 96 -Z root -w "/out/pcap/$1.pcap" "tcp port $4 and not port 80" 2>"/out/pcap/$1.txt" &
@@ -105,7 +105,7 @@ finish() {
 	dmesg | grep -E 'WARNING|BUG|Oops|Call Trace' >/out/warnings || true
 }
 
-# Each load has a file of its own, with the functions that scripts call: start_NAME, send_NAME.
+# Each workload has its own file with the functions start_NAME and send_NAME, which scripts call.
 for load in /scenario/*.sh; do
 	# shellcheck disable=SC1090
 	[ "$load" = /scenario/lib.sh ] || . "$load"

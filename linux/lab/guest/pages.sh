@@ -3,7 +3,7 @@
 # shellcheck shell=dash
 # Pages that curl fetches: pages.py.
 
-# Pages of these sizes, as Debian's nginx serves them: header and body in one segment.
+# start_pages BYTES...: serves a page of each size as Debian's nginx does, with header and body in one segment
 start_pages() {
 	# shellcheck disable=SC2034  # start_nginx reads it
 	nginx_more='tcp_nopush on;'
@@ -13,7 +13,7 @@ start_pages() {
 	done
 }
 
-# The transfers of one algorithm, each from the next port; pages_* are variables of the scenario's script.
+# The transfers of one algorithm, each from the next port; the scenario's script sets the variables pages_*.
 pages_port=10000
 send_pages() {
 	in_ns c0 sysctl -qw net.ipv4.tcp_congestion_control="$3"

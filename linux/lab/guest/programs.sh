@@ -1,10 +1,10 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=dash
-# Real programs in the place of lib.sh's `send`: each is called with ADDRESS BYTES CONGESTION, moves that
-# much from c0 to the receiver (a namespace, set by the scenario's script), and prints what it saw.
+# Real programs instead of lib.sh's `send`: each is called with ADDRESS BYTES CONGESTION, transfers BYTES from c0 to
+# the receiver (a namespace, set by the scenario's script), and prints its figures.
 
-# In c0, for curl to fetch from.
+# start_nginx BYTES: serves a file of this size in c0
 start_nginx() {
 	mkdir -p /tmp/www
 	head -c "$1" /dev/zero >/tmp/www/file
@@ -42,7 +42,7 @@ send_nginx() {
 		http://10.0.0.1:5002/file >/tmp/curl
 	[ -z "${beside:-}" ] || kill "$beside_pid"
 	python3 /scenario/summary.py </tmp/curl
-	sleep 1 # its end, after the last byte
+	sleep 1 # until the connection has ended
 }
 
 start_iperf3() {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests and answers: what a user waits for. KIND is
- *   kept    on one connection, one at a time, between them half to one and a half of THINK_MS
- *   stream  one in each such time, answered or not
- *   fresh   as kept, a connection each
+/* Requests and answers, whose response times are measured. KIND is
+ *   kept    on one connection, one at a time, with pauses of half to one and a half of THINK_MS
+ *   stream  at such intervals, without waiting for answers
+ *   fresh   as kept, each on its own connection
  *   page:N  as kept, each of N times BYTES with N answers, of which the last counts
- *   many:N  as kept, on each of N connections at once, COUNT in all
- * Each request's response time and start, in us, are a line of FILE.
+ *   many:N  as kept, on each of N concurrent connections, COUNT in all
+ * Each line of FILE has the response time and the start of a request, in us.
  */
 #include "requests.h"
 #include "sockets.h"
@@ -55,7 +55,7 @@ int answer(char **argv)
 
 		if (fd < 0)
 			die("accept");
-		/* a process each: one whose end is lost holds up no other */
+		/* a process for each connection, so that a lost end delays no other connection */
 		if (fork() == 0) {
 			no_delay(fd);
 			answer_one(fd, atoll(argv[1]), (uint64_t)atoll(argv[2]) * 1000, 1);
@@ -76,7 +76,7 @@ static void write_all(int fd, long long bytes)
 	}
 }
 
-/* Until as many answers are there. */
+/* Sends a request and waits for its answers. */
 static void respond(int fd, long long bytes, long long answers)
 {
 	write_all(fd, bytes);
@@ -93,7 +93,7 @@ struct client {
 	const char *host, *port, *congestion;
 	long long bytes, count;
 	uint64_t think_us, seed;
-	long long number; /* of a kind: objects of a page, connections at once */
+	long long number; /* objects of a page, or concurrent connections */
 	FILE *file;
 };
 
@@ -122,7 +122,7 @@ static void kept(struct client *c, int fd)
 	}
 }
 
-/* Whether or not those before are answered. */
+/* Sends requests without waiting for the answers to earlier ones. */
 static void stream(struct client *c, int fd)
 {
 	int64_t *sent = calloc((size_t)c->count, sizeof(*sent)), at = now_us();
@@ -168,7 +168,7 @@ static void add(struct tcp_info *sum, struct tcp_info t)
 	*sum = t;
 }
 
-/* A connection each, its handshake in the response time. */
+/* Opens a connection for each request; the response time includes its handshake. */
 static struct tcp_info fresh(struct client *c)
 {
 	struct tcp_info sum = {};
@@ -189,7 +189,7 @@ static struct tcp_info fresh(struct client *c)
 }
 
 struct flow {
-	int64_t at_us; /* its next request; while it waits for an answer: this one's start */
+	int64_t at_us; /* the time of its next request, or the start of the one that waits for its answer */
 	int waits;
 };
 
@@ -210,7 +210,7 @@ static int ready(struct pollfd *p, const struct flow *f, long long flows)
 	return ppoll(p, (nfds_t)flows, &t, NULL);
 }
 
-/* As kept, on many connections, each with pauses of its own; over when so many in all are answered. */
+/* As kept, on many connections with separate pauses, until COUNT requests in all are answered. */
 static struct tcp_info many(struct client *c, int64_t *elapsed_us)
 {
 	struct pollfd *p = calloc((size_t)c->number, sizeof(*p));
@@ -249,7 +249,7 @@ static struct tcp_info many(struct client *c, int64_t *elapsed_us)
 	for (i = 0; i < c->number; i++) {
 		shutdown(p[i].fd, SHUT_WR);
 		while (read(p[i].fd, buffer, sizeof(buffer)) > 0)
-			; /* answers to what was under way */
+			; /* answers to requests that were sent */
 		add(&sum, info_of(p[i].fd));
 		close(p[i].fd);
 	}

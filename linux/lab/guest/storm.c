@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Connections that are opened, switched to another congestion control, closed, reset and disconnected, all at once. */
+/* Many connections at once, which are opened, switched to another congestion control, closed, reset and disconnected. */
 #include "storm.h"
 #include "sockets.h"
 

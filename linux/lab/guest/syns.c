@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* TCP SYNs through a raw socket, as hping3 -S sends them: each from the next port, none of a connection.
+/* TCP SYNs through a raw socket, as hping3 -S sends them: each from the next port, without a connection.
  *
- *   syns flood ADDRESS PORT EVERY_US          until it is ended
- *   syns pings ADDRESS PORT EVERY_US COUNT    prints how many were answered, and the least, mean and largest RTT
+ *   syns flood ADDRESS PORT EVERY_US          sends SYNs until it is ended
+ *   syns pings ADDRESS PORT EVERY_US COUNT    prints the number of answers, and the least, mean and largest RTT
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -60,7 +60,7 @@ static uint16_t checksum(const void *of, size_t bytes)
 	return (uint16_t)~sum;
 }
 
-/* The kernel's own address towards another. */
+/* Returns this host's address on the route to `to`. */
 static uint32_t source_of(const struct sockaddr_in *to)
 {
 	struct sockaddr_in from = { 0 };
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
 	if (fd < 0)
 		die("socket");
-	if (!pings) /* what comes in is the kernel's business */
+	if (!pings) /* answers are left to the kernel */
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &nothing, sizeof(nothing));
 	start = now_us();
 	for (k = 0; k < count; k++) {

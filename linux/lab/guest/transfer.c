@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The lab's traffic program.
  *
- *   transfer sink PORT                      takes what comes, closes when its peer has
+ *   transfer sink PORT                      receives data, and closes after its peer
  *   transfer send ADDRESS PORT BYTES CC     sends, waits until all is acknowledged, prints TCP_INFO
  *   transfer bursts ADDRESS PORT BYTES CC COUNT EVERY_MS PAUSE_MS,...
- *                                           COUNT bursts of BYTES, one each EVERY_MS, then one after each pause;
- *                                           each timed until all of it is acknowledged. Prints as send does
+ *                                           COUNT bursts of BYTES, one every EVERY_MS, then one after each pause;
+ *                                           a burst ends when it is acknowledged. Prints as send does
  *   transfer answer PORT BYTES AFTER_MS     answers each BYTES with one byte, after up to twice AFTER_MS
  *   transfer requests ADDRESS PORT BYTES CC COUNT THINK_MS SEED KIND FILE
  *                                           COUNT requests of BYTES, each answered by one byte: requests.c.
  *                                           Prints as send does
- *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  datagrams of so many bytes at a constant rate
- *   transfer pace PERIOD_MS FILE [LOG]      prints FILE's lines, "MS TEXT", each TEXT at its time, again and again;
- *                                           PERIOD_MS 0: once. The time of each, in us, is a line of LOG
- *   transfer clocks                         prints CLOCK_REALTIME less CLOCK_MONOTONIC, as captures and the log have them
+ *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  sends datagrams of BYTES at a constant rate
+ *   transfer pace PERIOD_MS FILE [LOG]      prints each TEXT of FILE's lines, "MS TEXT", at its time in each period;
+ *                                           PERIOD_MS 0: once. LOG gets a line for each, its time in us
+ *   transfer clocks                         prints CLOCK_REALTIME (of captures) less CLOCK_MONOTONIC (of the log)
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
  *                                           keeps COUNT connections busy: opens, switches their congestion
  *                                           control, closes, resets and disconnects them

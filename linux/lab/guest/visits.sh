@@ -3,12 +3,12 @@
 # shellcheck shell=dash
 # Requests by real programs. `visits` is a variable of the scenario's script: COUNT A_MINUTE SEED ON
 
-# What was answered, "US START_US" a line, as send_requests leaves it; prints what `send` does.
-visited() { # BYTES FILE
+# visited BYTES FILE: prints the figures of `send` from a file of answers, whose lines are "US START_US".
+visited() {
 	awk -v bytes="$1" '{ us += $1 } END { print "bytes", bytes * NR; print "elapsed_us", us }' "$2"
 }
 
-# Of curl to nginx.
+# Requests of curl to nginx.
 send_nginx_visits() {
 	visits_bytes=$2
 	in_ns c0 sysctl -qw net.ipv4.tcp_congestion_control="$3"
@@ -23,7 +23,7 @@ send_nginx_visits() {
 	sleep 1
 }
 
-# Lines that are typed, and echoed by the other end: echo.py
+# Typed lines, which the receiver echoes: echo.py
 start_echo() {
 	in_ns "${receiver:?}" python3 /scenario/echo.py serve 5004 "$1" &
 	sleep 1

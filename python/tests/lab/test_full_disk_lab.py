@@ -18,7 +18,7 @@ work=$(mktemp -d)
 cat /dev/zero >"$work/out.tar.gz" 2>/dev/null
 sleep 1
 rm -rf "$work"
-echo "vm: the guest handed nothing over (log: $3/console.log)" >&2
+echo "vm: the guest returned no output (log: $3/console.log)" >&2
 exit 1
 """
 LOUD = "#!/bin/sh\necho 'cat: write error: No space left on device' >&2\nexit 1\n"
