@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Many flows of plain samples at once: the columns of `SampleFlow`, in a few hundred bytes for each flow."""
+"""The columns of a batch, derived from plain samples (arrival and RTT) of many flows, in a few hundred bytes
+for each flow."""
 
 from __future__ import annotations
 
@@ -10,15 +11,42 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .base import FlowInfo
-from .samples import MOST_ARRIVALS, Int64s, columns_of, info_of
-from .schema import Columns
+from tcplearn.errors import printable
 
+from .base import FlowInfo, Reason
+from .schema import Columns, filled
+
+Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+#: Arrivals that a flow remembers to count its flight; more samples are never on the way at once.
+MOST_ARRIVALS = 1 << 16
+_MOST_NAME = 200
 _COUNTS = ("acks", "samples", "retransmitted", "first_us", "last_us")
 _STATE = np.dtype([(name, np.int64) for name in (*_COUNTS, "head_us", "given", "given_us")])
 _ROW = np.dtype([("time_us", np.int64), ("rtt_us", np.int64), ("resent", np.bool_)])
+
+
+def info_of(
+    number: int, name: str, acks: int, samples: int, retransmitted: int, first_us: int, last_us: int
+) -> FlowInfo:
+    """Return the information on a flow of samples as a capture would."""
+    return FlowInfo(
+        id=number,
+        peer=number,
+        name=printable(name)[:_MOST_NAME],
+        near_sender=True,
+        near_reason="requested",
+        chosen=True,
+        data_packets=acks,
+        data_bytes=0,
+        retransmitted_packets=retransmitted,
+        acks=acks,
+        samples=samples,
+        mss_bytes=0,
+        first_us=first_us,
+        last_us=last_us,
+    )
 
 
 @dataclass(frozen=True)
@@ -54,10 +82,10 @@ class _Runs:
 class ManyFlows:
     """The running states of flows by number, in the order in which their names first appeared."""
 
-    def __init__(self) -> None:
+    def __init__(self, capacity: int = 16) -> None:
         self._numbers: dict[str, int] = {}
         self._names: list[str | None] = []  # None: released
-        self._state = np.zeros(16, _STATE)
+        self._state = np.zeros(capacity, _STATE)
         # bytes take less than an array each
         self._arrivals: list[bytes] = []  # the last arrivals, in us
         self._waiting: list[bytes] = []  # rows that others may overtake, `_ROW`
@@ -105,8 +133,8 @@ class ManyFlows:
         return steps
 
     def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns that `SampleFlow.columns` gives for each flow alone. Rows are sorted by flow,
-        and within a flow by arrival."""
+        """Return the columns of rows that are sorted by flow, and within a flow by arrival; `rtt_us` of a
+        `resent` row is not used."""
         runs = _Runs.of(ids)
         starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
         known = state["acks"] > 0
@@ -115,6 +143,7 @@ class ManyFlows:
         before = np.roll(time_us, 1)
         before[starts] = np.where(known, state["last_us"], sent_us[starts])
 
+        # Rows may arrive in another order than they were sent; the oldest segment out never gets younger.
         head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
         begun_us = np.where(sample[starts], sent_us[starts], before[starts])
         head_us[starts] = np.where(known, np.maximum(head_us[starts], state["head_us"]), begun_us)
@@ -128,7 +157,22 @@ class ManyFlows:
         state["samples"] += np.add.reduceat(sample, starts, dtype=np.int64)
         state["retransmitted"] += np.add.reduceat(resent, starts, dtype=np.int64)
         self._state[runs.flows] = state
-        return columns_of(ids, time_us, rtt_us, resent, sent_us, before, head_us, flight)
+        # RFC 6298, (5.1) and (5.3): the timer starts with the sending if nothing was out, else with the last
+        # ACK. The sending of a row without a sample is not known, so the ACK before it counts.
+        armed_us = np.where(sample, np.maximum(before, sent_us), before)
+        return filled(
+            {
+                "time_us": time_us,
+                "sent_us": np.where(sample, sent_us, -1),
+                "rtt_us": np.where(sample, rtt_us, -1),
+                "armed_us": armed_us,
+                "head_sent_us": head_us,
+                "flow": ids,
+                "flight_segments": flight,
+                "retransmitted": resent,
+                "no_sample": np.where(sample, Reason.NONE, Reason.RETRANSMITTED),
+            }
+        )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
         """Return, for each row, the samples of its flow that arrived after its sending, including itself."""

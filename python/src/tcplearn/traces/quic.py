@@ -6,7 +6,7 @@ from collections import Counter, deque
 from typing import TypeAlias
 
 from .base import Reason
-from .samples import info_of
+from .many_flows import info_of
 
 #: Packets that a number space remembers above and below the largest acknowledged one.
 _MOST_AHEAD = 1 << 17
