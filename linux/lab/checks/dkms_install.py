@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import install
+from tcplearn.lab.checkout import output_of
 
 TOPS = ("usr", "etc", "var", "lib")
 OF_THE_RUNNING_KERNEL = ("modprobe", "rmmod", "sysctl")
@@ -35,7 +36,7 @@ def run(command: Sequence[str]) -> str:
         print("  not run:", " ".join(command))
         return ""
     print("  run:", " ".join(command), flush=True)
-    return install._execute(command)
+    return output_of(command)
 
 
 def machine(kernel: str) -> install.System:

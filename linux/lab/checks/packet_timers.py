@@ -20,12 +20,10 @@ def initial_window(h):
     h.no_probes()
     c = h.client(window=60_000)
     c.write(20 * MSS)
-    for k in range(10):
-        c.expect(ACK, seq=1 + k * MSS, size=MSS)
+    c.expect_full(10)
     c.silence(20)
     c.send(ack=1 + 2 * MSS, window=60_000)
-    for k in range(4):
-        c.expect(ACK, seq=1 + (10 + k) * MSS, size=MSS)
+    c.expect_full(4, first=10)
 
 
 @script()
@@ -33,8 +31,7 @@ def peers_window_is_obeyed(h):
     h.no_probes()
     c = h.client(window=2500)
     c.write(5000)
-    c.expect(ACK, seq=1, size=MSS)
-    c.expect(ACK, seq=1 + MSS, size=MSS)
+    c.expect_full(2)
     c.silence(20)
 
 
@@ -91,8 +88,7 @@ def a_timestamp_ends_the_backoff(h):
 def tail_loss_probe_with_several_out(h):
     c = h.client(rtt_ms=60)
     c.write(3 * MSS)
-    for k in range(3):
-        c.expect(ACK, seq=1 + k * MSS, size=MSS)
+    c.expect_full(3)
     c.expect(ACK, seq=1 + 2 * MSS, size=MSS, after_ms=120)  # the last one, after two round trips
     c.expect(ACK, seq=1, size=MSS)  # the timer, from the probe
 
@@ -110,8 +106,7 @@ def tail_loss_probe_with_one_out(h):
 def fast_retransmit(h):
     c = h.client(rtt_ms=20)
     c.write(6 * MSS)
-    for k in range(6):
-        c.expect(ACK, seq=1 + k * MSS)
+    c.expect_full(6)
     c.wait(20)
     for k in range(1, 4):
         c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)])
@@ -124,8 +119,7 @@ def fast_retransmit(h):
 def reordering_is_no_loss(h):
     c = h.client(rtt_ms=40)
     c.write(4 * MSS)
-    for k in range(4):
-        c.expect(ACK, seq=1 + k * MSS)
+    c.expect_full(4)
     c.wait(40)
     c.send(ack=1, sack=[(1 + MSS, 1 + 2 * MSS)])
     c.wait(4)
@@ -284,8 +278,7 @@ def timeout_in_recovery_doubles_the_whole_rto(h):
     h.no_probes()
     c = h.client(rtt_ms=40)
     c.write(8 * MSS)
-    for k in range(8):
-        c.expect(ACK, seq=1 + k * MSS)
+    c.expect_full(8)
     c.wait(40)
     for k in range(1, 4):
         c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)])
@@ -308,8 +301,7 @@ def limited_transmit(h):
     c = h.client(rtt_ms=20, window=60_000)
     h.no_probes()
     c.write(14 * MSS)
-    for k in range(10):
-        c.expect(ACK, seq=1 + k * MSS)
+    c.expect_full(10)
     c.wait(20)
     c.send(ack=1, sack=[(1 + MSS, 1 + 2 * MSS)], window=60_000)
     c.expect(ACK, seq=1 + 10 * MSS, size=MSS)
@@ -320,11 +312,9 @@ def a_window_update_releases_data(h):
     h.no_probes()
     c = h.client(rtt_ms=20, window=2 * MSS)
     c.write(4 * MSS)
-    for k in range(2):
-        c.expect(ACK, seq=1 + k * MSS, size=MSS)
+    c.expect_full(2)
     c.wait(20)
     c.send(ack=1 + 2 * MSS, window=0)
     c.silence(50)
     c.send(ack=1 + 2 * MSS, window=5000)
-    for k in range(2, 4):
-        c.expect(ACK, seq=1 + k * MSS, size=MSS)
+    c.expect_full(2, first=2)

@@ -180,6 +180,11 @@ class Connection:
         self.last = segment.at
         return segment
 
+    def expect_full(self, count, first=0):
+        """Expect `count` segments of MSS bytes, from the number `first` on."""
+        for k in range(first, first + count):
+            self.expect(ACK, seq=1 + k * MSS, size=MSS)
+
     def silence(self, ms):
         """Raise Unexpected if the kernel sends a segment within `ms`."""
         end = time.monotonic() + ms / 1000

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Checks of the form of stored results, so that their readers need no checks."""
 
-import math
-from collections.abc import Sequence
+import sys
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -11,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 #: bool, int, str; float: any finite number; a dataclass: an object of exactly its fields; [shape]: a list of
 #: these; (shape, ...): a list of exactly these; {"key": shape}: an object that has at least these keys.
 Shape = Any
+_FLOAT_MAX = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +41,17 @@ def check(found: object, shape: Shape, where: str = "") -> None:
             _need(_is(found, shape), where, f"a {shape.__name__}")
         case list() | tuple():
             _need(isinstance(found, list), where, "a list")
-            _check_list(found, shape, where)
+            assert isinstance(found, list)
+            shapes = shape * len(found) if isinstance(shape, list) else shape
+            _need(len(found) == len(shapes), where, f"{len(shapes)} values")
+            for k, (value, inner) in enumerate(zip(found, shapes, strict=True)):
+                check(value, inner, f"{where}[{k}]")
         case Each() | dict():
             _need(isinstance(found, dict), where, "an object")
-            _check_object(found, shape, where)
-
-
-def _check_list(found: Any, shape: Sequence[Shape], where: str) -> None:
-    if isinstance(shape, tuple):
-        _need(len(found) == len(shape), where, f"{len(shape)} values")
-    for k, value in enumerate(found):
-        check(value, shape[k if isinstance(shape, tuple) else 0], f"{where}[{k}]")
-
-
-def _check_object(found: Any, shape: Each | dict[str, Shape], where: str) -> None:
-    if isinstance(shape, Each):
-        for key, value in found.items():
-            check(value, shape.value, f"{where}.{key}")
-        return
-    for key, inner in shape.items():
-        _need(key in found or isinstance(inner, Maybe), f"{where}.{key}", "there")
-        check(found.get(key), inner, f"{where}.{key}")
+            assert isinstance(found, dict)
+            for key, inner in shape.items() if isinstance(shape, dict) else ((k, shape.value) for k in found):
+                _need(key in found or isinstance(inner, Maybe), f"{where}.{key}", "there")
+                check(found.get(key), inner, f"{where}.{key}")
 
 
 @cache
@@ -80,17 +70,10 @@ def _shape_of(annotation: Any) -> Shape:
 
 def _is(found: object, kind: type) -> bool:
     if kind is float:
-        return isinstance(found, (int, float)) and not isinstance(found, bool) and _is_finite(found)
+        return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) <= _FLOAT_MAX
     if kind is int:
         return isinstance(found, int) and not isinstance(found, bool) and abs(found) < 1 << 63
     return isinstance(found, kind)
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False
 
 
 def _need(holds: bool, where: str, what: str) -> None:

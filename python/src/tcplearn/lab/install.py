@@ -6,14 +6,13 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import FailedError, UserError
 
-from .checkout import ROOT
+from .checkout import ROOT, output_of
 
 SOURCES = ROOT / "linux" / "module"
 #: The same as BUILD_EXCLUSIVE_KERNEL in dkms.conf.
@@ -22,21 +21,12 @@ _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e0
 Run = Callable[[Sequence[str]], str]
 
 
-def _execute(command: Sequence[str]) -> str:
-    """Run `command` and return its output; raise FailedError with its last line."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
-        raise FailedError(f"{' '.join(command[:2])}: {printable(said[-1])}")
-    return done.stdout
-
-
 @dataclass
 class System:
     """This machine; tests use another root, and a `run` that records."""
 
     root: Path = Path("/")
-    run: Run = _execute
+    run: Run = output_of
     kernel: str = field(default_factory=platform.release)
     is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
     which: Callable[[str], str | None] = shutil.which

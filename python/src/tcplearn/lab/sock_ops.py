@@ -8,15 +8,14 @@ import os
 import platform
 import re
 import shutil
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import UserError, printable
 from tcplearn.output import temporary
 
-from .checkout import ROOT
+from .checkout import ROOT, output_of
 
 SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
@@ -165,9 +164,4 @@ class Loaded:
 
 
 def _run(*words: object) -> str:
-    command: Sequence[str] = [str(word) for word in words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
-        raise FailedError(f"{Path(command[0]).name} {command[1]}: {printable(said[-1])}")
-    return done.stdout
+    return output_of([str(word) for word in words])

@@ -4,7 +4,7 @@
 import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from tcplearn import estimators, metrics, provenance
@@ -50,21 +50,31 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """Sums over all flows; those of the error also by the halves of each flow."""
+    """Sums over all flows, in the order of measure.Halves."""
 
-    scored: list[int] = field(default_factory=lambda: [0, 0])  # first half, second half
-    error_us: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    first_scored: int = 0
+    first_error_us: float = 0.0
+    scored: int = 0
+    error_us: float = 0.0
     timed: int = 0
     misses: int = 0
     rto_us: float = 0.0
     excess_us: float = 0.0
 
+    def add(self, halves: Sequence[float]) -> None:
+        """Add the sums of one flow."""
+        for field_, value in zip(fields(self), halves, strict=True):
+            setattr(self, field_.name, getattr(self, field_.name) + value)
+
     @property
     def error(self) -> float:
-        return sum(self.error_us) / max(1, sum(self.scored))
+        return self.error_us / max(1, self.scored)
 
     def half(self, which: int) -> float:
-        return self.error_us[which] / max(1, self.scored[which])
+        """Return the mean error of the first (0) or the second (1) halves of the flows."""
+        if which == 0:
+            return self.first_error_us / max(1, self.first_scored)
+        return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
 
     @property
     def miss_rate(self) -> float:
@@ -156,20 +166,6 @@ def cells_of(options: Options) -> list[Cell]:
     return out
 
 
-def _add(score: Score, halves: Sequence[float]) -> None:
-    """Add the sums of one flow (measure.Halves: of its first half and of all) to `score`."""
-    first_scored, first_error_us, scored, error_us, timed, misses, rto_us, excess_us = halves
-    for which, (count, us) in enumerate(
-        ((first_scored, first_error_us), (scored - first_scored, error_us - first_error_us))
-    ):
-        score.scored[which] += int(count)
-        score.error_us[which] += us
-    score.timed += int(timed)
-    score.misses += int(misses)
-    score.rto_us += rto_us
-    score.excess_us += excess_us
-
-
 def run(
     paths: Sequence[Path],
     options: Options | None = None,
@@ -211,7 +207,7 @@ def run(
         found = [score for part in parts for score in part["scores"]]
         for score, flows in zip(scores, found, strict=True):
             for i in fresh:
-                _add(score, flows[i])
+                score.add(flows[i])
     out.warnings += copies.sentence(left_out, COPIES_NAMED)
     _check(out)
     out.made_by = provenance.made_by(

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -99,17 +99,7 @@ def part(document: Json) -> Json:
 
 
 def _plain(first: Figures, whole: Figures) -> Halves:
-    send = whole.send
-    return (
-        first.scored,
-        first.error_us,
-        whole.scored,
-        whole.error_us,
-        send.timed,
-        send.misses,
-        send.rto_us,
-        send.excess_us,
-    )
+    return first.scored, first.error_us, whole.scored, whole.error_us, *astuple(whole.send)
 
 
 @dataclass(frozen=True)
