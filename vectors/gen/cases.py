@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is replayed: every estimator and preset on every series, and variants of their parameters. Here those
-of double_reference.py and fixed_reference.py; any other file ..._reference.py beside this one brings its own
-in its CASES. Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
+"""The cases: every estimator and preset on every series, and variants of their parameters. Those of
+double_reference.py and fixed_reference.py are here; any other file ..._reference.py has its own in CASES.
+Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
 
 from importlib import import_module
 from pathlib import Path
@@ -39,8 +39,8 @@ RENO = (0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428)
 VEGAS = (-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231)
 
 EVERY = "wan tiny large equal falling rising extremes sawtooth hour flights"
-# name: (in double, in fixed point or None where that is the same in us, parameters, variants)
-# a variant: (series, parameters that differ)
+# name: (class for double, class for fixed point or None if its answers are the same in us, parameters,
+# variants) a variant: (series, parameters that differ)
 ESTIMATORS = {
     "last": (d.Last, f.Last, LAST, [("wan", {"beta": 0.5, "k": 8, "rto_min_us": 200_000})]),
     "jacobson": (d.Jacobson, f.Jacobson, JACOBSON, [
@@ -116,7 +116,7 @@ for path in sorted(Path(__file__).parent.glob("*_reference.py")):
 
 
 def cases_of(name):
-    """Yields series, what differs from the estimator's defaults."""
+    """Yield series and the parameters that differ from the estimator's defaults."""
     for series in EVERY.split():
         yield series, {}
     for several, changed in ESTIMATORS[name][3]:
@@ -125,7 +125,8 @@ def cases_of(name):
 
 
 def references(name, changed):
-    """In double and in fixed point; None where fixed point answers double's integers in us."""
+    """Return the estimator in double and in fixed point; None if fixed point gives double's integers in
+    us."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

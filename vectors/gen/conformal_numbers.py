@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `conformal` calculates with, in floats and in integers, from its page and arithmetic.md."""
+"""The arithmetic of `conformal` in floats and in integers, from its page and arithmetic.md."""
 
 import math
 
@@ -80,7 +80,7 @@ def parabola(f):
 
 
 def log2_near_16(x):
-    """An integer to log2 with 16 fractional bits."""
+    """Return log2 of an integer with 16 fractional bits."""
     e = x.bit_length() - 1
     f = (x << 16 >> e) - 65536
     return (e << 16) + f + parabola(f)
@@ -138,7 +138,7 @@ class Fixed:
 
     @staticmethod
     def square(x):
-        """Of 16 fractional bits, magnitudes cut."""
+        """Return the square with the sign of x, from 16 fractional bits; the magnitude is truncated."""
         m = min(abs(x) >> 16, 1 << 28)
         return m * m if x >= 0 else -m * m
 

@@ -12,7 +12,7 @@ def clamp(value, low, high):
 
 
 class Sampler:
-    """Which samples are timed, and on what clock."""
+    """Selects the samples that are timed, and rounds them to a clock."""
 
     def __init__(self, p):
         self.one_per_rtt = p.get("sampling", 0) != 0
@@ -83,7 +83,7 @@ class Jacobson:
 
 
 class Linux:
-    """Sarolahti and Kuznetsov, 2002, section 4; deviations here are single, the core holds four."""
+    """Sarolahti and Kuznetsov, 2002, section 4; the core stores four times the deviation."""
 
     def __init__(self, p):
         self.p, self.srtt = p, None
@@ -137,7 +137,7 @@ class Rfc9002:
 
 
 class Eifel:
-    """Ludwig and Sklower, 2000, as docs/algorithms/eifel.md gives it."""
+    """Ludwig and Sklower, 2000, as in docs/algorithms/eifel.md."""
 
     def __init__(self, p):
         self.p, self.srtt, self.rto = p, None, float(p["rto_initial_us"])
@@ -205,7 +205,8 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Step 4, divided by the sum; the three ways of docs/algorithms/experts.md."""
+        """Return the weights after step 4, divided by their sum, in the three ways of
+        docs/algorithms/experts.md."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]

@@ -12,13 +12,13 @@ UNIT_MAX_US = 1 << 30
 
 
 def nearest(value):
-    """A Fraction to an integer, halves away from zero."""
+    """Return the nearest integer of a Fraction, halves away from zero."""
     mag = (2 * abs(value.numerator) + value.denominator) // (2 * value.denominator)
     return mag if value >= 0 else -mag
 
 
 def over(a, n):
-    """a / n to nearest, halves away from zero; n > 0."""
+    """Return a / n to nearest, halves away from zero; n > 0."""
     mag = (2 * abs(a) + n) // (2 * n)
     return mag if a >= 0 else -mag
 
@@ -43,7 +43,7 @@ CONTEXT = decimal.Context(prec=40)
 
 
 def power(j):
-    """4122220954 * 2^(-j/256), correctly rounded."""
+    """Return 4122220954 * 2^(-j/256), correctly rounded."""
     exact = CONTEXT.multiply(4122220954, CONTEXT.power(2, -decimal.Decimal(j) / 256))
     return int(exact.to_integral_value(decimal.ROUND_HALF_EVEN, CONTEXT))
 
@@ -52,7 +52,7 @@ POWERS = [power(j) for j in range(256)]
 
 
 def two_to_minus(x):
-    """2^-x, both with 30 fractional bits."""
+    """Return 2^-x, both with 30 fractional bits."""
     whole, frac = divmod(x, ONE)
     if whole > 30:
         return 0
@@ -62,7 +62,7 @@ def two_to_minus(x):
 
 
 def decay(loss, eta):
-    """e^-(eta loss): 24 fractional bits and 30 in, 30 out."""
+    """Return e^-(eta loss) with 30 fractional bits; loss has 24, eta 30."""
     return two_to_minus((loss * times(eta, 1549082005) + (1 << 23)) >> 24)
 
 
@@ -225,7 +225,7 @@ class Experts:
         return min(over(rtt_us << 20, self.unit_us), 2048 << 20)
 
     def loss(self, x, y):
-        """20 fractional bits in, 24 out."""
+        """Return the loss with 24 fractional bits; x and y have 20."""
         over_it, kind = x >= y, self.p["loss"]
         if kind >= 2:
             return times(abs(x - y) << 4, self.sides[0 if over_it else 1])

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/estimator; with --check compares them with what is there.
+"""Writes vectors/estimator, or with --check compares the existing files.
 
     python3 vectors/gen/generate.py [--check] [ESTIMATOR ...]
 
-Estimators named: only theirs, their presets' with them. Needs Python 3.11 or later and nothing else."""
+With names of estimators only their vectors, including presets. Needs Python 3.11 or later and nothing
+else."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -20,7 +21,7 @@ def text_of_series(series):
 
 
 def answers(name, series, changed):
-    """Before any sample, then after every so many."""
+    """Yield the answers before any sample, and after every `series.every` samples."""
     double, fixed = references(name, changed)
 
     def answer():
@@ -42,7 +43,7 @@ def text_of_case(case):
 
 
 def expected_texts(names):
-    """The text of each one's file; every case in a process of its own."""
+    """Return the text of each estimator's file, by name; a pool of processes computes the cases."""
     cases = [(name, *case) for name in names for case in cases_of(name)]
     texts = dict.fromkeys(names, "")
     with ProcessPoolExecutor() as pool:

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/first-rto; with --check compares it with what is there.
+"""Writes vectors/first-rto, or with --check compares the existing files.
 
     python3 vectors/gen/generate_first_rto.py [--check]
 
-The first RTO again, from docs/algorithms/first-rto.md and the files in core/models/, in plain integers."""
+The first RTO is computed from docs/algorithms/first-rto.md and the files in core/models/, in plain
+integers."""
 
 import json
 import random
-import sys
 from fractions import Fraction
 
-from vector_files import VECTORS, case_text, parser, series_text, write_kind
+from vector_files import VECTORS, main, series_text, texts_of
 
-#: Of each policy its cases: what differs from its model.
+#: The policies; a variant has the parameters that differ from the policy's model.
 CASES = {
     "rfc6298": (
-        {},
         {"place_last": 2.25, "place_high": 0.5, "place_constant_us": 7000},
         {"place": 1, "prefix": 0, "prefix_high": 1.5, "prefix_constant_us": 10_000, "floor_us": 1000},
         {"hops": 0, "hops_constant_us": 20_000, "hops_each_us": 9000, "max_age_s": 1},
     ),
-    "emulated": ({}, {"nothing": 1}, {"cap_us": 300_000, "max_age_s": 4_294_967}),
+    "emulated": ({"nothing": 1}, {"cap_us": 300_000, "max_age_s": 4_294_967}),
 }
 PLACES = 4
 LONGEST_US = 2**32
@@ -72,7 +71,8 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """The model in core/models/, with parameters as first_rto/list.h calls them; choice 0 is on."""
+    """Return the model in core/models/ with changed parameters, named as in first_rto/list.h; choice 0 is
+    on."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -93,7 +93,7 @@ def changed_model(name, changed):
 
 
 def events():
-    """What happens at a few places; a handshake's RTT may be near what looks like a lost SYN-ACK."""
+    """Yield events at a few places, also with RTTs near those that look like a lost SYN-ACK."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0
@@ -117,8 +117,9 @@ def events():
             yield "query", which, dice.randrange(PLACES), now, dice.randrange(-1, 300), dice.randrange(2)
 
 
-def answers(model, series):
-    """Of each query: the first RTO, an integer in both arithmetics."""
+def answers(name, changed, series):
+    """Yield the first RTO of each query, an integer in both arithmetics."""
+    model = changed_model(name, changed)
     places = [Place() for _ in range(PLACES)]
     for word, which, *numbers in series:
         if word == "query":
@@ -132,17 +133,7 @@ def answers(model, series):
 
 if __name__ == "__main__":
     series = list(events())
-    sys.exit(
-        write_kind(
-            "first-rto",
-            {"places": series_text(series)},
-            {
-                name: "".join(
-                    case_text("places", changed, answers(changed_model(name, changed), series))
-                    for changed in cases
-                )
-                for name, cases in CASES.items()
-            },
-            parser(__doc__).parse_args().check,
-        )
+    policies = {name: (name, {}, cases) for name, cases in CASES.items()}
+    main(
+        __doc__, "first-rto", {"places": series_text(series)}, texts_of(policies, {"places": series}, answers)
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/give_up.csv; with --check compares it with what is there.
+"""Writes vectors/give_up.csv, or with --check compares the existing file.
 
     python3 vectors/gen/generate_give_up.py [--check]
 
-How long a handshake goes on that nobody answers, timeout by timeout as net/ipv4/tcp_timer.c has it, and the
-shortest first RTO with which it is as long as docs/algorithms/first-rto.md says, by trying all."""
+The duration of an unanswered handshake is computed timeout by timeout, as in net/ipv4/tcp_timer.c, and the
+shortest first RTO with which it is as long as docs/algorithms/first-rto.md says is found by trying all."""
 
 import random
 import sys
@@ -25,7 +25,7 @@ class Handshake:
 
 
 def model_timeout(h, first, retries):
-    """tcp_model_timeout()"""
+    """Return the sum of the timeouts, as tcp_model_timeout() does."""
     rto, total = first, 0
     for _ in range(retries + 1):
         total += rto
@@ -34,7 +34,7 @@ def model_timeout(h, first, retries):
 
 
 def unanswered(h, first, retries):
-    """Ticks until it is given up, and packets that were sent until then."""
+    """Return the ticks until the handshake is given up, and the packets sent until then."""
     elapsed, rto, resent, goal = 0, first, 0, model_timeout(h, first, retries)
     while True:
         elapsed += rto
@@ -46,7 +46,7 @@ def unanswered(h, first, retries):
 
 
 def allowed(h, ticks):
-    """An eighth above stock's, and an eighth below twice that."""
+    """Return whether `ticks` are at least an eighth above stock's, and an eighth below twice that."""
     stock = unanswered(h, h.second, h.retries)[0]
     return 8 * ticks >= 9 * stock and 9 * ticks <= 16 * stock
 

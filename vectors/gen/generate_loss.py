@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/loss; with --check compares them with what is there.
+"""Writes vectors/loss, or with --check compares the existing files.
 
     python3 vectors/gen/generate_loss.py [--check]
 
 Needs Python 3.11 or later and nothing else."""
 
-import sys
-
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
-from vector_files import case_text, expected_file, parser, series_text, write_kind
+from vector_files import expected_file, main, series_text, texts_of
 
 #: The features are the same for every classifier.
 FEATURES_OF = "congestion"
 
 
 def line(event):
-    """ack, decide or change, and its columns."""
+    """Return an event as a word, ack, decide or change, and its columns."""
     if isinstance(event, Ack):
         return ("ack", *event)
     if event.change is None:
@@ -25,9 +23,9 @@ def line(event):
     return ("change", *event[:4], event.change, event.cause)
 
 
-def played(series, subject):
-    """The subject's answers, one a decision."""
-    for event in ALL[series]:
+def played(events, subject):
+    """Yield the subject's answer to each decision among `events`."""
+    for event in events:
         if isinstance(event, Ack):
             getattr(subject, "path", subject).ack(event)
         elif event.change is None:
@@ -36,42 +34,20 @@ def played(series, subject):
             subject.change(event)
 
 
-def features_text():
-    """A line a decision: every feature in fixed point, then every one in double."""
-    return "".join(
-        case_text(
-            series,
-            {},
-            (
-                (tuple(whole.values()), tuple(real.values()))
-                for whole, real in zip(
-                    played(series, Connection(Whole())), played(series, Connection(Float())), strict=True
-                )
-            ),
-        )
-        for series in ALL
-    )
+def features(kind, _, events):
+    """Yield, for each decision, every feature in fixed point and in double."""
+    both = zip(played(events, kind(Whole())), played(events, kind(Float())), strict=True)
+    return ((tuple(whole.values()), tuple(real.values())) for whole, real in both)
 
 
-def decisions_text(name):
-    """A line a decision: cause and probability in fixed point, then in double."""
-    kind, defaults, variants = CLASSIFIERS[name]
-    text = ""
-    for changed in ({}, *variants):
-        for series in ALL:
-            p = {**defaults, **changed}
-            both = zip(played(series, kind(Whole(), p)), played(series, kind(Float(), p)), strict=True)
-            text += case_text(series, changed, (((a[1], a[0]), (b[1], b[0])) for a, b in both))
-    return text
+def decisions(kind, p, events):
+    """Yield, for each decision, cause and probability in fixed point and in double."""
+    both = zip(played(events, kind(Whole(), p)), played(events, kind(Float(), p)), strict=True)
+    return (((a[1], a[0]), (b[1], b[0])) for a, b in both)
 
 
 if __name__ == "__main__":
-    sys.exit(
-        write_kind(
-            "loss",
-            {name: series_text(map(line, events)) for name, events in ALL.items()},
-            {name: decisions_text(name) for name in CLASSIFIERS},
-            parser(__doc__).parse_args().check,
-            {expected_file("loss", FEATURES_OF, "features"): features_text()},
-        )
-    )
+    ((_, text),) = texts_of({FEATURES_OF: (Connection, {}, ())}, ALL, features).items()
+    series = {name: series_text(map(line, events)) for name, events in ALL.items()}
+    more = {expected_file("loss", FEATURES_OF, "features"): text}
+    main(__doc__, "loss", series, texts_of(CLASSIFIERS, ALL, decisions), more)

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/resend; with --check compares them with what is there.
+"""Writes vectors/resend, or with --check compares the existing files.
 
     python3 vectors/gen/generate_resend.py [--check]
 
 Needs Python 3.11 or later and nothing else."""
 
-import sys
-
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES
-from vector_files import case_text, parser, series_text, write_kind
+from vector_files import main, series_text, texts_of
 
 
 def answers(kind, parameters, events):
-    """Of each event: the wait and whether it ends with a probe."""
+    """Yield, for each event, the wait and whether a probe ends it."""
     both = [kind(numbers(), parameters) for numbers in (Wholes, Floats)]
     for event, values in events:
         if event == "next":
@@ -23,21 +21,6 @@ def answers(kind, parameters, events):
             yield tuple((wait, int(probe)) for wait, probe in (getattr(p, event)(*values) for p in both))
 
 
-def expected_text(name):
-    kind, fixed, variants = POLICIES[name]
-    return "".join(
-        case_text(series, changed, answers(kind, {**fixed, **changed}, events))
-        for changed in ({}, *variants)
-        for series, events in SERIES.items()
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(
-        write_kind(
-            "resend",
-            {name: series_text((e, *v) for e, v in events) for name, events in SERIES.items()},
-            {name: expected_text(name) for name in POLICIES},
-            parser(__doc__).parse_args().check,
-        )
-    )
+    series = {name: series_text((e, *v) for e, v in events) for name, events in SERIES.items()}
+    main(__doc__, "resend", series, texts_of(POLICIES, SERIES, answers))

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/startup; with --check compares them with what is there.
+"""Writes vectors/startup, or with --check compares the existing files.
 
     python3 vectors/gen/generate_startup.py [--check]
 
 Needs Python 3.11 or later and nothing else."""
 
 import random
-import sys
 
 from startup_reference import NONE, POLICIES
-from vector_files import case_text, parser, series_text, write_kind
+from vector_files import main, series_text, texts_of
 
 HANDSHAKE = ("time_us", "took_us", "loss", "resends", "iw", "ssthresh")
 REPORT = ("time_us", "sent", "resent", "rtt_us", "rtt_min_us")
@@ -24,7 +23,7 @@ def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
 
 
 def windows():
-    """Every loss, number of resends and window, one after the other."""
+    """Yield handshakes with every loss, number of resends and window."""
     time_us = 0
     for loss in range(4):
         for resends in (0, 1, 2, 7, 40):
@@ -34,7 +33,8 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Connections to a place where about that share of all packets is lost, for a minute, and a pause."""
+    """Yield connections to a place that loses about `loss_share` of all packets, for a minute, with a
+    pause."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):
@@ -48,7 +48,8 @@ def place(loss_share, seed):
 
 
 def extremes():
-    """What no host should report: time that stands or falls, more repeats than segments, huge counts."""
+    """Yield events that no host should report: constant or falling times, more resends than segments, huge
+    counts."""
     for k in range(60):
         time_us = (0, 10**15, 5, 10**15 + 1, 2 * 10**15)[k % 5]
         yield report(
@@ -72,7 +73,7 @@ def line(event):
 
 
 def answers(kind, parameters, events):
-    """Of each handshake: IW and ssthresh, integers in both arithmetics."""
+    """Yield IW and ssthresh of each handshake, integers in both arithmetics."""
     policy = kind(parameters)
     for keys, values in events:
         event = dict(zip(keys, values, strict=True))
@@ -83,21 +84,6 @@ def answers(kind, parameters, events):
             yield windows, windows
 
 
-def expected_text(name):
-    kind, fixed, cases = POLICIES[name]
-    return "".join(
-        case_text(series, changed, answers(kind, {**fixed, **changed}, events))
-        for changed in cases
-        for series, events in SERIES.items()
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(
-        write_kind(
-            "startup",
-            {name: series_text(map(line, events)) for name, events in SERIES.items()},
-            {name: expected_text(name) for name in POLICIES},
-            parser(__doc__).parse_args().check,
-        )
-    )
+    series = {name: series_text(map(line, events)) for name, events in SERIES.items()}
+    main(__doc__, "startup", series, texts_of(POLICIES, SERIES, answers))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the features of a loss need of numbers: once in floats, once in integers (docs/algorithms/loss)."""
+"""The arithmetic of the features of a loss in floats and in integers (docs/algorithms/loss)."""
 
 import math
 
@@ -7,7 +7,7 @@ from fixed_reference import ONE, over, ratio, sat62, times, us
 
 
 class Float:
-    """What the path needs of numbers, in floats."""
+    """The arithmetic in floats."""
 
     least = 2.0**-30
 
@@ -65,8 +65,8 @@ class Whole:
         return times(a, r)
 
     def log2(self, x):
-        """Of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13),
-        s = (m - 1) / (m + 1); m is cut."""
+        """Return log2 of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13)
+        with s = (m - 1) / (m + 1); m is truncated."""
         x = max(x, 1)
         e = x.bit_length() - 31
         m = x >> e if e > 0 else x << -e

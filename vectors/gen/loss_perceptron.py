@@ -19,7 +19,7 @@ def logistic_float(x):
 
 
 def perceptron_float(net, features):
-    """Before the last sigmoid."""
+    """Return the output before the last sigmoid."""
     z = [
         min(max((features[name] - mean) * gain, -5), 5)
         for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
@@ -32,7 +32,7 @@ def perceptron_float(net, features):
 
 
 def logistic_whole(x):
-    """Of 48 fractional bits, with 30."""
+    """Return the logistic function of x, which has 48 fractional bits, with 30."""
     y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
     e = two_to_minus(y)
     p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
@@ -40,7 +40,7 @@ def logistic_whole(x):
 
 
 def perceptron_whole(net, features):
-    """Before the last sigmoid. Units and weights have 24 fractional bits, sums 48."""
+    """Return the output before the last sigmoid; units and weights have 24 fractional bits, sums 48."""
 
     def weight(x):
         assert x * 2**24 == int(x * 2**24)

@@ -122,7 +122,8 @@ class Connection:
             self.recovery_us, self.since = at.time_us, 0
 
     def features(self, at):
-        """In the order of core/include/tcplearn/loss/feature_list.h, with the bounds of each."""
+        """Return the features in the order of core/include/tcplearn/loss/feature_list.h, within their
+        bounds."""
         found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
         if not self.rtts:
             return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The inputs of the classifiers of losses: ACKs, the moments of fast retransmits, and what became of them."""
+"""The inputs of the loss classifiers: ACKs, fast retransmits, and changes after them."""
 
 import random
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class Ack(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """change None: a decision is wanted; else what is reported."""
+    """A decision if `change` is None, else the report of a change."""
 
     time_us: int
     flight: int
@@ -29,15 +29,15 @@ class Moment(NamedTuple):
 
 
 def recovery(at, *after):
-    """A decision, that recovery begins, and more changes."""
+    """Yield a decision, the beginning of a recovery, and further changes."""
     yield at
     for change in (BEGUN, *after):
         yield at._replace(change=change, cause=CONGESTION if change == TIMEOUT else AS_DECIDED)
 
 
 def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
-    """A sender over a queue: its window grows by one a round trip, and both kinds of loss halve it but for
-    the recoveries that `keeps` numbers."""
+    """Yield the events of a sender over a queue: its window grows by one in each round trip, and both kinds
+    of loss halve it, except in the recoveries whose numbers are in `keeps`."""
     r = random.Random(seed)
     now, cwnd, ssthresh, seen = 1_000_000, 10, 1 << 31, 0
     for _ in range(rounds):
@@ -67,7 +67,7 @@ def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
 
 
 def tiny():
-    """RTTs of 1 to 50 us, ACKs at once; no flight, no cwnd; the largest counts."""
+    """Yield RTTs of 1 to 50 us, simultaneous ACKs, no flight, no cwnd, and the largest counts."""
     r = random.Random(2)
     now = 5
     for k in range(300):
@@ -81,7 +81,8 @@ def tiny():
 
 
 def large():
-    """Seconds to beyond the clamp at 2^32 us, hours between ACKs, a clock that goes back."""
+    """Yield RTTs of seconds and beyond the limit of 2^32 us, hours between ACKs, and a clock that goes
+    back."""
     r = random.Random(3)
     now = -(1 << 61)
     for k in range(160):
@@ -94,7 +95,7 @@ def large():
 
 
 def early():
-    """Before an ACK, before a sample, and with one RTT only."""
+    """Yield decisions before an ACK, before a sample, and with a single RTT."""
     at = Moment(1000, 10, 10, 1 << 31, RANDOM)
     yield from recovery(at)
     yield Ack(2000, 0, 1, 0)
@@ -105,7 +106,7 @@ def early():
 
 
 def relapses():
-    """Losses every third of a window, then every ten windows, with an RTT that says the queue is empty."""
+    """Yield losses every third of a window, then every ten windows, with the RTT of an empty queue."""
     now = 0
     for k in range(24):
         for _ in range(10 if k < 12 else 300):

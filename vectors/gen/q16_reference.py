@@ -47,7 +47,7 @@ class ExpertsQ16:
         self.rtt = sat((sat(dot) << 16) // sat(sum(self.w)))
 
     def runs(self):
-        """Runs from the lowest expert up, longest first, then runs down from the highest."""
+        """Return the runs of experts from the lowest up, longest first, then those down from the highest."""
         return [(0, i) for i in range(self.n, 0, -1)] + [(i, self.n) for i in range(1, self.n)]
 
     def spread(self, y):
@@ -73,7 +73,8 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Each weight over their sum, cut; after every so many trials in which some were not zero."""
+        """Divide the weights by their sum, truncated, after every `rescale` trials whose weights are not all
+        zero."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

@@ -16,7 +16,7 @@ FLOORS_MS = (1, 5, 10, 20, 50, 100)
 
 
 class SeenLinux(FloatLinux):
-    """Under the integers' names."""
+    """Floats with the operations of the integers."""
 
     @property
     def seen(self):
@@ -42,7 +42,7 @@ class Wholes(Whole):
 
 
 def log2(x):
-    """Mitchell's, in 65,536ths, cut."""
+    """Return Mitchell's logarithm in 65,536ths, truncated."""
     top = x.bit_length() - 1
     return top * 65536 + math.floor(Fraction(x - 2**top, 2**top) * 65536)
 
@@ -56,17 +56,17 @@ def within(a, low, high):
 
 
 def wrapped(x):
-    """As a 64-bit integer."""
+    """Return a number as a 64-bit integer."""
     return (x + 2**63) % 2**64 - 2**63
 
 
 def kept(count, flights):
-    """Of a count that was made in so many flights, what the next connection begins with."""
+    """Return the count with which the next connection begins, from a count over `flights`."""
     return count * 32 // flights if flights > 32 else count * 31 // 32
 
 
 class Policy:
-    """The flight and its timer; what a policy does with them is in its class."""
+    """The flight and its timer; a subclass has the rules of a policy."""
 
     defaults: ClassVar = {}
 
@@ -158,7 +158,7 @@ class Policy:
         pass
 
     def next_connection(self):
-        """The next one to the same place."""
+        """Return the policy of the next connection to the same place."""
         later = type(self)(self.n, self.p)
         later.inherit(self)
         return later
@@ -234,7 +234,7 @@ class Priced(Policy):
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
     def handed_on(self, a, flights):
-        """As 32 flights at most, and a 32nd less."""
+        """Return the sum `a` over `flights` as that over at most 32 flights, or 1/32 less."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
         return self.n.scaled(self.n.product(a, part), whole)
 
@@ -308,7 +308,7 @@ class Priced(Policy):
 
     @staticmethod
     def late_place(us):
-        """Bin, and 65,536ths of it that are passed."""
+        """Return the bin, and the passed part of it in 65,536ths."""
         if us < 512:
             return 0, 0
         k = (log2(us) - 9 * 65536) * 2

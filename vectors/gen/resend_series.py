@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Events for the resend policies: (kind, values). Timers fire when a series says, whatever was answered."""
+"""Events for the resend policies: (kind, values). A series determines when timers fire, not the answers."""
 
 import random
 
@@ -7,9 +7,9 @@ FIRST, LATER, UNCLEAR = range(3)
 
 
 def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
-    """One segment after the other; a lost one is sent again at twice the RTT, then by 3/2 more each time.
-    `late`: share of answers that come after the first resend. `fade`: every so many requests one of four
-    loses all until up to 8 s."""
+    """Yield single segments; a lost one is resent after twice the RTT, then after 3/2 of the wait before.
+    `late` is the share of answers that come after the first resend. Every `fade` requests one in four loses
+    everything for up to 8 s."""
     dice = random.Random(seed)
     now = 0
     for k in range(count):
@@ -35,7 +35,7 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Eight segments every half RTT, an ACK for each; now and then the last needs a resend of the timer."""
+    """Yield eight segments every half RTT with an ACK each; sometimes the timer resends the last."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):
@@ -59,8 +59,8 @@ def flights(seed, count, rtt_us, loss):
 
 
 def bulk(seed, count, rtt_us):
-    """Windows of 2 to 12 segments, an ACK and a sending in turn; then now and then a dead path, of which the
-    first resend is a probe or comes with the RTO, and each later one after twice the time."""
+    """Yield windows of 2 to 12 segments, with ACKs and transmissions in turn, and sometimes a dead path,
+    whose first resend is a probe or a timeout; each later one comes after twice the time."""
     dice = random.Random(seed)
     now = 10**9
     yield "ack", (now - 1, rtt_us, 0, FIRST)
@@ -86,7 +86,8 @@ def bulk(seed, count, rtt_us):
 
 
 def places(seed, rtt_us, loss, counts):
-    """Connections to one place, one after the other, of so many requests each: the first learns much."""
+    """Yield consecutive connections to one place with these numbers of requests; the first one learns
+    much."""
     for k, count in enumerate(counts):
         if k:
             yield "next", ()
@@ -97,7 +98,7 @@ def places(seed, rtt_us, loss, counts):
 
 
 def queue(seed, rtt_us):
-    """A connection whose RTT is twice what it was for a time, and one in twelve is lost all along."""
+    """Yield a connection whose RTT doubles for some time, and which loses one segment in twelve."""
     after = 0
     for k, (count, times) in enumerate(((90, 1), (60, 2), (60, 1))):
         start = after
@@ -107,7 +108,8 @@ def queue(seed, rtt_us):
 
 
 def extremes(seed, count):
-    """What no host should report: time that falls, timers and ACKs of nothing, huge counts."""
+    """Yield events that no host should report: falling times, timers and ACKs without segments, huge
+    counts."""
     dice = random.Random(seed)
     times = (0, 1, -1, 50_000, 10**15, 10**15 + 1, -(2**62), 2**62, 2**63 - 1, -(2**63), 2**32, 2**32 + 1)
     counts = (0, 1, 2, 1000, 2**31, 2**32 - 1)

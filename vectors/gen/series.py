@@ -29,7 +29,7 @@ class Series(NamedTuple):
 
 
 def paced(rtts, gap_us, **columns):
-    """One sample after another, gap_us apart."""
+    """Return a sample every gap_us."""
     rows, now = [], 1_000_000
     for k, rtt in enumerate(rtts):
         now += gap_us
@@ -108,7 +108,8 @@ def hour():
 
 
 def flights():
-    """Eight segments leave together each round trip and queue behind one another."""
+    """Return a series in which eight segments leave together in each round trip and queue behind one
+    another."""
     r = random.Random(7)
     rows, now = [], 0
     for _ in range(25):
@@ -123,7 +124,7 @@ def flights():
 
 
 def stairs():
-    """Levels that climb over several samples, with spikes on them, and fall."""
+    """Return a series of levels that rise over several samples, with spikes, and fall."""
     r, rtts, level = random.Random(8), [], 20_000.0
     for block in range(12):
         up = block % 3 != 2

@@ -76,7 +76,7 @@ class Feedback(Policy):
         self.counts = dict.fromkeys(self.NAMES, 0)  # with 8 fractional bits
 
     def forgotten(self, now):
-        """Time and counts as of now: whole eighths of a half-life only."""
+        """Let time and counts decay to now, in whole eighths of a half-life."""
         step = max(self.p["half_life_us"] // 8, 1)
         steps = max(now - self.at, 0) // step
         if steps == 0:
@@ -123,23 +123,22 @@ class Feedback(Policy):
 
 
 def _studied(iw, ssthresh):
-    return Standard, {"iw": iw, "ssthresh": ssthresh}, ({},)
+    return Standard, {"iw": iw, "ssthresh": ssthresh}, ()
 
 
-#: Name: reference, what differs from its defaults, cases of changed parameters.
+#: Name: class, parameters that differ from its defaults, and variants of parameters.
 POLICIES = {
-    "standard": (Standard, {}, ({}, {"iw": 2, "ssthresh": 5})),
+    "standard": (Standard, {}, ({"iw": 2, "ssthresh": 5},)),
     "tsl": (
         Halving,
         {},
-        ({}, {"rounding": 1}, {"iw_min": 2, "ssthresh_min": 16}, {"repeat": 0}, {"repeat": 0, "rounding": 1}),
+        ({"rounding": 1}, {"iw_min": 2, "ssthresh_min": 16}, {"repeat": 0}, {"repeat": 0, "rounding": 1}),
     ),
-    "linux": (Linux, {}, ({}, {"iw": 4, "resends": 0})),
+    "linux": (Linux, {}, ({"iw": 4, "resends": 0},)),
     "tsl-feedback": (
         Feedback,
         {},
         (
-            {},
             {"resent_limit": 80, "handshake_limit": 150, "resends": 1, "half_life_us": 10_000_000},
             {"inflation_limit": 400, "half_life_us": 1_000_000},
             {"resent_limit": 1001, "handshake_limit": 300, "known": 0},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `tracking` calculates with, in floats and in integers, from its page and arithmetic.md."""
+"""The arithmetic of `tracking` in floats and in integers, from its page and arithmetic.md."""
 
 import fixed_reference as fix
 from double_reference import bounded, clamp, e_to_minus
@@ -8,7 +8,7 @@ COUNT = 12
 
 
 def added(values):
-    """The sum from first to last, as in C: since Python 3.12 sum() of floats makes up for rounding."""
+    """Return the sum from first to last, as in C; since Python 3.12 sum() of floats compensates rounding."""
     total = 0
     for value in values:
         total += value
@@ -23,7 +23,7 @@ class Double:
 
     @staticmethod
     def half(a, k):
-        """a / 2^k."""
+        """Return a / 2^k."""
         return a / (1 << k)
 
     @staticmethod
@@ -40,14 +40,14 @@ class Double:
 
     @staticmethod
     def shrink(a, k):
-        """a / 2^k, where integers may cut."""
+        """Return a / 2^k, which integers may truncate."""
         return a / (1 << k)
 
     summed_mean = mean
 
     @staticmethod
     def blend(a, b, part, rest):
-        """From a towards b by part / (part + rest)."""
+        """Move from a towards b by part / (part + rest)."""
         return a + (b - a) * (part / (part + rest))
 
     @staticmethod
@@ -92,7 +92,7 @@ class Fixed:
 
     @staticmethod
     def mean(w, x):
-        """Only the 18 leading bits of the largest weight count."""
+        """Return the weighted mean by the 18 leading bits of the largest weight."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -103,7 +103,7 @@ class Fixed:
 
     @staticmethod
     def summed_mean(w, x):
-        """20 bits of the sum count."""
+        """Return the weighted mean by 20 bits of the sum of weights."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -115,7 +115,7 @@ class Fixed:
 
     @staticmethod
     def step(c, error, distance, s):
-        """To the 15 leading bits of the scale."""
+        """Return the next correction, by the 15 leading bits of the scale."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
         return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)

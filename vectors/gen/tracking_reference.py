@@ -78,7 +78,7 @@ class Predictors:
         self.cell16 = self.cell16 % 4 * 4 + level
 
     def step(self, distance, n, k):
-        """A mean that becomes an EWMA with 1/2^k."""
+        """Update a mean that becomes an EWMA with 1/2^k."""
         return self.a.half(distance, k) if n >= 1 << k else self.a.div(distance, n)
 
     def track(self, y, deviation):
@@ -196,7 +196,7 @@ class Tracking:
             memory.update(y, x, not self.two)
 
     def towards(self, reach):
-        """last, slow hub and map of 16, seen from the mixture."""
+        """Return last, slow hub and map of 16, relative to the mixture."""
         return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
 
     def learn_correction(self, y):

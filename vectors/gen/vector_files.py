@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The end of every generator: its files written, or with --check compared with what is there. Each kind of
-algorithm has KIND/series/NAME.csv, the input, and KIND/expected/NAME.csv, the answers (README.md)."""
+"""Writes the files of a generator, or with --check compares the existing ones. Each kind of algorithm has
+inputs, KIND/series/NAME.csv, and answers, KIND/expected/NAME.csv (README.md)."""
 
 import argparse
 import math
+import sys
 from pathlib import Path
 
 VECTORS = Path(__file__).resolve().parent.parent
@@ -11,18 +12,18 @@ VECTORS = Path(__file__).resolve().parent.parent
 
 def parser(text):
     made = argparse.ArgumentParser(description=text.partition(";")[0])
-    made.add_argument("--check", action="store_true", help="compare with what is there, write nothing")
+    made.add_argument("--check", action="store_true", help="compare the existing files, write nothing")
     return made
 
 
 def series_text(events, head=()):
-    """A line an event: its word and its numbers."""
+    """Return a line for each event: its word and its numbers."""
     return "".join(",".join(map(str, event)) + "\n" for event in (*head, *events))
 
 
 def case_text(series, changed, answers):
-    """The series, the parameters that differ from the defaults, and a line an answer: the numbers of fixed
-    point, then those of double precision where one of them is another."""
+    """Return the text of a case: the series, the parameters that differ from the defaults, and a line for
+    each answer with the numbers of fixed point, then those of double precision if one of them differs."""
     lines = [",".join(["case", series, *(f"{key}={value}" for key, value in changed.items())])]
     for whole, real in answers:
         numbers = [*map(str, whole), *([] if tuple(whole) == tuple(real) else map(repr, real))]
@@ -30,20 +31,40 @@ def case_text(series, changed, answers):
     return "\n".join(lines) + "\n"
 
 
+def texts_of(algorithms, series, answers):
+    """Return the expected text of each algorithm, by name. `algorithms` has a class, its defaults and
+    variants for each name; `answers` gives the answers of a class with these parameters to the events of a
+    series."""
+    return {
+        name: "".join(
+            case_text(named, changed, answers(kind, {**defaults, **changed}, events))
+            for changed in ({}, *variants)
+            for named, events in series.items()
+        )
+        for name, (kind, defaults, variants) in algorithms.items()
+    }
+
+
 def expected_file(kind, algorithm, folder="expected"):
     return VECTORS / kind / folder / (algorithm.replace("/", "--") + ".csv")
 
 
 def write_kind(kind, series, expected, check, more=()):
-    """`series`: texts by name, `expected`: by algorithm; `more`: texts by path. Returns an exit code."""
+    """Write or check the texts of `series` by name, of `expected` by algorithm and of `more` by path; return
+    an exit code."""
     texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
     texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
     return write_or_check(check, texts, {path.parent for path in texts})
 
 
+def main(doc, kind, series, expected, more=()):
+    """End a generator with the docstring `doc`: parse its arguments, write or check, and exit."""
+    sys.exit(write_kind(kind, series, expected, parser(doc).parse_args().check, more))
+
+
 def write_or_check(check, texts, folders=()):
-    """`texts` by path; `folders` have no other files. Returns what the process ends with: 1 where a file
-    differs, is missing or is one too many."""
+    """Write or check `texts`, by path; return an exit code: 1 if a file differs or is missing, or if there is
+    another file in one of `folders`."""
     if not check:
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +74,7 @@ def write_or_check(check, texts, folders=()):
     differ = {path for path in there & set(texts) if not _same(path.read_text(), texts[path])}
     bad = there ^ set(texts) | differ
     for path in sorted(bad):
-        print(f"{path.relative_to(VECTORS)}: not what the reference gives")
+        print(f"{path.relative_to(VECTORS)}: differs from the reference")
     return 1 if bad else 0
 
 
@@ -68,7 +89,8 @@ def _same_line(a, b):
 
 
 def _same_number(a, b):
-    """A double has a point or an exponent; another libm may round its last digit otherwise."""
+    """Return whether two numbers are the same; doubles, which have a point or an exponent, may differ in the
+    last digit, which depends on libm."""
     if a == b:
         return True
     try:
