@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a whole profile of simulations takes, from runs drawn with chances by their planned cost: the mean of
+"""Estimates the time of a whole profile from runs drawn with chances by their planned cost: the mean of
 CPU seconds over planned ones times the plan, with its 90 % interval.
 
     python bench/profile_time.py papers/nunes2014/scenario-*.toml --profile quick --runs 24

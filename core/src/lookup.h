@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* From the two tables of a registry, NAME_f64 and NAME_fix, to what the library says of a kind. */
+/* The library's functions for a kind, from the two tables of a registry, NAME_f64 and NAME_fix. */
 #ifndef TCPLEARN_LOOKUP_H
 #define TCPLEARN_LOOKUP_H
 

@@ -18,7 +18,7 @@
 #define TCP_SYNCNT 7
 #define RTO_MAX_S 120
 
-/* Of the kernel's types what is read here; the loader finds where it stands. */
+/* The fields of the kernel's types that are read here; the loader finds their offsets. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct netns_ipv4 {
 	uint8_t sysctl_tcp_syn_retries, sysctl_tcp_synack_retries;
@@ -90,9 +90,9 @@ struct {
 	__type(value, struct tl_first_rto_place);
 } places SEC(".maps"), prefixes SEC(".maps");
 
-/* What a socket has of us. */
+/* Our state of a socket. */
 struct handshakes {
-	uint32_t set;  /* TCP_SYNCNT as it was; 0: what the sysctl says is in force */
+	uint32_t set;  /* the earlier TCP_SYNCNT; 0: the sysctl is in force */
 	uint32_t ours; /* TCP_SYNCNT as written here; 0: it was left alone */
 	struct tl_first_ticks
 		first; /* first RTO: of a connection both are the one in force, of a listener's the bounds */
@@ -208,7 +208,7 @@ static __always_inline void in_force(const struct settings *s, const struct tcp_
 		h->max_ticks = h->second_ticks;
 }
 
-/* The application's own TCP_SYNCNT, 0 where it has none: what was written here earlier is none. */
+/* Returns the application's own TCP_SYNCNT, or 0; a value that this program wrote does not count. */
 static __always_inline uint32_t own_retries(const struct handshakes *of, const struct tcp_sock *tp)
 {
 	const uint32_t now = tp->inet_conn.icsk_syn_retries;

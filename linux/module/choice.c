@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A setting that is one of a kind of algorithms and its parameters, "mlp:threshold=0.4", or none of them. */
+/* A setting that names an algorithm of a kind with its parameters, "mlp:threshold=0.4", or none. */
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -28,7 +28,7 @@ static struct tl_choice *tl_choice_of(struct tl_reading *reading, const char *te
 
 static int tl_too_long(void)
 {
-	pr_notice("tcplearn: a setting has at most %d characters; leave out what is the default\n",
+	pr_notice("tcplearn: a setting has at most %d characters; leave out parameters with their defaults\n",
 		  TL_CHOICE_TEXT_BYTES - 1);
 	return -EINVAL;
 }

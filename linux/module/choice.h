@@ -11,7 +11,7 @@
 
 #include "kernel_versions.h"
 
-/* What such a setting says, and what the log has of it. */
+/* The value of such a setting, and its text in the log. */
 #define TL_CHOICE_TEXT_BYTES 256
 
 /* The choice of a network namespace, replaced as a whole. */
@@ -41,10 +41,10 @@ int tl_may_write(void); /* a setting: -EPERM */
 /* The handler of a sysctl whose `data` is the choice and whose `extra2` has its possible values. */
 int tl_do_choice(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 int tl_do_available_choices(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
-/* The same where something else is to be done about what was chosen: `put` replaces it, and frees the earlier one. */
+/* The same with another action on a new choice: `put` replaces the earlier choice, and frees it. */
 int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position,
 		    struct tl_choice __rcu **place, int (*put)(void *of, struct tl_choice *choice), void *of);
-/* A new connection's memory from that slab, the state of what is chosen behind its first `state_at` bytes. NULL:
+/* A new connection's memory from that slab, with the state of the choice after its first `state_at` bytes. NULL:
  * nothing is chosen, or there is no memory, which is counted. */
 struct tl_choice_start {
 	const struct tl_algorithm *algorithm;

@@ -162,7 +162,7 @@ static __always_inline void tl_update(const struct sock *sk, struct tl_connectio
 	c->estimator->update(c->state, &in, &c->answer);
 }
 
-/* What the kernel's estimator got from the handshake, before there was a connection here. */
+/* The sample that the kernel's estimator got from the handshake, before this connection had a state. */
 static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 {
 	struct ack_sample sample = { .pkts_acked = 1, .rtt_us = rtt_us };
@@ -206,7 +206,7 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 		return (s32)(after - before + (before >> 3));
 	if (c->fast_open && sk->sk_state != TCP_SYN_RECV) {
 		/* Data went out before the handshake's last ACK, whose sample no hook sees: two are in
-		 * srtt', 7 h + m. What the congestion control was given stands for m. */
+		 * srtt', 7 h + m. The sample of the congestion control is taken as m. */
 		c->fast_open = false;
 		tl_handshake(sk, c, max_t(s32, (s32)(after - last_us) / 7, 1));
 		return last_us;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs between the kernels that are supported: 6.1 to 6.12, and from 7.2 on. */
+/* The differences between the supported kernels: 6.1 to 6.12, and from 7.2 on. */
 #ifndef TCPLEARN_KERNEL_VERSIONS_H
 #define TCPLEARN_KERNEL_VERSIONS_H
 

@@ -31,7 +31,7 @@ static int tl_log_remove(struct dentry *file)
 	return 0;
 }
 
-/* A full buffer keeps what it has: the new record is dropped, and counted. */
+/* If the buffer is full, the new record is dropped and counted. */
 TL_SUBBUF_START(tl_log_next, buf)
 {
 	if (!relay_buf_full(buf))
@@ -193,7 +193,7 @@ void tl_log_close(const struct sock *sk, struct tl_connection *c)
 
 void tl_log_init(void)
 {
-	top = TL_ALLOC_ERR_PTR(debugfs_create_dir("tcplearn", NULL)); /* an error is one of those that debugfs lets pass */
+	top = TL_ALLOC_ERR_PTR(debugfs_create_dir("tcplearn", NULL)); /* debugfs functions accept an error */
 	tl_counters_create(top);
 }
 

@@ -68,10 +68,10 @@ struct tl_log_ack {
 /* After the open record, where the handshake's end was seen. Windows are in segments. */
 struct tl_log_startup {
 	struct tl_log_header header;
-	char policy[32]; /* "stock": what the kernel set */
+	char policy[32]; /* "stock": the kernel's windows */
 	__u32 took_us; /* a lower bound: the timeouts' schedule, and the age of the answered segment */
 	__u32 iw, ssthresh; /* with which the connection began */
-	__u32 whole_iw, whole_ssthresh; /* what a whole handshake would have begun with */
+	__u32 whole_iw, whole_ssthresh; /* the windows without losses in the handshake */
 	__u8 loss; /* 0 none, 1 SYN, 2 SYN-ACK, 3 one of the two */
 	__u8 passive; /* this end had the listening socket */
 	__u8 resends; /* rounds of loss, at least; up to 255, as the next */
@@ -92,11 +92,11 @@ struct tl_log_loss {
 	__s64 congestion_q30; /* its probability, with 30 fractional bits */
 	__u32 cause; /* 0 congestion, 1 random: the window is kept */
 	__u32 flight_segments, cwnd, ssthresh;
-	__u32 first, end; /* sequence numbers: of what is out, and behind it */
+	__u32 first, end; /* the first sequence number in flight, and the one after the last */
 	__s64 features_q30[TL_LOG_LOSS_FEATURES]; /* in the order of core/include/tcplearn/loss/feature_list.h */
 };
 
-/* What the classifier is given beside ACKs: enum tl_loss_change, and the cause that was acted on. */
+/* The classifier's input other than ACKs: enum tl_loss_change, and the cause that the sender acted on. */
 struct tl_log_loss_change {
 	struct tl_log_header header;
 	__u32 change, cause;
@@ -111,7 +111,7 @@ struct tl_log_resend {
 	__u32 out_segments;
 	__u8 event; /* 0 a sending, 1 the timer has sent again, 2 an ACK */
 	__u8 answers; /* what an ACK answers: 0 the first sending, 1 a later one, 2 not known */
-	__u8 probe; /* what the timer sends will be a probe */
+	__u8 probe; /* whether the timer sends a probe */
 	__u8 reserved[5];
 };
 

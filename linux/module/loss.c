@@ -97,7 +97,7 @@ static void tl_change(const struct sock *sk, struct tl_connection *c, const stru
 		tl_log_loss_change(sk, c, at, change, cause);
 }
 
-/* As the classifiers were trained: an RTT of cumulative acknowledgments alone, a duplicate ACK delivers one. */
+/* The same input as in training: RTTs of cumulative ACKs only, and a duplicate ACK delivers one segment. */
 void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -166,7 +166,7 @@ u32 tl_loss_ssthresh(struct sock *sk, struct tl_connection *c, const struct tcp_
 	return c->loss->keeps ? c->loss->cwnd : base->ssthresh(sk);
 }
 
-/* What ssthresh would be had the window not been kept. */
+/* Returns the ssthresh that would hold if the window had not been kept. */
 static void tl_reduce_late(struct sock *sk, struct tl_loss *l, const struct tcp_congestion_ops *base)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -221,7 +221,7 @@ void tl_loss_set_state(struct sock *sk, struct tl_connection *c, const struct tc
 	l->begun = false;
 }
 
-/* tcp_end_cwnd_reduction has set cwnd to what it was, and this is its last word. */
+/* Called at the end of tcp_end_cwnd_reduction, which has restored cwnd. */
 void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_loss *l = c->loss;

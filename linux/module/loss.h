@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The cause of a loss, of one connection: what is observed, decided and done. */
+/* The causes of a connection's losses: observations, decisions and their effects. */
 #ifndef TCPLEARN_LOSS_MODULE_H
 #define TCPLEARN_LOSS_MODULE_H
 

@@ -115,7 +115,7 @@ static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const st
 	return min(tl_jiffies_of(sk, wait_us + age_us), stock);
 }
 
-/* Of what is queued, as much as the windows let out, at most TL_MANY segments. */
+/* Returns the queued segments that the windows allow, at most TL_MANY. */
 static u32 tl_about_to_leave(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

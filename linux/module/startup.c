@@ -23,7 +23,7 @@ static const struct tl_kernel_startup *tl_policy(const struct tl_choice *choice)
 	return choice ? container_of(choice->algorithm, struct tl_kernel_startup, algorithm) : NULL;
 }
 
-/* Under the lock. */
+/* The caller has the lock. */
 static struct tl_choice *tl_startup_choice(struct tl_startup_net *of)
 {
 	return rcu_dereference_protected(of->choice, lockdep_is_held(&of->lock));
@@ -153,7 +153,7 @@ static void tl_startup_handshake(struct sock *sk, bool passive, struct tl_handsh
 	h->ssthresh_segments = tp->snd_ssthresh;
 }
 
-/* Under stock what the kernel has set is noted, and left. */
+/* Under stock the kernel's windows are recorded and not changed. */
 static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const struct tl_handshake *h,
 			      struct tl_startup_decision *out)
 {
@@ -209,7 +209,7 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out, bool wan
 		tl_count(startups_lost);
 }
 
-/* What has become of the segments since the last report; `last`: however few. */
+/* Reports the fate of the segments since the last report; `last`: even if there are few. */
 void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
 {
 	struct tl_startup_net *of = &tl_net_of(sock_net(sk))->startup;

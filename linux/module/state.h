@@ -55,9 +55,9 @@ static inline struct tl_net *tl_net_of(const struct net *net)
 /* One connection: behind the pointer at the tail of the congestion control's private area. RTOs and
  * moments are in jiffies. */
 struct tl_connection {
-	const struct tl_kernel_estimator *estimator; /* NULL: stock, which writes nothing and logs what the kernel does */
+	const struct tl_kernel_estimator *estimator; /* NULL: stock, which writes nothing and logs the kernel's values */
 	struct kmem_cache *cache; /* from which this is allocated; NULL: none */
-	struct tl_loss *loss; /* NULL: the base decides what a loss means */
+	struct tl_loss *loss; /* NULL: the base responds to losses */
 	struct tl_resend *resend; /* NULL: the RTO is the estimator's */
 	u32 id;
 	u32 records;        /* written to the log, so that its reader sees a gap */
@@ -87,7 +87,7 @@ struct tl_connection {
 struct tl_startup_decision {
 	u32 took_us;
 	u32 iw, ssthresh; /* segments */
-	u32 whole_iw, whole_ssthresh; /* what a whole handshake would have begun with; 0: nothing was decided */
+	u32 whole_iw, whole_ssthresh; /* the windows without losses in the handshake; 0: no decision */
 	u8 policy; /* 1 + the index in tl_kernel_startups; 0: stock */
 	u8 resends, retransmitted; /* up to 255 */
 	u8 loss : 4, passive : 1;

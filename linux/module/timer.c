@@ -20,13 +20,13 @@ static void tl_put_stamp_back(struct tcp_sock *tp, const struct tl_connection *c
 		tp->snd_cwnd_stamp = c->stamp;
 }
 
-/* Before segments are sent: what the last ACK and the last sending have left is put right. */
+/* Before segments are sent: completes the work of the last ACK and the last transmission. */
 void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 {
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	tl_put_stamp_back(tcp_sk(sk), c);
 	c->stamp_held = false;
-	if (c->ours && !tcp_sk(sk)->packets_out) /* what was to leave did not */
+	if (c->ours && !tcp_sk(sk)->packets_out) /* no segment was sent */
 		tl_withdraw(sk, c);
 }
 
@@ -91,7 +91,7 @@ static void tl_check_arming(const struct sock *sk, const struct tl_connection *c
 	}
 }
 
-/* At the first event after an ACK: reads what was armed, and puts the whole RTO back. */
+/* At the first event after an ACK: reads the armed timer, and restores the whole RTO. */
 void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What icsk_rto holds, and when: the part that every ACK runs, within the caller. */
+/* The value of icsk_rto over time: the part for every ACK, inlined in the caller. */
 #ifndef TCPLEARN_TIMER_H
 #define TCPLEARN_TIMER_H
 
@@ -96,7 +96,7 @@ static inline void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c
 		tl_withdraw(sk, c);
 }
 
-/* Notes what is compared when this ACK has armed the timer. */
+/* Records the values to compare after this ACK has armed the timer. */
 static inline void tl_timer_expect(const struct sock *sk, struct tl_connection *c)
 {
 	c->armed_at = tcp_jiffies32;

@@ -10,7 +10,7 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """The interval over a prediction p: what it counts, and what a change of level does to that."""
+    """The interval over a prediction p: its counts, and the effect of a change of level on them."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps

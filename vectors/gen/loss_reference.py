@@ -23,7 +23,7 @@ def count(n):
 
 
 class Connection:
-    """What is kept of a connection."""
+    """The state of a connection."""
 
     def __init__(self, numbers):
         self.n, zero = numbers, numbers.duration(0)

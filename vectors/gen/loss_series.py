@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 CONGESTION, RANDOM, UNKNOWN = 0, 1, 2
 BEGUN, ENDED, UNDONE, TIMEOUT = 0, 1, 2, 3
-AS_DECIDED = 9  # the cause of a change: what was decided last
+AS_DECIDED = 9  # the cause of a change: that of the last decision
 
 
 class Ack(NamedTuple):

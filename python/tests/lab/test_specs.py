@@ -166,5 +166,5 @@ def test_the_kernel_says_the_same(by_python: Lines, with_python: machine.Machine
 def test_a_setting_that_is_too_long_is_refused(with_python: machine.Machine) -> None:
     zeros = f"conformal:miss=0.5{'0' * 237}"
     lines = [f"estimator\t{zeros}", f"estimator\t{zeros}0", f"estimator\t{'x' * 1024}"]
-    too_long = "a setting has at most 255 characters; leave out what is the default"
+    too_long = "a setting has at most 255 characters; leave out parameters with their defaults"
     assert check.check_specs(with_python, lines) == ["taken", too_long, too_long]

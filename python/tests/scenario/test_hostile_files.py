@@ -55,7 +55,7 @@ SIMULATED = {
     ),
     "drawn from a table": (
         'extends = "{base}"\n[grid.draw]\n"tick_ms" = {{ of = {{ a = 1 }} }}\n',
-        "grid.draw.tick_ms: of: not what it is drawn from",
+        "grid.draw.tick_ms: of: wrong values",
     ),
     "drawn together from numbers": (
         'extends = "{base}"\n[grid.draw]\ntogether = {{ any = [1] }}\n',

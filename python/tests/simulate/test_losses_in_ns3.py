@@ -82,7 +82,7 @@ def test_a_network_is_drawn_by_its_number_alone() -> None:
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ({"of": []}, "of: not what it is drawn from"),
+        ({"of": []}, "of: wrong values"),
         ({"log": [0.0, 1.0]}, "log: not what"),
         ({"even": [1.0]}, "even: not what"),
         ({"normal": [0, 1]}, "no 'normal'; give one of even, log, of, any"),

@@ -55,7 +55,7 @@ def test_raw_values(read, packed):
     ]
     assert [r["time_us"] for r in rows.of(1)] == [100_000 + i * 200_000 for i in range(4)]
     assert [(r["time_us"], r["rtt_us"]) for r in rows.of(2)] == [(2_000_000, 91_134)]
-    assert rows.warnings == ["TCP RTT series are what the kernel had smoothed already, not single samples"]
+    assert rows.warnings == ["TCP RTT series are smoothed RTTs of the kernel, not single samples"]
 
 
 def test_results_only(read):

@@ -63,7 +63,7 @@ def test_numbers_that_never_fall(read):
         (b"10\n" * 2000 + b"1_0\n", 'line 2001: "1_0" is not a number'),
         (b"10\n" * 2000 + b"1e300\n", "line 2001: 1e300 is too large"),
         (b"10\n" * 2000 + b"9" * 5000, "is not a number"),
-        (b"0 40\n0.2 41\n", "two numbers a line, and no header"),
+        (b"0 40\n0.2 41\n", "two numbers in each line without a header"),
         (b"1e15\n" * 5, "the sum of its round trips is too large"),
     ],
 )

@@ -14,7 +14,7 @@ import zstandard
 
 from tcplearn.traces import TraceError
 
-SMOOTHED = "round trips are what the kernel had smoothed (SRTT), read now and then"
+SMOOTHED = "round trips are smoothed RTTs of the kernel (SRTT), read at intervals"
 
 
 def info(rtt: str, acked: int, age: int = 0, retrans: str = "") -> str:

@@ -62,7 +62,7 @@ def explain(
     all: Annotated[bool, typer.Option("--all", help="Every server and setting in the tables.")] = False,
     out: Outputs,
 ) -> Work:
-    """Say what the requests in captures waited for: lost packets, the server, the client, the path."""
+    """Explain the waits of requests in captures: lost packets, the server, the client, the path."""
     if not files and not interface:
         raise UserError("missing FILE: name captures, or an interface with -i; see `tcplearn explain --help`")
     if duration and not interface and not any(map(refresh.is_pipe, files or ())):

@@ -90,7 +90,7 @@ class Transfer(Downloads):
 
     @property
     def workload(self) -> Workload:
-        """Returns the table that says what is transferred."""
+        """Return the table that describes the transfers."""
         return self.repeat or self.requests or self.visits or self.pages or self
 
     @model_validator(mode="after")
@@ -227,5 +227,5 @@ class Scenario(Table):
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
     """Return the scenario in the file `path` with the values of `profile`; raise UserError, which names file,
-    key and what is allowed."""
+    key and the allowed values."""
     return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

@@ -25,7 +25,7 @@ METRICS = (
     Metric("instructions_per_ack_base", (LAB,), "the congestion control's own instructions among these"),
 )
 
-#: By the prefix of their keys.
+#: Families of metrics by the prefix of their keys.
 FAMILIES = (
     Family("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
     Family("module.", (LAB,), "the module's counter of that name, over the transfer"),

@@ -64,7 +64,7 @@ METRICS = (
     ),
 )
 
-#: By what their keys begin with; the rest is a cause of docs/explain.md.
+#: Families of metrics by the prefix of their keys; the rest of a key is a cause in docs/explain.md.
 FAMILIES = (
     Family("slow_share_", (EXPLAIN,), "share of the time of the slowest 1 % of requests that a cause has"),
     Family("time_share_", (EXPLAIN,), "the same of the time of all requests"),

@@ -15,7 +15,7 @@ METRICS = (
     Metric("series", (REPLAY,), "in a suite: flows with enough samples to be judged", in_row=False),
 )
 
-#: By the prefix of their keys.
+#: Families of metrics by the prefix of their keys.
 FAMILIES = (
     Family(
         "error_", (REPLAY,), "a suite's error by series, over that of the better of `jacobson` and `last`"

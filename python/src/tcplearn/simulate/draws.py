@@ -58,5 +58,5 @@ def _value(key: str, source: Any, draw: random.Random) -> Any:
                 return math.exp(draw.uniform(math.log(low), math.log(high)))
     except (TypeError, ValueError, LookupError, OverflowError):
         shown = repr(values)[:60]
-        raise UserError(f"grid.draw.{key}: {how}: not what it is drawn from: {shown}") from None
+        raise UserError(f"grid.draw.{key}: {how}: wrong values: {shown}") from None
     raise UserError(f"grid.draw.{key}: no {how!r}; give one of even, log, of, any")

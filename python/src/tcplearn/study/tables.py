@@ -30,7 +30,7 @@ def sentences(study: Study) -> list[str]:
     out = [
         f"Over {over}, the best of {counted(len(cells), 'triple')} of {study.options.preset} is "
         f"{cells[best].named}: its mean error is {_times(study.ratio(scores[best]))} jacobson's. "
-        "It was chosen in hindsight, on the same samples: it says what was possible, not what to expect.",
+        "It was chosen in hindsight, on the same samples: it shows what was possible, not what to expect.",
         f"Chosen on the first half of each flow, {cells[early].named}: on the second half its error is "
         f"{_times(study.half_ratio(scores[early], 1))} jacobson's there"
         + (

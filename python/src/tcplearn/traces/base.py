@@ -37,7 +37,7 @@ __all__ = [
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
 #: Beginnings of warnings that say where reading ended (for captures: `Reader::finish` in reader.cpp).
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
-#: The end of such a warning that says what was left out at the end.
+#: The end of such a warning about data that were left out at the end.
 _LAST_IN_PART = "the last one, is cut: left out"
 #: The beginning of zstd data: a frame, or a frame to be skipped, which pzstd writes first.
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")

@@ -114,7 +114,7 @@ class FlentTrace(SampleTrace):
             raise TraceError(f"{self._file}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
             self._warnings.append(
-                "TCP RTT series are what the kernel had smoothed already, not single samples"
+                "TCP RTT series are smoothed RTTs of the kernel, not single samples"
             )
         # Raw values have the time of day, computed ones the time since the test began: the first of each
         # is 0.

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: Words that programs write for a round trip that was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
-#: Of this many round trips at least one is shorter than the one before.
+#: Among this many round trips at least one is shorter than the one before.
 _MANY = 50
 #: Numbers that never fall, at least this many and growing tenfold, are times, such as those of a link trace.
 _CERTAIN, _GROWN = 1000, 10
@@ -70,7 +70,7 @@ class NumbersTrace(SampleTrace):
         first = list(islice(lines, 2))
         if [len(words) for _, words in first] == [2, 2]:
             raise TraceError(
-                f"{self._file}: two numbers a line, and no header says what they are; write one with commas, "
+                f"{self._file}: two numbers in each line without a header; write one with commas, "
                 "as t_s,rtt_ms, and commas between the numbers"
             )
         for line, words in chain(first, lines):

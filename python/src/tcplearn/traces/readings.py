@@ -55,7 +55,7 @@ class ReadingsTrace(SampleTrace):
     def warnings(self) -> list[str]:
         """A line for each omission or assumption; complete after the last batch."""
         lines = [
-            "round trips are what the kernel had smoothed (SRTT), read now and then, not single samples: "
+            "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",
             *self._warnings,
         ]
