@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kSame = 1e-9;  // s: dates that are closer are one
+constexpr double kSame = 1e-9;  // s: dates that differ by less count as the same
 constexpr std::uint32_t kPacketBits = 8 * 1500, kDefaultPackets = 100;
 
 double share(const json& j, const char* key) { return j.at(key).get<double>() / 100; }

@@ -24,15 +24,15 @@ struct Changed : Dated {
   std::optional<double> rate_mbps, delay_ms, jitter_ms, loss;
 };
 
-struct LossBursts {              // Gilbert and Elliott's chain
-  bool in_time;                  // its states last for exponential times; else it takes a step a packet
-  double leave_good, leave_bad;  // mean ms, or the chance of each packet
+struct LossBursts {  // the Gilbert-Elliott model
+  bool in_time;      // states last for exponential times; else there is a transition for each packet
+  double leave_good, leave_bad;  // mean ms, or a probability for each packet
   double loss_in_good, loss_in_bad;
 };
 
 struct Direction {
   double rate_mbps = kInfinite;
-  std::string queue_limit;  // as ns-3 reads a queue's size
+  std::string queue_limit;  // in ns-3's form of a queue size
   double delay_ms = 0, jitter_ms = 0, tail_ms = 0;
   std::string distribution;  // normal, uniform, uniform-above, pareto
   double correlation = 0;
@@ -45,7 +45,7 @@ struct Direction {
   std::vector<Dated> fades;
   bool drawn_fades = false;
 
-  // What it has now: of two changes at once the one that began later counts.
+  // The present values; if two changes overlap, the later beginning takes precedence.
   Changed now(double now_s) const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A link with the delay and the losses of one direction of a described path; the other direction passes at
-// once. What is drawn comes from streams of its own, those of the fades apart: every algorithm meets the same
-// fades.
+// A link with the delay and the losses of one direction of a described path; packets of the other direction
+// pass at once. Random values come from separate streams, also those of the fades, so that every algorithm
+// meets the same fades.
 #ifndef TCPLEARN_NS3_HOP_CHANNEL_H
 #define TCPLEARN_NS3_HOP_CHANNEL_H
 
@@ -16,7 +16,7 @@
 
 namespace tcplearn {
 
-// Which of the directions loses everything now.
+// The directions that lose all packets now.
 class Fades {
  public:
   Fades(const Described& path, std::shared_ptr<Recorder> recorder);
@@ -29,7 +29,7 @@ class Fades {
   void draw();
 
   std::shared_ptr<Recorder> recorder_;
-  std::array<int, 2> faded_{};  // how many fades each direction is in
+  std::array<int, 2> faded_{};  // the number of present fades of each direction
   std::array<bool, 2> drawn_sides_{};
   DrawnFades drawn_{};
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
@@ -40,7 +40,7 @@ class HopChannel : public ns3::PointToPointChannel {
   static ns3::TypeId GetTypeId();
   ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
-  // `source`: of the devices attached, the one whose packets are delayed.
+  // `source`: the attached device whose packets are delayed.
   void choose(const Direction& direction, bool forward, std::uint32_t source,
               std::shared_ptr<const Fades> fades, std::shared_ptr<Recorder> recorder);
   bool TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
@@ -59,13 +59,13 @@ class HopChannel : public ns3::PointToPointChannel {
   std::shared_ptr<const Fades> fades_;
   std::shared_ptr<Recorder> recorder_;
   bool bad_ = false;      // the state of the bursts' chain
-  ns3::Time state_ends_;  // of a chain in time
+  ns3::Time state_ends_;  // of a chain with states in time
   double last_uniform_ = 0.5;
   ns3::Time last_, slot_;
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
 };
 
-// Gives a device the rate of a direction, now and whenever it changes.
+// Sets a device's rate to that of a direction, now and at each change.
 void follow_rate(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Direction& direction);
 
 }  // namespace tcplearn

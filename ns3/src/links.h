@@ -12,22 +12,23 @@
 
 namespace tcplearn {
 
-// a device may hold this much behind a queue discipline, as a driver's ring does
+// a device's queue behind a queue discipline, like a driver's ring
 constexpr const char* kRing = "2p";
 constexpr const char* kRoomy = "100000p";  // access links never drop
-constexpr double kAtOnceMbps = 100e3;      // of devices whose channel has the rate, or that have none
+constexpr double kAtOnceMbps = 100e3;      // of devices whose channel has the rate, or without a rate
 
-std::string packets(std::uint32_t n);  // as ns-3 reads a queue's size
+std::string packets(std::uint32_t n);  // in ns-3's form of a queue size
 
 ns3::NetDeviceContainer link(const ns3::Ptr<ns3::Node>& a, const ns3::Ptr<ns3::Node>& b, double rate_mbps,
                              double delay_ms, const std::string& queue);
 
-// By a channel of another kind.
+// A link with another kind of channel.
 ns3::NetDeviceContainer link_through(const ns3::Ptr<ns3::PointToPointChannel>& channel,
                                      const ns3::Ptr<ns3::Node>& a, const ns3::Ptr<ns3::Node>& b,
                                      double rate_mbps, double delay_ms, const std::string& queue);
 
-// From a to b by the trace at this path: the channel holds packets, not the devices.
+// A link whose direction from a to b follows the trace at this path; packets wait in the channel, not in
+// devices.
 ns3::NetDeviceContainer traced_link(const ns3::Ptr<TraceChannel>& channel, const ns3::Ptr<ns3::Node>& a,
                                     const ns3::Ptr<ns3::Node>& b, double delay_ms,
                                     std::uint32_t queue_packets, const std::string& trace);

@@ -37,7 +37,7 @@ namespace {
 
 constexpr double kPacketBits = 8 * 1500;
 constexpr std::uint32_t kLeastQueue = 4;
-constexpr double kEdge = 0.05, kMiddle = 0.4;  // of the RTT, one way
+constexpr double kEdge = 0.05, kMiddle = 0.4;  // the one-way share of the RTT
 
 std::uint32_t queue_packets(const Path& p) {
   if (p.queue_bdp <= 0) return p.queue_packets;
@@ -55,7 +55,9 @@ Ptr<ErrorModel> error_model(double rate, double burst_packets) {
   const auto out = CreateObject<BurstErrorModel>();
   const auto size = CreateObject<UniformRandomVariable>();
   size->SetAttribute("Min", DoubleValue(1));
-  size->SetAttribute("Max", DoubleValue(2 * burst_packets));  // cut to whole packets: mean burst_packets
+  size->SetAttribute(
+      "Max",
+      DoubleValue(2 * burst_packets));  // truncated to whole packets, so that the mean is burst_packets
   out->SetBurstRate(rate / burst_packets);
   out->SetRandomBurstSize(size);
   return out;
@@ -69,8 +71,8 @@ void lose(const Ptr<NetDevice>& receiver, const Path& p, const std::shared_ptr<D
                        [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kChannel); }));
 }
 
-// Drops of the bottleneck's queue, wherever it is: in a traced channel, in a discipline, in the device. Of
-// the last the layer above knows: it stops a full device, and what it would send then is gone.
+// Counts the drops of the bottleneck's queue in a traced channel, in a discipline or in the device. Drops of
+// the device are counted in the layer above, which stops a full device and drops packets for it.
 void watch_queue(const Ptr<Node>& router, const Ptr<QueueDisc>& discipline, const Ptr<TraceChannel>& traced,
                  const std::shared_ptr<DropLog>& drops) {
   const auto of_packet = [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kQueue); };
@@ -93,8 +95,8 @@ Ptr<QueueDisc> discipline_of(const Path& p, const NetDeviceContainer& bottleneck
   return control.Install(bottleneck.Get(0)).Get(0);
 }
 
-// The bottleneck's devices as both directions of a described path have them; delays and losses come behind
-// the queues.
+// Sets the bottleneck's devices to both directions of a described path; delays and losses come after the
+// queues.
 void describe_queues(const Described& d, const NetDeviceContainer& bottleneck, bool forward_in_device,
                      bool traced) {
   for (const std::uint32_t i : {0u, 1u}) {
@@ -107,7 +109,7 @@ void describe_queues(const Described& d, const NetDeviceContainer& bottleneck, b
 }
 
 struct Edges {
-  Ptr<PointToPointChannel> first, last;  // the first: none, where it is like any other link
+  Ptr<PointToPointChannel> first, last;  // the first hop's channel; none if it is an ordinary link
 };
 
 Edges edges(const Path& p, const std::shared_ptr<Recorder>& recorder) {
@@ -164,14 +166,14 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
     return out;
   };
   assign(bottleneck);
-  // installing addresses puts disciplines on links; the queues studied are those chosen above
+  // assigning addresses installs disciplines on links; only those chosen above are wanted
   if (!discipline && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(0));
   if (p.described && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(1));
   Network out;
   out.hosts = hosts;
   out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
                    assign(beside[1]).GetAddress(1)};
-  // a link by a channel of ours has none
+  // a link with one of our channels has none
   for (const NetDeviceContainer& devices : {beside[0], beside[1]}) TrafficControlHelper().Uninstall(devices);
   if (!first_hop) TrafficControlHelper().Uninstall(first);
   out.senders = {0, 1};

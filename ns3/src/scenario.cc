@@ -104,7 +104,7 @@ Cloudbox read_cloudbox(const json& j) {
   return c;
 }
 
-// Specs are made ready as they are read: refused now is what would be refused in the middle of a run.
+// Specs are checked when they are read, so that a wrong one is not refused in the middle of a run.
 Spec spec_of(const json& j) { return read_spec(j.at("algorithm").get<std::string>()); }
 
 Web read_web(const json& j) {
@@ -180,7 +180,7 @@ LossSettings read_loss(const json& j) {
   return out;
 }
 
-// Where the file has a loss table: knobs of congestion controls, as that paper uses them.
+// Settings of congestion controls as in hwang2018, if the file has a loss table.
 void set_loss_defaults(const json& j) {
   ns3::Config::SetDefault("ns3::TcpVeno::Beta", ns3::UintegerValue(j.at("veno_beta").get<std::uint32_t>()));
   choose_westwood_plus();
@@ -246,7 +246,8 @@ Scenario read_scenario(const std::string& path) {
   return s;
 }
 
-// ns-3's defaults are not the papers': each value that matters is set here, or says why it is not.
+// ns-3's defaults differ from the papers', so every value that affects results is set here, or a comment says
+// why not.
 void set_tcp_defaults(const Tcp& t) {
   const auto set = [](const std::string& name, const ns3::AttributeValue& value) {
     ns3::Config::SetDefault("ns3::" + name, value);
@@ -254,10 +255,10 @@ void set_tcp_defaults(const Tcp& t) {
   using ns3::BooleanValue, ns3::UintegerValue, ns3::TimeValue, ns3::TypeIdValue, ns3::Seconds;
   set("TcpL4Protocol::SocketType",
       TypeIdValue(ns3::TypeId::LookupByName(congestion_control_type(t.congestion_control))));
-  // PRR, the default, rewrites cwnd during recovery; this is RFC 5681's and NewReno's
+  // PRR, the default, changes cwnd during recovery; this is the recovery of RFC 5681 and NewReno
   set("TcpL4Protocol::RecoveryType", TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   set("TcpSocketBase::Sack", BooleanValue(t.sack));
-  // sockets of ours take no sample from them but after a resend: they count milliseconds
+  // our sockets take samples from timestamps, which count milliseconds, only after a resend
   set("TcpSocketBase::Timestamp", BooleanValue(t.timestamps));
   set("TcpSocketBase::WindowScaling", BooleanValue(t.buffer_bytes > 65535));
   set("TcpSocketBase::LimitedTransmit", BooleanValue(true));
@@ -270,7 +271,7 @@ void set_tcp_defaults(const Tcp& t) {
   set("TcpSocket::DelAckTimeout", TimeValue(Seconds(t.delayed_ack_s)));
   set("TcpSocket::ConnTimeout", TimeValue(Seconds(t.connect_timeout_s)));
   set("TcpSocket::TcpNoDelay", BooleanValue(true));
-  // a flow is never given up in silence: by default six failures end it
+  // a flow must not end silently; by default it ends after six failures
   set("TcpSocket::ConnCount", UintegerValue(1000000));
   set("TcpSocket::DataRetries", UintegerValue(1000000));
 }

@@ -30,7 +30,7 @@ struct Manet {
   double pause_s;
   std::string data_mode, control_mode;
   std::uint32_t queue_packets;
-  double queue_delay_s;  // how long a frame may wait
+  double queue_delay_s;  // the longest wait of a frame
   std::uint32_t rts_bytes, retries_short, retries_long;
   bool hello;
   double active_route_s, route_queue_s;
@@ -44,10 +44,10 @@ struct Dumbbell {
   double rate_mbps, delay_ms;
   std::string queue;  // droptail, codel
   std::uint32_t queue_packets;
-  std::string trace;  // in place of the rate; "": none
+  std::string trace;  // instead of the rate; "": none
 };
 
-struct Moving {  // the first hop of a path, whose delay moves and which fades: moving_channel.h
+struct Moving {  // a first hop whose delay varies and which has fades: moving_channel.h
   double jitter_ms, tail_ms;
   double step_ms, step_every_s;
   Range fade_s;
@@ -59,34 +59,34 @@ struct Path {
   double rate_mbps, rtt_ms;
   std::string queue;  // droptail, codel, fq-codel, pie
   std::uint32_t queue_packets;
-  double queue_bdp;   // in place of queue_packets, in bandwidth-delay products; 0: not
-  std::string trace;  // in place of the rate; "": none
+  double queue_bdp;   // instead of queue_packets, in bandwidth-delay products; 0: unused
+  std::string trace;  // instead of the rate; "": none
   double loss_rate, loss_burst_packets;
   std::string loss_place;  // first-hop, bottleneck, last-hop
   double reorder_rate, reorder_ms;
   std::optional<Moving> moving;
-  std::optional<Described> described;  // in place of delays, losses and what moves
+  std::optional<Described> described;  // instead of delays, losses and `moving`
 };
 
-struct Cloudbox {       // a bottleneck between clouds, each connection with a path of its own: delaybox.h
-  std::uint32_t pairs;  // of nodes; only how many connections share a node's list
+struct Cloudbox {       // a bottleneck between clouds, with a separate path for each connection: delaybox.h
+  std::uint32_t pairs;  // of nodes; affects only the number of connections in a node's list
   double edge_mbps, rate_mbps, delay_ms;
   std::uint32_t queue_packets;
-  Range server_mbps;    // a connection's access at the server's side
-  Range loss;           // a connection's rate, towards the client
+  Range server_mbps;    // the access rate at the server's side of a connection
+  Range loss;           // the loss rate of a connection, towards the client
   double syn_ack_loss;  // share of connections whose first SYN-ACK is dropped
 };
 
 struct Web {     // web_load.h
-  double level;  // of the bottleneck, offered
+  double level;  // the offered share of the bottleneck's rate
   std::uint32_t connections;
   double warmup_s, drain_s;
   bool persistent;
   double response_max_bytes;
   Spec startup;
-  double startup_share;  // of connections; the others' is the standard
-  std::uint32_t places;  // that connections are with, each with a path of its own; 0: each connection is
-  std::optional<Spec> first_rto;  // of hosts; without it ConnTimeout
+  double startup_share;           // the share of connections with this policy; the others have the standard
+  std::uint32_t places;           // places, each with its own path; 0: each connection has its own path
+  std::optional<Spec> first_rto;  // the policy of hosts; without it ConnTimeout
 };
 
 struct Load {
@@ -95,17 +95,17 @@ struct Load {
   Range packets;
   Range start_s;
   double every_s;
-  // of requests: how many on each flow, and how: request_flow.h
+  // requests: their number on each flow, and their form: request_flow.h
   std::uint32_t count, request_bytes;
   double think_s, answer_after_s;
   bool stream;
-  // of long: transfers that compete with those measured; of both UDP
+  // long: transfers that compete with the measured ones; long and requests: UDP
   std::uint32_t beside;
   std::string beside_congestion_control;
   Range beside_start_s;
   std::string udp;                      // none, cbr, onoff
   double udp_share, udp_reverse_share;  // of the bottleneck's rate
-  double udp_on_s, udp_off_s;           // means of onoff
+  double udp_on_s, udp_off_s;           // the means of onoff
 };
 
 struct Tcp {
@@ -127,17 +127,17 @@ struct Scenario {
   Web web;
   Tcp tcp;
   SocketSettings socket;
-  std::uint32_t loss_rows;  // fast retransmits to report at most
+  std::uint32_t loss_rows;  // the most fast retransmits that are reported
 };
 
 Scenario read_scenario(const std::string& path);
 
-// What a topology offers to loads.
+// The part of a topology that loads use.
 struct Network {
   ns3::NodeContainer hosts;
   std::vector<ns3::Ipv4Address> addresses;
   std::vector<std::uint32_t> senders, receivers;
-  std::function<double()> queued_bytes;  // mean of the queues that matter, now
+  std::function<double()> queued_bytes;  // the present mean of the relevant queues
 };
 
 void set_tcp_defaults(const Tcp& tcp);
