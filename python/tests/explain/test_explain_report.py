@@ -33,9 +33,9 @@ def test_each_picture_is_drawn(capture: Path) -> None:
     found = run([capture])
     page = report.page(found, sequence.of(found, {str(capture): capture}))
     names = [picture.file for picture in page.pictures]
-    assert names[:3] == ["slow-requests", "stalls", "before-and-after"]
-    assert names[3:] == [f"packets-{n}" for n in range(1, 11)]
-    for picture in page.pictures[:4]:
+    assert names[:2] == ["answer", "stalls"]
+    assert names[2:] == [f"packets-{n}" for n in range(1, 11)]
+    for picture in page.pictures[:3]:
         alt.Chart.from_dict({k: v for k, v in picture.spec.items() if k != "$schema"}, validate=True)
         svg = vl_convert.vegalite_to_svg(picture.spec, vl_version=VEGALITE, allowed_base_urls=[])
         assert svg.count("<path") > 5
@@ -72,5 +72,5 @@ def test_the_file(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     target = tmp_path / "report.html"
     assert main(["explain", str(capture), "--report", str(target), "--host", "10.0.0.2"]) == 0
     html = target.read_text()
-    assert "before-and-after" in html and "packets-10" in html and "10.0.0.9" not in html
+    assert '"file":"answer"' in html and "packets-10" in html and "10.0.0.9" not in html
     assert "report: " in capsys.readouterr().err
