@@ -28,10 +28,11 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     """`worst`: the packets of the slowest requests, where they can be had."""
     out = Page(f"tcplearn explain: {', '.join(found.sources)}", found.made_by.get("version", ""))
     advised = found.advice.sentences if found.advice else []
+    said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]
     out.head(
         "Why requests were slow",
         "Seen in captures of the packets. The rules of causes and forecasts are in `docs/explain.md`.",
-        [*sentences.of(found), *(line.strip() for line in advised)],
+        [*sentences.of(found), *said],
     )
     if spec := explain_charts.answer(found):
         out.put(Picture("answer", spec, narrow=explain_charts.answer(found, narrow=True)))
@@ -46,6 +47,7 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     if found.forecast and found.advice:
         out.section("What a setting would change", place="settings", link="settings")
         out.table(tables.forecasts(found.forecast), {})
+    out.end_of_print()
     if len(found.destinations) > 1:
         out.section("Servers", place="servers", link="servers")
         out.table(tables.destinations(found, everything=True), {})

@@ -100,7 +100,7 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
                 seen.append(cause)
                 ms = request[f"{cause}_ms"]
                 rows.append({"r": label, "n": place, "ms": ms, "order": order, "cause": WORDS[cause].label})
-    title = "the slowest request" if len(slow) == 1 else f"the {len(slow)} slowest requests"
+    title = "The slowest request" if len(slow) == 1 else f"The {len(slow)} slowest requests"
     return (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
@@ -111,7 +111,7 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
             order=alt.Order("order:Q", sort="descending"),
             tooltip=[alt.Tooltip(f) for f in ("r:N", "cause:N", "ms:Q")],
         )
-        .properties(width=width, height=_BAR_HEIGHT * len(slow) + 20, title=f"Where the time of {title} went")
+        .properties(width=width, height=_BAR_HEIGHT * len(slow) + 20, title=f"{title}, by cause")
     )
 
 
@@ -138,14 +138,22 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
     lines = base.mark_line(strokeWidth=2).encode(
         x=alt.X("ms:Q", title="response time, ms").scale(scale), order=alt.Order("slower:Q")
     )
-    title = "Response times before and after, with the 95 % interval"
+    title = "Response times before and after"
     return alt.layer(band, lines).properties(width=width, height=240, title=title)
 
 
 def sequence(packets: PacketSequence) -> Spec:
     """The packets of a request: bytes over time, of both ends, what was sent again apart."""
+    first: dict[str, float] = {}
+    for _, byte, end, _ in packets.points:
+        whose = end.partition(",")[0]
+        first[whose] = min(byte, first.get(whose, byte))
     rows = [
-        {"t": t, "kb": byte / 1000, "end": f"{end}{', again' if again else ''}"}
+        {
+            "t": t,
+            "kb": (byte - first[end.partition(",")[0]]) / 1000,
+            "end": f"{end}{', again' if again else ''}",
+        }
         for t, byte, end, again in packets.points
     ]
     names = ["client", "client, again", "server", "server, again", "client, ACK", "server, ACK"]
