@@ -106,7 +106,8 @@ def _fired(verdict: Verdict, lead: Row) -> str:
     (count, names), *others = by_count.items()
     beside = "".join(f", {listed(names)} {f'{count:,}' if count else 'none'}" for count, names in others)
     samples = counted(verdict.samples, "sample")
-    text = f"After tail loss probes, {listed(names)} would have had {_timeouts(count)} in {samples}{beside}"
+    has = "has" if len(names) == 1 else "have"
+    text = f"In {samples} {listed(names)} {has} {_timeouts(count)}{beside}"
     if spurious(lead) == 0 and verdict.samples < _STATED_BELOW:
         text += f"; so few samples still allow one in {verdict.samples // _NONE_ALLOWS:,}"
     return f"{text}."
@@ -140,7 +141,7 @@ def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
     sooner = (first["loss_detect_rack_ms"] or 0.0) - after
     which = f"{_ms(abs(sooner))} {'sooner' if sooner > 0 else 'later'} than"
     if abs(sooner) < SAME * after:
-        which = "about as soon as"
+        which = "as soon as"
     losses = "loss" if count == 1 else f"{count:,} losses"
     actual = lead["loss_detect_actual_ms"]
     own = "" if actual is None else f"; the sender's own took {_ms(actual)}"
