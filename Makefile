@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# demo: replay the capture that is shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
+# demo: explain and replay the captures that are shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
 # of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
 .PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
@@ -32,7 +32,10 @@ CLONES_RENAMED := $(CLONES) --ignore-identifiers --min-tokens 90
 
 demo: $(BIN)/tcplearn
 	@mkdir -p out
-	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo.html
+	$(BIN)/tcplearn explain examples/captures/requests.pcap.gz --report out/demo.html
+	@echo
+	@echo "Second: which estimator predicts best, on a capture with a bulk transfer in it"
+	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo-replay.html
 
 install: $(BIN)/tcplearn ns3 $(VENV)/.lab man
 
@@ -266,9 +269,9 @@ fmt: dev
 	$(BIN)/ruff format .
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format -i
 
-docs/images/timers.svg: install # README's picture
-	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz -q --pictures out/pictures >/dev/null
-	cp out/pictures/total-timer.svg $@
+docs/images/answer.svg: install # README's picture
+	$(BIN)/tcplearn explain examples/captures/requests.pcap.gz -q --pictures out/pictures >/dev/null
+	cp out/pictures/answer.svg $@
 
 clean:
 	rm -rf build out $(VENV)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Records access-link.pcap.gz again: real Linux TCP, in a virtual machine whose
-# clock is virtual, so that a seed gives one capture whatever the machine.
+# Records NAME.pcap.gz again, requests or access-link: real Linux TCP, in a
+# virtual machine whose clock is virtual, so that a seed gives one capture
+# whatever the machine.
 #
-#   record.sh [-s SEED] [-o DIR] [KEY=VALUE...]
+#   record.sh [-s SEED] [-o DIR] NAME [KEY=VALUE...]
 #
-# The capture and its provenance (access-link.txt) go to DIR, this directory
-# unless told. KEY=VALUE changes a knob at the top of record/access-link/run,
+# The capture and its provenance (NAME.txt) go to DIR, this directory
+# unless told. KEY=VALUE changes a knob at the top of record/NAME/run,
 # as in BULK=5000000. It takes about 40 s, one core and 1 GB; needs
 # Debian 12 or 13 (amd64) with QEMU, but neither root nor KVM:
 #
@@ -17,7 +18,7 @@
 set -euo pipefail
 export LC_ALL=C
 
-usage() { echo "usage: record.sh [-s SEED] [-o DIR] [KEY=VALUE...]" >&2; exit 2; }
+usage() { echo "usage: record.sh [-s SEED] [-o DIR] NAME [KEY=VALUE...]" >&2; exit 2; }
 die() { echo "record: $*" >&2; exit 1; }
 here=$(cd "$(dirname "$0")" && pwd)
 lab=$(cd "$here/../../linux/lab" && pwd)
@@ -30,6 +31,9 @@ while getopts s:o: option; do
 	esac
 done
 shift $((OPTIND - 1))
+name=${1:-}
+[[ $name =~ ^[a-z-]+$ && -r $here/record/$name/run ]] || usage
+shift
 [[ $seed =~ ^[0-9]{1,9}$ ]] || usage
 
 command -v qemu-system-x86_64 >/dev/null ||
@@ -63,7 +67,7 @@ do_step() {
 	[ "$code" = 0 ] || exit "$code"
 }
 do_step "$lab/image.sh" "$image"
-do_step "$lab/vm.sh" "$image" "$here/record/access-link" "$run" "SEED=$seed" "$@"
+do_step "$lab/vm.sh" "$image" "$here/record/$name" "$run" "SEED=$seed" "$@"
 
 capture=$run/capture.pcap
 if ! grep -q '^0 packets dropped by kernel' "$run/tcpdump.log"; then
@@ -71,14 +75,14 @@ if ! grep -q '^0 packets dropped by kernel' "$run/tcpdump.log"; then
 fi
 sum=$(sha256sum <"$capture" | cut -d ' ' -f 1)
 gzip -n -9 "$capture"
-mv "$capture.gz" "$out/access-link.pcap.gz"
+mv "$capture.gz" "$out/$name.pcap.gz"
 {
-	echo "scenario: access-link SEED=$seed $*"
+	echo "scenario: $name SEED=$seed $*"
 	echo "sha256 of the pcap: $sum"
 	grep ' captured$' "$run/tcpdump.log"
 	cat "$run/network.txt"
 	qemu-system-x86_64 --version | head -n 1
 	cat "$image/versions"
-} | sed 's/ *$//' >"$out/access-link.txt"
+} | sed 's/ *$//' >"$out/$name.txt"
 rm -rf "$run"
-echo "$out/access-link.pcap.gz: $(stat -c %s "$out/access-link.pcap.gz") bytes, $(sed -n 's/ captured$//p' "$out/access-link.txt")"
+echo "$out/$name.pcap.gz: $(stat -c %s "$out/$name.pcap.gz") bytes, $(sed -n 's/ captured$//p' "$out/$name.txt")"

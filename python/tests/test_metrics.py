@@ -30,9 +30,8 @@ def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
         b["rtt_us"], b["time_us"], b["sent_us"], flight_segments=b["flight_segments"], ttl=b["ttl"]
     )
     rto = np.maximum(rto, floor_us)
-    out: dict[str, float] = dict.fromkeys(
-        ("misses", "misses_before", "spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"), 0
-    )
+    counts = "misses misses_before handshakes spurious_timeouts spurious_timeouts_tlp spurious_probes"
+    out: dict[str, float] = dict.fromkeys(counts.split(), 0)
     errors, at_send, waits, excess = [], [], [], []
     sampled = b["rtt_us"] >= 0
     for k in range(len(rtt)):
@@ -53,10 +52,11 @@ def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
         sent = np.searchsorted(b["time_us"], b["sent_us"][k], side="right")
         if sampled[:sent].any():
             at_send.append(abs(rtt[sent] - y))
-        waits.append(rto[sent])
-        excess.append(max(rto[sent] - y, 0))
-        out["misses"] += y > rto[sent]
-        out["misses_before"] += y > rto[k]
+            waits.append(rto[sent])
+            excess.append(max(rto[sent] - y, 0))
+            out["misses"] += y > rto[sent]
+        out["handshakes"] += not sampled[:sent].any()
+        out["misses_before"] += not first and y > rto[k]
     out["mean_abs_error_us"] = float(np.abs(errors).mean())
     out["bias_us"] = float(np.mean(errors))
     out["at_send_error_us"] = float(np.mean(at_send))

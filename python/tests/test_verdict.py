@@ -24,11 +24,12 @@ from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import Verdict, Waits
 
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
+REQUESTS = CAPTURE.with_name("requests.pcap.gz")
 
 
 def row(name: str, spurious: int, wait_ms: float, samples: int = 10_000, **more: float) -> Row:
     values = {
-        "spurious_timeouts": spurious,
+        verdict.SPURIOUS: spurious,
         "mean_rto_ms": wait_ms,
         "mean_abs_error_ms": wait_ms / 50,
         **more,
@@ -56,7 +57,7 @@ def test_the_shortest_wait_of_timers_with_few_spurious_timeouts() -> None:
     assert [r.estimator for r in found.equal] == ["a"]
     assert found.refused is not None and found.refused.estimator == "b"
     assert said(found).startswith(
-        "Best timer for this traffic: a. In 10,000 samples a has 10 spurious timeouts"
+        "Best RTO for this traffic: a. In 10,000 samples a has 10 spurious timeouts, Linux 2, RFC 6298 none."
     )
     assert (
         "b has a shorter RTO (50.0 ms), but too many spurious timeouts: 11, where 10 would be allowed."
@@ -73,7 +74,7 @@ def test_nobody_wins_where_the_intervals_overlap() -> None:
     assert [r.estimator for r in found.equal] == ["a", "b"]
     assert found.lead is not None and found.lead.estimator == "b"  # it fires less
     text = said(found)
-    assert text.startswith("Best for this traffic: a and b. Which of them is best cannot be told")
+    assert text.startswith("Best RTOs for this traffic: a and b. Which of them is best cannot be told")
     assert "60 % less than Linux's, more than chance (95 % interval: 50 to 70 %)" in text
     close = decided(row("a", 0, 100), row("b", 0, 104), LINUX)
     assert [r.estimator for r in close.equal] == ["a", "b"]
@@ -83,7 +84,7 @@ def test_a_difference_from_linux_that_may_be_chance() -> None:
     found = decided(row("a", 0, 270), LINUX, waits={"linux": {"a": (0.7, 1.1)}, "a": {"linux": (0.9, 1.4)}})
     assert found.lead is not None and found.lead.estimator == "linux"
     assert said(found).startswith(
-        "No timer compared would have served this traffic better than Linux's. a would have done as well."
+        "No RTO compared suits this traffic better than Linux's. a would have done as well. Whether a"
     )
     slower = decided(row("a", 0, 100), LINUX, waits={"linux": {"a": (0.2, 1.1)}})
     assert ": 67 % less than Linux's, which may be chance." in said(slower)
@@ -92,14 +93,14 @@ def test_a_difference_from_linux_that_may_be_chance() -> None:
 def test_a_wait_beyond_the_standard_s_least_is_not_called_best() -> None:
     found = decided(row("slow", 0, 5600), row("b", 65, 60))
     assert said(found).startswith(
-        "No timer compared suits this traffic: slow waits longer than RFC 6298's least"
+        "No RTO compared suits this traffic: slow waits longer than RFC 6298's least"
     )
     assert "Best" not in said(found)
 
 
 def test_linux_s_own_if_all_shorter_timers_have_too_many_spurious_timeouts() -> None:
     found = decided(row("a", 99, 100), LINUX, STANDARD)
-    assert said(found).startswith("No timer compared would have served this traffic better than Linux's. In")
+    assert said(found).startswith("No RTO compared suits this traffic better than Linux's. Whether a setting")
     assert (
         "a has a shorter RTO (100 ms), but too many spurious timeouts: 99, where 10 would be allowed."
         in said(found)
@@ -115,17 +116,35 @@ def test_few_samples_tell_nothing() -> None:
     some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
     assert (
         "In 600 samples a and Linux have no spurious timeout; so few samples still allow one in 200."
-        in said(some)
+        "200." in said(some)
     )
     assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
 
 
+def test_a_timer_that_probes_too_often() -> None:
+    linux = row("linux", 2, 300, spurious_probes=7)
+    found = decided(row("a", 0, 50, spurious_probes=108), row("b", 0, 100, spurious_probes=107), linux)
+    assert [r.estimator for r in found.equal] == ["b"] and found.allowed_probes == 107
+    assert (
+        "a has a shorter RTO (50.0 ms), but too many spurious probes: 108, where 107 would be allowed."
+        in said(found)
+    )
+
+
 def test_losses_say_how_much_sooner() -> None:
-    rows = [
-        row("a", 0, 100, losses=3, loss_detect_rto_ms=120),
-        row("linux", 0, 300, losses=3, loss_detect_rto_ms=320),
-    ]
-    assert "It notices the 3 losses here after 120 ms, 200 ms sooner than Linux." in said(decided(*rows))
+    def noticed(a_ms: float, linux_ms: float) -> str:
+        """The sentence on losses; a timer alone would take much longer."""
+        seen = {"losses": 3, "loss_detect_rto_ms": 900, "loss_detect_actual_ms": 119}
+        times = ((row, "a", 100, a_ms), (row, "linux", 300, linux_ms))
+        rows = [make(name, 0, wait, loss_detect_rack_ms=ms, **seen) for make, name, wait, ms in times]
+        return next(line for line in sentences.of(decided(*rows)) if "notices" in line)
+
+    assert noticed(120, 320) == (
+        "With RACK and probes it notices the 3 losses after 120 ms, 200 ms sooner than Linux; the sender's "
+        "own took 119 ms."
+    )
+    assert "after 119 ms, as soon as Linux" in noticed(119, 119)
+    assert "after 150 ms, 30.0 ms later than Linux" in noticed(150, 120)
 
 
 def test_the_prediction_comes_last_and_may_be_chance() -> None:
@@ -174,9 +193,9 @@ def test_a_part_and_a_requested_rate_are_said() -> None:
 
 
 def test_no_timer_suits() -> None:
-    assert "No timer compared suits this traffic" in said(decided(row("a", 99, 100), row("b", 50, 90)))
+    assert "No RTO compared suits this traffic" in said(decided(row("a", 99, 100), row("b", 50, 90)))
     alone = decided(row("a", 1, 100))
-    assert said(alone).startswith("Only one timer was compared: a.")
+    assert said(alone).startswith("Only one estimator was compared: a.")
     assert "add -e linux" in sentences.todo(alone, everything=False)
 
 
@@ -207,7 +226,8 @@ def test_two_hundred_samples_in_twenty_flows_are_a_table(tmp_path: Path) -> None
 def test_the_shipped_capture_names_the_flow_that_disagrees() -> None:
     timers = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking/first", "conformal/first")
     out = " ".join(run(CAPTURE, *(word for name in timers for word in ("-e", name))).split())
-    assert "Linux is best in 10.0.1.2:43184 > 10.0.5.2:5002, where jacobson has 3 spurious timeouts." in out
+    assert "jacobson is best in 10.0.1.2:43184 > 10.0.5.2:5002." in out
+    assert "In 9,482 samples tracking/first has 1 spurious timeout, Linux and RFC 6298 none." in out
 
 
 def test_a_requested_rate_is_beside_the_rate_just_before() -> None:
@@ -243,6 +263,29 @@ def test_the_totals_decide_and_not_the_largest_flow() -> None:
     of_linux = next(r for r in done.totals if r is not None and r.estimator == "tracking")
     low, high = of_linux["mean_rto_linux_ratio_low"], of_linux["mean_rto_linux_ratio_high"]
     assert low is not None and high is not None and low < (of_linux["mean_rto_linux_ratio"] or 0) < high
+
+
+def test_the_verdict_is_that_of_a_sender_with_probes_and_of_its_own_packets() -> None:
+    """The kernel that sent them counted 28 probes (requests.txt)."""
+    done = replay.run([REQUESTS])
+    linux = next(r for r in done.totals if r.estimator == verdict.LINUX)
+    own, modelled, alone = (linux[f"loss_detect_{key}_ms"] or 0 for key in ("actual", "rack", "rto"))
+    assert modelled == pytest.approx(own, rel=0.05) and alone > 1.5 * own
+    assert linux["spurious_timeouts"] and not linux[verdict.SPURIOUS]
+    said = sentences.of(done.verdict)
+    assert "Whether a setting would help, tcplearn explain says." in said[0]
+    assert "In 2,348 samples Linux and RFC 6298 have no spurious timeout" in said[1]
+    assert any(f"after {modelled:.0f} ms, " in s and f"own took {own:.0f} ms" in s for s in said)
+
+
+def test_the_initial_rto_is_in_no_mean() -> None:
+    """Each connection begins with a SYN-ACK, whose RTO of a second no sample has changed yet."""
+    done = replay.run([REQUESTS], replay.Options(estimators=("linux",)))
+    total = done.totals[0]
+    assert total["handshakes"] == 24 == done.verdict.flows
+    assert 230 < (total["mean_rto_ms"] or 0) < 240
+    for row in done.rows:
+        assert row["handshakes"] == 1 and (row["mean_rto_ms"] or 0) < 300
 
 
 @pytest.mark.parametrize("rank", ["timer", "error"])

@@ -49,10 +49,10 @@ def figures(
         sent = min(k, int(np.searchsorted(rows["time_us"], since, side="right")))
         if any(earlier >= 0 for earlier in samples[:k]):
             errors.append(abs(rtt[k] - y))
+            before.append((y, rto[k]))
         if any(earlier >= 0 for earlier in samples[:sent]):
             at_send.append(abs(rtt[sent] - y))
-        send.append((y, rto[sent]))
-        before.append((y, rto[k]))
+            send.append((y, rto[sent]))
     return Figures(
         scored=len(errors),
         error_us=sum(errors),

@@ -92,11 +92,11 @@ BUILDS = (
         (r"make -n \1",),
     ),
     Form(
-        r"make (docs/images/timers\.svg)",
+        r"make (docs/images/answer\.svg)",
         "its recipe, with a folder of its own",
         (
             r"make -n \1 >/dev/null",
-            "tcplearn replay examples/captures/access-link.pcap.gz -q --pictures TMP/pictures",
+            "tcplearn explain examples/captures/requests.pcap.gz -q --pictures TMP/pictures",
         ),
     ),
     Form(
@@ -191,10 +191,10 @@ OTHERS = (
         (r"cd examples/captures && record/describe.sh \1",),
     ),
     Form(
-        r"\./record\.sh(?:(.*) -o \S+(.*))?",
+        r"\./record\.sh(.*?)(?: -o \S+)? (requests|access-link)(.*)",
         "elsewhere",
         (),
-        (r"cd examples/captures && ./record.sh -o TMP/recorded\1\2",),
+        (r"cd examples/captures && ./record.sh\1 -o TMP/recorded \2\3",),
     ),
     Form(
         r"(tcpdump .* -i )eth0 tcp",

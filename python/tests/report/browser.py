@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ playwright = pytest.importorskip("playwright.sync_api")
 #: A phone, a laptop, a wide screen.
 WIDTHS = (390, 1400, 2500)
 HEIGHT = 900
+#: Pixels between the margins of A4.
+PRINTED_WIDTH = 718
 #: Eight flows of many thousand points, on a machine that is busy.
 DRAWN_WITHIN_MS = 120_000
 
@@ -53,6 +56,17 @@ _FAULTS = """() => {
       if (beyond > 1) found.push(`text outside its picture by ${beyond.toFixed(1)} px: ${name(text)}`);
       if (words.endsWith("…")) found.push(`text is cut: ${name(text)}`);
     }
+    const shown = [...svg.querySelectorAll("text")].filter((e) =>
+      (e.textContent || "").trim() && e.getBoundingClientRect().width && getComputedStyle(e).opacity !== "0");
+    const boxes = shown.map((e) => e.getBoundingClientRect());
+    boxes.forEach((a, i) => boxes.slice(0, i).forEach((b, j) => {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      // boxes of neighbouring lines touch; letters do not
+      if (wide > 1 && high > Math.min(a.height, b.height) / 2) {
+        found.push(`text over text: ${name(shown[i])}, ${name(shown[j])}`);
+      }
+    }));
   }
   return found;
 }"""
@@ -70,6 +84,27 @@ def launched() -> Iterator[playwright.Browser]:
             yield browser
         finally:
             browser.close()
+
+
+#: What does not fit on the sheet of a page that is printed on one.
+_BEYOND = """() => [...document.querySelectorAll(".sheet *, .sheet svg text")]
+  .filter((e) => e.getBoundingClientRect().height && e.getBoundingClientRect().bottom >
+    document.body.getBoundingClientRect().bottom + 1)
+  .map((e) => e.textContent.trim().slice(0, 60))"""
+
+
+def sheets(browser: playwright.Browser, file: Path) -> tuple[int, list[str]]:
+    """Returns on how many sheets of A4 a page that draws itself is printed, and what is cut off."""
+    page = browser.new_page(viewport={"width": WIDTHS[1], "height": HEIGHT})
+    try:
+        page.goto(file.resolve().as_uri())
+        page.wait_for_function("document.documentElement.dataset.drawn === 'all'", timeout=DRAWN_WITHIN_MS)
+        count = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": PRINTED_WIDTH, "height": HEIGHT})
+        return count, page.evaluate(_BEYOND)
+    finally:
+        page.close()
 
 
 def faults(browser: playwright.Browser, file: Path, width: int, picture: Path | None = None) -> list[str]:

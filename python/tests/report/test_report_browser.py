@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,10 +16,14 @@ import short_flows
 from samples import ROOT
 from tcplearn.cli import main
 
-sys.path.append(str(Path(__file__).parents[1] / "suite"))
+sys.path.extend(str(Path(__file__).parents[1] / of) for of in ("explain", "suite", "traces"))
 import suite_traces
+import thin
+from scenes import SCENES
+from talk import Talk, pcap_of
 
 CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
+REQUESTS = CAPTURE.with_name("requests.pcap.gz")
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +57,23 @@ def study(folder: Path) -> list[str]:
     return ["study", "experts", str(path), "--n", "20,100", "--eta", "0.5,2", "--alpha", "0.01,0.08,0.5"]
 
 
+def several(folder: Path) -> list[str]:
+    """Requests to forty servers, whose stalls have all causes, and to one over a path with losses."""
+    talks = [Talk(port=41_000 + n, server=f"192.168.100.{100 + n}") for n in range(41)]
+    for talk, scene in zip(talks[1:], itertools.cycle(SCENES.values()), strict=False):
+        scene(talk)
+    thin.traffic(talks[0], 1, 4000, 0.05)
+    (folder / "several.pcap").write_bytes(pcap_of(*talks))
+    return ["explain", str(folder / "several.pcap")]
+
+
 PAGES: dict[str, Callable[[Path], list[str]]] = {
     "capture": lambda _: ["replay", str(CAPTURE)],
     "capture, all": lambda _: ["replay", str(CAPTURE), "--all"],
     "short flows": lambda folder: ["replay", str(short_flows.write(folder / "short.pcap", 40))],
     "ping": lambda folder: ["replay", str(ping(folder))],
+    "explain": lambda _: ["explain", str(REQUESTS)],
+    "explain, several servers": several,
     "suite": suite,
     "study": study,
 }
@@ -79,6 +96,7 @@ def test_a_report_at_each_width(
 
 
 FAULTS = {
+    "text over text: text": "<svg width='90' height='20'><text y='15'>a</text><text y='15'>b</text></svg>",
     "console: mended?": "<script>console.error('mended?')</script>",
     "error of the page: gone": "<script>setTimeout(() => { throw new Error('gone'); })</script>",
     "the page scrolls sideways": "<p style='width: 3000px'>wide</p>",
@@ -98,6 +116,16 @@ def test_what_is_wrong_is_found(wrong: str, chromium: browser.playwright.Browser
     path.write_text(page.format(FAULTS[wrong]))
     found = browser.faults(chromium, path, 1400)
     assert found and all(line.startswith(wrong) for line in found), found
+
+
+@pytest.mark.usefixtures("cache_with_script")
+@pytest.mark.parametrize("kind", ["explain", "explain, several servers"])
+def test_the_answer_is_printed_on_one_sheet(
+    kind: str, chromium: browser.playwright.Browser, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.html"
+    assert main([*PAGES[kind](tmp_path), "-q", "-o", "/dev/null", "--report", str(report)]) == 0
+    assert browser.sheets(chromium, report) == (1, [])
 
 
 def test_a_report_of_a_small_capture_is_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from tcplearn import estimators, metrics
 from tcplearn.cli import main
 from tcplearn.output.numbers import fine_ratio
 from tcplearn.output.rows import TIDY
-from tcplearn.replay import flows, replay
+from tcplearn.replay import flows, replay, verdict
 from tcplearn.replay.row import Row
 from tcplearn.suite import measure
 from tcplearn.suite import rows as suite_rows
@@ -215,7 +215,7 @@ def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.Captu
     rows = {r["estimator"]: r for r in rows_of(capsys, str(traces)) if r["group"] == "series"}
     assert main(["suite", str(traces)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("No timer compared would have served this traffic better than Linux's.\n")
+    assert out.startswith("No RTO compared suits this traffic better than Linux's.")
     assert "but too many spurious timeouts: 14, where 3 would be allowed." in out
     assert (
         out.count("-----\n") == 1 and "Chosen miss rates" not in out and "\nNext: --report suite.html" in out
@@ -223,11 +223,12 @@ def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.Captu
     done = replay.run([traces / n for n in ("a.csv", "b.csv", "deep/er/c.csv.gz")])
     for total in done.totals:
         row = rows[total.estimator]
-        assert row["spurious_timeouts"] == total["spurious_timeouts"]
+        for key in (verdict.SPURIOUS, verdict.PROBES):
+            assert row[key] == total[key]
         assert row["mean_rto_ms"] == pytest.approx(total["mean_rto_ms"], rel=1e-9)
         assert row["mean_rto_linux_ratio"] == pytest.approx(total["mean_rto_linux_ratio"], rel=1e-9)
         assert row["mean_rto_linux_ratio_low"] <= row["mean_rto_linux_ratio"] + 1e-12
-        assert f"\n{total.estimator} " in out and f" {total['spurious_timeouts']:,} " in out
+        assert f"\n{total.estimator} " in out and f" {total[verdict.SPURIOUS]:,} " in out
 
 
 def test_formats_agree(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

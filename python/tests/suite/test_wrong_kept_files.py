@@ -57,7 +57,7 @@ def test_whatever_is_wrong(folder: Path, own_cache: Path, capsys: pytest.Capture
     assert series["matched"] and series["restarts"]
     wrong = {
         "figures": {**series["figures"], "last": {**series["figures"]["last"], "more": 1}},
-        "spurious": {},
+        "fired": {},
         "matched": [series["matched"][0][:3]],
         "restarts": [[50, {"last": 1.0}]],
         "curves": [["jacobson", "x", series["figures"]["last"]]],

@@ -27,7 +27,7 @@ def replayed(path: Path) -> Replay:
     result = replay.run([path])
     lines = shown(result)
     assert max(map(len, lines)) <= 80 and len(lines) <= 24, lines
-    assert lines[0].startswith(("Best ", "Which timer is best cannot be told", "No timer compared")), lines[0]
+    assert lines[0].startswith(("Best ", "Which timer is best cannot be told", "No RTO compared")), lines[0]
     assert lines[-1].startswith("Next: ")
     return result
 

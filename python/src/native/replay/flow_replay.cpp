@@ -95,7 +95,7 @@ void FlowReplay::score(double rtt_us, const InForce& now, const InForce& sent) {
     block[Blocks::kAbsError] += s.abs_error_us;
     block[Blocks::kAtSendError] += s.at_send_error_us;
     block[Blocks::kMisses] += s.missed;
-    block[Blocks::kRto] += sent.rto_us[e];
+    block[Blocks::kRto] += s.rto_us;
     block[Blocks::kExcess] += s.excess_us;
     block += Blocks::kSums;
   }

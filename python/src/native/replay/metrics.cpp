@@ -31,19 +31,24 @@ void TimerSums::merge(const TimerSums& o) {
 }
 
 Scored Metrics::score(double rtt_us, const Answer& now, const Answer& sent) {
-  Scored s{0, 0, excess_us(rtt_us, sent.rto_us), rtt_us > sent.rto_us};
+  Scored s{};
   if (now.any_sample) {
     const double error = now.rtt_us - rtt_us;
     s.abs_error_us = std::fabs(error);
     error_us.add(error);
     abs_error_us.add(s.abs_error_us);
+    hold(before, rtt_us, now.rto_us);
   }
-  if (sent.any_sample) {
-    s.at_send_error_us = std::fabs(sent.rtt_us - rtt_us);
-    at_send_error_us.add(s.at_send_error_us);
+  if (!sent.any_sample) {
+    ++handshakes;
+    return s;
   }
+  s.at_send_error_us = std::fabs(sent.rtt_us - rtt_us);
+  at_send_error_us.add(s.at_send_error_us);
   hold(at_send, rtt_us, sent.rto_us);
-  hold(before, rtt_us, now.rto_us);
+  s.rto_us = sent.rto_us;
+  s.excess_us = excess_us(rtt_us, sent.rto_us);
+  s.missed = rtt_us > sent.rto_us;
   return s;
 }
 
@@ -97,6 +102,7 @@ void Metrics::merge(const Metrics& o) {
   spurious_timeouts += o.spurious_timeouts;
   spurious_timeouts_tlp += o.spurious_timeouts_tlp;
   spurious_probes += o.spurious_probes;
+  handshakes += o.handshakes;
   abs_errors_us.merge(o.abs_errors_us);
 }
 

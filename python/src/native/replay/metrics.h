@@ -51,10 +51,10 @@ struct Answer {
   bool any_sample;  // a sample had arrived, so the prediction counts
 };
 
-// Its error for one sample; 0 if no sample had arrived.
+// Its error for one sample, and its RTO when the segment was sent; 0 if no sample had arrived.
 struct Scored {
-  double abs_error_us, at_send_error_us;
-  double excess_us;  // RTO at the time of sending - sample, at least 0
+  double abs_error_us, at_send_error_us, rto_us;
+  double excess_us;  // RTO - sample, at least 0
   bool missed;
 };
 
@@ -69,7 +69,8 @@ struct TimerSums {
 class Metrics {
  public:
   // Adds a sample with the prediction and RTO in force just before it (the papers' definition of the error),
-  // and those in force when its segment was sent.
+  // and those in force when its segment was sent. The RTO before the first sample is no estimate: what was
+  // sent under it is counted only.
   Scored score(double rtt_us, const Answer& before, const Answer& at_send);
   // Adds a wait that ended with the ACK of a segment that was not lost, so that any timeout is spurious.
   void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
@@ -92,6 +93,8 @@ class Metrics {
     visit("misses", at_send.misses);
     visit("misses_before", before.misses);
     visit("timed", at_send.rto_us.count);
+    visit("timed_before", before.rto_us.count);
+    visit("handshakes", handshakes);
     visit("spurious_timeouts", spurious_timeouts);
     visit("spurious_timeouts_tlp", spurious_timeouts_tlp);
     visit("spurious_probes", spurious_probes);
@@ -103,6 +106,7 @@ class Metrics {
   std::uint64_t spurious_timeouts = 0;             // waits in which the timer fired
   std::uint64_t spurious_timeouts_tlp = 0;         // the same with tail loss probes sent first (RFC 8985)
   std::uint64_t spurious_probes = 0;
+  std::uint64_t handshakes = 0;  // samples of segments that were sent before the first sample arrived
   Quantiles abs_errors_us;
 };
 

@@ -59,6 +59,10 @@ def explain(
     ] = "",
     rows: Annotated[RowsName, typer.Option(help="What JSON, CSV and Parquet hold.")] = RowsName.summary,
     seed: o.Seed = 0,
+    anonymize: Annotated[
+        bool,
+        typer.Option("--anonymize", help="Replace addresses and files' names, so that it can be shared."),
+    ] = False,
     all: Annotated[bool, typer.Option("--all", help="Every server and setting in the tables.")] = False,
     out: Outputs,
 ) -> Work:
@@ -82,20 +86,22 @@ def explain(
             from tcplearn.traces import Interface
 
             sources.append(Interface(interface))
-        found = _read(sources, duration_s, host, seed, out)
+        found = _read(sources, duration_s, out, host=host, seed=seed, anonymize=anonymize)
         for warning in found.warnings:
             say(f"warning: {warning}")
-        found.made_by["command"] = command
+        if not anonymize:
+            found.made_by["command"] = command
         if out.report or out.pictures:
-            _draw(found, [path for path in files or () if not refresh.is_pipe(path)], out)
+            from tcplearn.explain import sequence
+            from tcplearn.report import explain as report
+
+            report.write(found, sequence.of(found), out.report, out.pictures)
         _write(found, rows.value, all, out)
 
     return work
 
 
-def _read(
-    sources: list[Path | Interface], duration_s: float, host: str, seed: int, out: Outputs
-) -> Explained:
+def _read(sources: list[Path | Interface], duration_s: float, out: Outputs, **options: Any) -> Explained:
     from tcplearn import explain as explained
 
     live = refresh.any_live(
@@ -109,19 +115,7 @@ def _read(
                 clock(trace, lambda: None)
 
         with clock.at_work() if clock else contextlib.nullcontext():
-            return explained.run(
-                sources, host=host, seed=seed, progress=progress, watch=watch if clock else None
-            )
-
-
-def _draw(found: Explained, files: list[Path], out: Outputs) -> None:
-    from tcplearn.errors import printable
-    from tcplearn.explain import sequence
-    from tcplearn.report import explain as report
-
-    named = {printable(path): path for path in files if path.is_file()}
-    named |= {name: Path(name) for name in found.sources if name not in named and Path(name).is_file()}
-    report.write(found, sequence.of(found, named), out.report, out.pictures)
+            return explained.run(sources, progress=progress, watch=watch if clock else None, **options)
 
 
 def _write(found: Explained, which: str, everything: bool, out: Outputs) -> None:

@@ -35,7 +35,7 @@ _WHY = {
     "lost_fast": "losses are repaired by fast retransmits already; what would help is fewer losses",
     "unknown": "whether the server or the path held the answers up cannot be told from here; capture "
     "at the server too",
-    TRANSFER: "their time is round trips and transfer; fewer round trips or less data would help",
+    TRANSFER: "the time of requests is round trips and transfer; fewer round trips or less data would help",
 }
 
 
@@ -102,7 +102,9 @@ def _main(found: Explained) -> str:
 
 def _why(found: Explained) -> str:
     if not found.total.requests:
-        return "there are no requests"
+        return (
+            "there are no requests; what moves one way waits for its window and for repairs, not for a timer"
+        )
     stalled = [p for p in found.total.parts if p.cause not in HANDSHAKE and p.cause != TRANSFER]
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:

@@ -14,6 +14,8 @@ from tcplearn.explain.answers import Advice, Forecast
 from tcplearn.explain.causes import CAUSES, HANDSHAKE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy.typing as npt
     import polars as pl
 
@@ -62,6 +64,7 @@ class Explained:
     stalls: pl.DataFrame
     connections: pl.DataFrame
     sources: list[str]
+    files: list[Path | None] = field(default_factory=list)  # of the sources, where they can be read again
     packets: int = 0
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)

@@ -168,4 +168,6 @@ def _named(tables: dict[str, pl.DataFrame], names: list[str], packets: int, warn
         name: tables[name].join(ends, on=["source", "connection"], how="left", maintain_order="left")
         for name in ("requests", "stalls")
     }
-    return Explained(joined["requests"], joined["stalls"], connections, names, packets, warnings)
+    return Explained(
+        joined["requests"], joined["stalls"], connections, names, packets=packets, warnings=warnings
+    )

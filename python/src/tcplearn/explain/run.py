@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tcplearn import provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.explain import advice, forecast, read, silence
+from tcplearn.explain import advice, anonymous, forecast, read, silence
 from tcplearn.explain.model import Explained
 
 if TYPE_CHECKING:
@@ -22,20 +22,26 @@ def run(
     *,
     host: str = "",
     seed: int = 0,
+    anonymize: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Explained:
     """Explain captures and folders of them together. `host`: only connections whose names contain it.
-    `seed`: of the draws behind forecasts. Raises UserError, and TraceError for what cannot be read."""
+    `seed`: of the draws behind forecasts. `anonymize`: addresses and files have other names in all that
+    results. Raises UserError, and TraceError for what cannot be read."""
     named, lenient, problems = _files(sources)
     found = read.explained(named, progress, watch, lenient=lenient)
     found.warnings[:0] = problems
     if host:
         _choose(found, host)
+    found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
+    again = {printable(source): source for source in named if isinstance(source, Path) and source.is_file()}
+    found.files = [again.get(name) for name in found.sources]
+    if anonymize:
+        anonymous.replace_names(found, [*map(printable, named), *map(printable, sources)])
     silence.name_silence(found)
     found.forecast = forecast.of(found, seed)
     found.advice = advice.of(found, found.forecast)
-    found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
     return found
 
 

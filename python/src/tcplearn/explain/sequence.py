@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tcplearn.explain.model import slowest_first
@@ -28,13 +27,13 @@ class Sequence:
     points: list[tuple[float, float, str, bool]] = field(default_factory=list)
 
 
-def of(found: Explained, files: Mapping[str, Path]) -> list[Sequence]:
-    """The slowest first. `files`: by the name of a source; what came from a pipe cannot be read again."""
+def of(found: Explained) -> list[Sequence]:
+    """The slowest first, where the file is there still; what came from a pipe cannot be read again."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]
     for source in {request["source"] for request in chosen}:
-        path = files.get(found.sources[source])
+        path = found.files[source]
         if path is None:
             continue
         mine = [k for k, request in enumerate(chosen) if request["source"] == source]

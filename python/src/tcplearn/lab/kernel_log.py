@@ -87,11 +87,12 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
     if ours["at_send_error_us"] is not None:
         yield "at_send_error_ms", ours["at_send_error_us"] / 1000
     yield "mean_rtt_ms", float(np.mean(samples)) / 1000
-    yield "mean_rto_ms", ours["mean_rto_us"] / 1000
-    yield "mean_stock_rto_ms", stock["mean_rto_us"] / 1000
-    yield "excess_wait_ms", ours["excess_wait_us"] / 1000
-    yield "rto_miss_rate", ours["misses"] / ours["timed"]
-    yield "rto_miss_rate_before", ours["misses_before"] / ours["timed"]
+    if ours["timed"]:
+        yield "mean_rto_ms", ours["mean_rto_us"] / 1000
+        yield "mean_stock_rto_ms", stock["mean_rto_us"] / 1000
+        yield "excess_wait_ms", ours["excess_wait_us"] / 1000
+        yield "rto_miss_rate", ours["misses"] / ours["timed"]
+    yield "rto_miss_rate_before", ours["misses_before"] / ours["timed_before"]
     for key in ("spurious_timeouts", "spurious_timeouts_tlp", "spurious_probes"):
         yield key, float(armed[key])
     if c.estimator != STOCK:

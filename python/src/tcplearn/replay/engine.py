@@ -169,15 +169,14 @@ class Measure:
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
 
-    def timed(self, rows: Columns) -> list[tuple[Figures, int]]:
-        """Return the figures of a flow and each timer's number of spurious timeouts."""
+    def timed(self, rows: Columns) -> list[tuple[Figures, Mapping[str, Any]]]:
+        """Return the figures of a flow and each timer's metrics."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
         assert replayed is not None
-        metrics = zip(engine.specs, replayed.metrics(), strict=True)
-        fired = {id(s): int(of["spurious_timeouts"]) for s, of in metrics}
-        return [(f, fired[id(s)]) for f, s in zip(figures, self.specs, strict=True)]
+        metrics = {id(s): of for s, of in zip(engine.specs, replayed.metrics(), strict=True)}
+        return [(f, metrics[id(s)]) for f, s in zip(figures, self.specs, strict=True)]
 
     def flow(self, rows: Columns) -> list[Figures]:
         engine = self._engine()

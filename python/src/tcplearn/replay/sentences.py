@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tcplearn.errors import printable
 from tcplearn.output.numbers import counted, listed, milliseconds, percent
 from tcplearn.replay.row import Row
-from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, spurious
+from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, probes, spurious
 
 #: No event in N samples still allows one in N/3, at 95 %; stated if that is more than one in a thousand.
 _NONE_ALLOWS, _STATED_BELOW = 3, 3000
@@ -38,8 +38,9 @@ def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
     if lead is None:
         least = min(verdict.rows, key=spurious)
         return [
-            "No timer compared suits this traffic: each has more than one spurious timeout in 1,000 "
-            f"samples. {_named(least)} has the fewest: {spurious(least):,}.",
+            "No RTO compared suits this traffic: each has more than one spurious timeout in 1,000 "
+            f"samples, or too many spurious probes. {_named(least)} has the fewest timeouts: "
+            f"{spurious(least):,}.",
             *part,
             *_requested(verdict),
             *last,
@@ -78,21 +79,24 @@ def _best(verdict: Verdict, lead: Row) -> str:
     """Return the sentence that names the best timers, in the table's order."""
     best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
-        return f"Only one timer was compared: {_named(lead)}."
+        return f"Only one estimator was compared: {_named(lead)}."
     if lead.estimator == LINUX:
         also = f" {listed(others)} would have done as well." if others else ""
-        return f"No timer compared would have served this traffic better than Linux's.{also}"
+        return (
+            f"No RTO compared suits this traffic better than Linux's.{also} Whether a setting would help, "
+            "tcplearn explain says."
+        )
     if verdict.refused and (lead["mean_rto_ms"] or 0.0) > _LONG_MS and lead.estimator != STANDARD:
         return (
-            f"No timer compared suits this traffic: {listed(best)} waits longer than RFC 6298's "
+            f"No RTO compared suits this traffic: {listed(best)} waits longer than RFC 6298's "
             "least RTO of 1 s, and the others have too many spurious timeouts."
         )
     if others:
         return (
-            f"Best for this traffic: {listed(best)}. Which of them is best cannot be told: their "
+            f"Best RTOs for this traffic: {listed(best)}. Which of them is best cannot be told: their "
             f"RTOs differ by no more than chance or {SAME * 100:.0f} %."
         )
-    return f"Best timer for this traffic: {_named(lead)}."
+    return f"Best RTO for this traffic: {_named(lead)}."
 
 
 def _fired(verdict: Verdict, lead: Row) -> str:
@@ -100,9 +104,10 @@ def _fired(verdict: Verdict, lead: Row) -> str:
     for row in (lead, *(b.row for b in verdict.beside)):
         by_count.setdefault(spurious(row), []).append(_named(row))
     (count, names), *others = by_count.items()
-    has = "has" if len(names) == 1 else "have"
     beside = "".join(f", {listed(names)} {f'{count:,}' if count else 'none'}" for count, names in others)
-    text = f"In {counted(verdict.samples, 'sample')} {listed(names)} {has} {_timeouts(count)}{beside}"
+    samples = counted(verdict.samples, "sample")
+    has = "has" if len(names) == 1 else "have"
+    text = f"In {samples} {listed(names)} {has} {_timeouts(count)}{beside}"
     if spurious(lead) == 0 and verdict.samples < _STATED_BELOW:
         text += f"; so few samples still allow one in {verdict.samples // _NONE_ALLOWS:,}"
     return f"{text}."
@@ -127,26 +132,32 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Return how soon `lead` notices the losses: later than its RTO, because each ACK restarts the timer."""
-    count, after = int(lead["losses"] or 0), lead["loss_detect_rto_ms"]
+    """Return how soon a sender with RACK and probes notices the losses under `lead`, and how soon the
+    capture's sender did."""
+    count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []
     first = beside[0].row
-    sooner = (first["loss_detect_rto_ms"] or 0.0) - after
-    which = "sooner" if sooner >= 0 else "later"
+    sooner = (first["loss_detect_rack_ms"] or 0.0) - after
+    which = f"{_ms(abs(sooner))} {'sooner' if sooner > 0 else 'later'} than"
+    if abs(sooner) < SAME * after:
+        which = "as soon as"
     losses = "loss" if count == 1 else f"{count:,} losses"
-    return [
-        f"It notices the {losses} here after {_ms(after)}, {_ms(abs(sooner))} {which} than {_named(first)}."
-    ]
+    actual = lead["loss_detect_actual_ms"]
+    own = "" if actual is None else f"; the sender's own took {_ms(actual)}"
+    return [f"With RACK and probes it notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
 
 
 def _refused(verdict: Verdict) -> list[str]:
     row = verdict.refused
     if row is None:
         return []
+    what, count, most = "timeouts", spurious(row), verdict.allowed
+    if count <= most:
+        what, count, most = "probes", probes(row), verdict.allowed_probes
     return [
-        f"{_named(row)} has a shorter RTO ({_ms(row['mean_rto_ms'])}), but too many spurious timeouts: "
-        f"{spurious(row):,}, where {verdict.allowed:,} would be allowed."
+        f"{_named(row)} has a shorter RTO ({_ms(row['mean_rto_ms'])}), but too many spurious {what}: "
+        f"{count:,}, where {most:,} would be allowed."
     ]
 
 
@@ -203,9 +214,6 @@ def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -
     names = {row.estimator for row in verdict.rows}
     if LINUX not in names:
         return f"Next: add -e {LINUX} to compare with Linux's timer."
-    more = (
-        "--miss 0.001 to choose how often conformal may miss"
-        if everything
-        else "--all; what to set: tcplearn explain"
-    )
+    more = "--miss 0.001 to choose how often conformal may miss" if everything else "--all"
+    more += "; what to set: tcplearn explain"
     return f"Next: {more}." if reported else f"Next: --report report.html for pictures; {more}."

@@ -77,12 +77,12 @@ COLUMNS = tuple(_columns())
 
 
 #: The columns without --all: first spurious timeouts and the wait.
-FEW_COLUMNS = ("spurious_timeouts", "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
+FEW_COLUMNS = (verdict.SPURIOUS, "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
 
 #: The metric of each ranking, of which the least is best; `timer` has its own rule (verdict.py).
 RANKS = {
     "wait": "mean_rto_ms",
-    "timeouts": "spurious_timeouts",
+    "timeouts": verdict.SPURIOUS,
     "error": "mean_abs_error_ms",
     "miss": "rto_miss_rate",
 }
@@ -175,7 +175,8 @@ def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
         other["rto_miss_rate"] = "rto_miss_rate_before"
     wanted = [other.get(key, key) for key in FEW_COLUMNS]
     chosen = sorted((c for c in columns if c.key in wanted), key=lambda c: wanted.index(c.key))
-    return [replace(c, head="miss %\nbefore") if c.key == "rto_miss_rate_before" else c for c in chosen]
+    heads = {"rto_miss_rate_before": "miss %\nbefore", verdict.SPURIOUS: "spurious\ntimeouts"}
+    return [replace(c, head=heads.get(c.key, "")) for c in chosen]
 
 
 def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
@@ -240,7 +241,8 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
     """Return the legend of `columns`. `intervals`: they are shown; `standard`: that estimator is in the
     table."""
-    parts = [f"{c.name}: {c.metric.short}" for c in columns if c.metric.short and not c.ratio]
+    shown = [c for c in columns if c.metric.short and not c.ratio]
+    parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):
         parts += ["×: over jacobson's"] if any(c.ratio for c in columns) else []
         parts += [f"{verdict.STANDARD}: RFC 6298"] if standard else []

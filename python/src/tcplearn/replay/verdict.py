@@ -12,8 +12,11 @@ from tcplearn.replay.row import Row
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
 #: The key of a mean RTO over that of Linux's timer; the keys of its interval begin with it.
 LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
-#: One spurious timeout for each thousand samples begun is allowed.
-SAMPLES_PER_TIMEOUT = 1000
+#: A sender has tail loss probes and RACK (RFC 8985): timeouts and probes that are sent with nothing lost.
+SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"
+#: One spurious timeout for each thousand samples begun is allowed, and one probe for each hundred beyond
+#: Linux's.
+SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
 #: Fewer samples do not show a rate of spurious timeouts: none in 300 still allows one in 100, at 95 %.
 FEW = 300
 #: Waits with a smaller relative difference are called equal.
@@ -64,8 +67,9 @@ class Verdict:
     flows: int
     equal: tuple[Row, ...]  # the best timer, and timers whose wait differs from its by no more than chance
     beside: tuple[Beside, ...]  # Linux's timer and RFC 6298's, compared with the best (`lead`)
-    refused: Row | None  # a timer that waits less, but has too many spurious timeouts
+    refused: Row | None  # a timer that waits less, but has too many spurious timeouts or probes
     allowed: int  # spurious timeouts that a timer may have
+    allowed_probes: int
     alone: tuple[Alone, ...] = ()  # flows that can be judged by themselves
     part: bool = False  # some of the input could not be read
     requested: tuple[str, ...] = ()  # timers whose miss rate was given
@@ -95,23 +99,45 @@ class Verdict:
 
 def spurious(row: Row) -> int:
     """Return the row's number of spurious timeouts."""
-    return int(row["spurious_timeouts"] or 0)
+    return int(row[SPURIOUS] or 0)
+
+
+def probes(row: Row) -> int:
+    """Return the row's number of spurious tail loss probes."""
+    return int(row[PROBES] or 0)
 
 
 def allowed(rows: Sequence[Row]) -> int:
     """Return the allowed spurious timeouts: those of Linux's timer, or one for each thousand samples
     begun."""
-    linux = next((spurious(r) for r in rows if r.estimator == LINUX), 0)
-    return max(linux, -(-max((r.samples for r in rows), default=0) // SAMPLES_PER_TIMEOUT))
+    return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
+
+
+def allowed_probes(rows: Sequence[Row]) -> int:
+    """Return the allowed spurious probes: those of Linux's timer, and one for each hundred samples begun."""
+    return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
+
+
+def _of_linux(rows: Sequence[Row], count: Callable[[Row], int]) -> int:
+    return next((count(r) for r in rows if r.estimator == LINUX), 0)
+
+
+def _one_in(samples: int, rows: Sequence[Row]) -> int:
+    return -(-max((r.samples for r in rows), default=0) // samples)
+
+
+def _fitting(rows: Sequence[Row]) -> Callable[[Row], bool]:
+    timeouts, most = allowed(rows), allowed_probes(rows)
+    return lambda row: spurious(row) <= timeouts and probes(row) <= most
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
     """Return `rows` in the verdict's order: timers that fit by wait, then the others by spurious timeouts."""
-    most = allowed(rows)
+    fits = _fitting(rows)
 
     def key(row: Row) -> tuple[bool, int, float]:
-        timeouts, wait = spurious(row), row["mean_rto_ms"]
-        return wait is None or timeouts > most, timeouts if timeouts > most else 0, wait or 0.0
+        fit, wait = fits(row), row["mean_rto_ms"]
+        return wait is None or not fit, 0 if fit else spurious(row), wait or 0.0
 
     return sorted(rows, key=key)
 
@@ -126,21 +152,21 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
-    most = allowed(order)
+    most, most_probes, fits = allowed(order), allowed_probes(order), _fitting(order)
 
     def ratio(row: Row, base: Row) -> tuple[float, Interval | None]:
         over = (row["mean_rto_ms"] or 0.0) / (base["mean_rto_ms"] or 1.0)
         return over, waits.get(base.estimator, {}).get(row.estimator)
 
-    fit = [row for row in order if spurious(row) <= most]
+    fit = [row for row in order if fits(row)]
     equal = tuple(row for row in fit if row is fit[0] or _equal(*ratio(row, fit[0])))
-    found = Verdict(tuple(order), flows, equal, (), None, most)
+    found = Verdict(tuple(order), flows, equal, (), None, most, most_probes)
     if (lead := found.lead) is None:
         return found
     known = [row for name in (LINUX, STANDARD) for row in order if row.estimator == name and row is not lead]
     beside = tuple(Beside(row, *ratio(lead, row)) for row in known)
-    shorter = (r for r in order if spurious(r) > most and ratio(r, lead)[0] < 1 - SAME)
-    return Verdict(tuple(order), flows, equal, beside, next(shorter, None), most)
+    shorter = (r for r in order if not fits(r) and ratio(r, lead)[0] < 1 - SAME)
+    return replace(found, beside=beside, refused=next(shorter, None))
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:

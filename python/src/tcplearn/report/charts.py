@@ -260,7 +260,7 @@ def timer(
     y_domain = [data.NEVER / 1.8, max(10, most, *(p["y"] for p in points)) * 2]
     _name(points, LogAxis(x_domain, width), LogAxis(y_domain, -SQUARE_HEIGHT), (width, SQUARE_HEIGHT))
     counts = [v for v in ticks([1, y_domain[1]]) if v == int(v)]
-    x = alt.X("x:Q", title="mean RTO: time until the timer notices a loss, ms")
+    x = alt.X("x:Q", title="mean RTO: time until the timer alone notices a loss, ms")
     x = x.scale(type="log", domain=x_domain, nice=False).axis(format=".6~g", values=ticks(x_domain))
     y = (
         alt.Y("y:Q", title="spurious timeouts")
@@ -315,7 +315,7 @@ def _named_marks(
     )
     tooltip = [
         alt.Tooltip("e:N", title="estimator"),
-        alt.Tooltip("fires:Q", title="spurious timeouts"),
+        alt.Tooltip("fires:Q", title="spurious timeouts after a probe"),
         alt.Tooltip("wait:Q", title="mean RTO, ms"),
     ]
     words: dict[str, Any] = {

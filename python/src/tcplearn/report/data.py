@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tcplearn.output.numbers import milliseconds
+from tcplearn.replay import verdict
 from tcplearn.replay.results import Distribution, Floats, Replay, Series
 from tcplearn.replay.row import Row
 
@@ -138,7 +139,7 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the mean RTO and spurious timeouts of each estimator; a count of 0 is drawn at `NEVER`."""
     out = []
     for row in rows:
-        wait, fires = row["mean_rto_ms"], row["spurious_timeouts"]
+        wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
         if wait is None or fires is None or wait <= 0:
             continue
         out.append(

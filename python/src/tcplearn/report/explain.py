@@ -28,22 +28,26 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     """`worst`: the packets of the slowest requests, where they can be had."""
     out = Page(f"tcplearn explain: {', '.join(found.sources)}", found.made_by.get("version", ""))
     advised = found.advice.sentences if found.advice else []
+    said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]
     out.head(
         "Why requests were slow",
         "Seen in captures of the packets. The rules of causes and forecasts are in `docs/explain.md`.",
-        [*sentences.of(found), *(line.strip() for line in advised)],
+        [*sentences.of(found), *said],
     )
+    if spec := explain_charts.answer(found):
+        out.put(Picture("answer", spec, narrow=explain_charts.answer(found, narrow=True)))
     out.links()
     out.warnings("Warnings", found.warnings)
     out.facts({"files": ", ".join(found.sources), **found.made_by})
     out.section("Where the time went", place="causes", link="causes")
     if found.total.parts:
         out.table(tables.causes(found.total), {})
-    if spec := explain_charts.slow_requests(found):
-        out.picture("slow-requests", spec, "The slowest requests, the time of each by cause.")
     if spec := explain_charts.stalls(found):
         out.picture("stalls", spec, "Every stall when it began, by cause.")
-    _settings(out, found)
+    if found.forecast and found.advice:
+        out.section("What a setting would change", place="settings", link="settings")
+        out.table(tables.forecasts(found.forecast), {})
+    out.end_of_print()
     if len(found.destinations) > 1:
         out.section("Servers", place="servers", link="servers")
         out.table(tables.destinations(found, everything=True), {})
@@ -56,15 +60,3 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     shown = [part.cause for part in found.total.parts]
     out.glossary([(WORDS[cause].label, MEANINGS[cause]) for cause in shown], [])
     return out
-
-
-def _settings(out: Page, found: Explained) -> None:
-    """What settings would have given, where a timer held requests up."""
-    forecast, advice = found.forecast, found.advice
-    if forecast is None or advice is None:
-        return
-    out.section("What a setting would change", place="settings", link="settings")
-    chosen = advice.chosen or min(forecast.outlooks, key=lambda one: one.slowest_ms)
-    caption = "Response times as they were, and as they are forecast; the band is the 95 % interval."
-    out.picture("before-and-after", explain_charts.before_and_after(forecast, chosen), caption)
-    out.table(tables.forecasts(forecast), {})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ import polars as pl
 
 from tcplearn.explain.causes import CAUSES, WORDS
 from tcplearn.explain.model import of_slowest, slowest_first
-from tcplearn.report.charts import WIDTH, Spec, finished
+from tcplearn.report.charts import NARROW_WIDTH, WIDTH, Spec, finished
 
 if TYPE_CHECKING:
-    from tcplearn.explain.answers import Forecast, Outlook
+    from tcplearn.explain.answers import Outlook
     from tcplearn.explain.model import Explained
     from tcplearn.explain.sequence import Sequence as PacketSequence
 
@@ -24,11 +25,16 @@ _BAR_HEIGHT, _PANEL = 13, 250
 _BEFORE, _AFTER = "#6b6b6b", "#0072b2"
 
 
+def _legend(columns: int) -> Any:
+    return alt.Legend(
+        title=None, orient="top", columns=columns, labelLimit=0, symbolType="square", symbolOpacity=1
+    )
+
+
 def _causes(of: Sequence[str], columns: int) -> Any:
     """Colours by cause, the same in every picture."""
     shown = [cause for cause in CAUSES if cause in set(of)]
-    legend = alt.Legend(title=None, orient="top", columns=columns, labelLimit=320, symbolType="square")
-    return alt.Color("cause:N", legend=legend).scale(
+    return alt.Color("cause:N", legend=_legend(columns)).scale(
         domain=[WORDS[cause].label for cause in shown], range=[WORDS[cause].colour for cause in shown]
     )
 
@@ -65,71 +71,89 @@ def stalls(found: Explained) -> Spec | None:
     return finished(chart)
 
 
-def slow_requests(found: Explained) -> Spec | None:
+def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
+    """The slowest requests, each a bar by cause, above response times before and after the setting that was
+    chosen or, if none was, the one that would gain most; None without requests."""
+    if not found.requests.height:
+        return None
+    width = NARROW_WIDTH if narrow else WIDTH - 160
+    parts = [_slow_requests(found, width, narrow=narrow)]
+    if found.forecast and found.advice:
+        chosen = found.advice.chosen
+        best = chosen or min(found.forecast.outlooks, key=lambda one: one.slowest_ms)
+        name = f"forecast: {best.candidate.name}{'' if chosen else ', which is not advised'}"
+        parts.append(_before_and_after(found.forecast.seen, best, name, width))
+    return finished(alt.vconcat(*parts, spacing=28).resolve_scale(color="independent"))
+
+
+def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
     """A bar for each of the slowest requests: its time, by cause."""
     times = found.requests["response_ms"].to_numpy()
-    if not len(times):
-        return None
     slow = slowest_first(times)[: max(len(of_slowest(times)), min(len(times), 10))][:MOST_BARS]
+    several = len(found.destinations) > 1 and not narrow
     rows, seen = [], []
     for place, row in enumerate(slow.tolist(), 1):
         request = found.requests.row(row, named=True)
+        label = f"at {request['start_s']:.3f} s" + (f", {request['server']}" if several else "")
         for order, cause in enumerate(CAUSES):
             if request[f"{cause}_ms"] > 0:
-                label = f"{place}: {request['start_s']:.3f} s, {request['server']}"
                 seen.append(cause)
-                rows.append(
-                    {
-                        "r": label,
-                        "n": place,
-                        "ms": request[f"{cause}_ms"],
-                        "order": order,
-                        "cause": WORDS[cause].label,
-                    }
-                )
-    chart = (
+                ms = request[f"{cause}_ms"]
+                rows.append({"r": label, "n": place, "ms": ms, "order": order, "cause": WORDS[cause].label})
+    title = "The slowest request" if len(slow) == 1 else f"The {len(slow)} slowest requests"
+    return (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
         .encode(
             x=alt.X("ms:Q", title="response time, ms", stack="zero"),
-            y=alt.Y("r:N", title=None, sort=alt.SortField("n")).axis(labelLimit=230),
-            color=_causes(seen, 3),
+            y=alt.Y("n:O", title=None).axis(labelLimit=0, labelExpr=_labels(rows)),
+            color=_causes(seen, 1 if narrow else 3),
             order=alt.Order("order:Q", sort="descending"),
-            tooltip=[alt.Tooltip("cause:N"), alt.Tooltip("ms:Q")],
+            tooltip=[alt.Tooltip(f) for f in ("r:N", "cause:N", "ms:Q")],
         )
-        .properties(width=WIDTH - 160, height=_BAR_HEIGHT * len(slow) + 20)
+        .properties(width=width, height=_BAR_HEIGHT * len(slow) + 20, title=f"{title}, by cause")
     )
-    return finished(chart)
 
 
-def before_and_after(forecast: Forecast, chosen: Outlook) -> Spec:
+def _labels(rows: list[dict[str, Any]]) -> str:
+    """Return the expression that gives the label of a place: two requests may have the same."""
+    return f"{json.dumps({row['n']: row['r'] for row in rows})}[datum.value]"
+
+
+def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
     """The share of requests that are slower than a time, as it was and as it is forecast."""
-    names = ["as it was", f"forecast: {chosen.candidate.name}"]
+    names = ["as it was", name]
     rows = []
-    for name, one in zip(names, (forecast.seen, chosen), strict=True):
-        rows += [
-            {"s": name, "slower": s, "ms": ms, "low": low, "high": high} for s, ms, low, high in one.curve
-        ]
+    for of, one in zip(names, (seen, after), strict=True):
+        rows += [{"s": of, "slower": s, "ms": ms, "low": low, "high": high} for s, ms, low, high in one.curve]
+    y = alt.Y("slower:Q", title="share of requests that are slower")
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y("slower:Q", title="share of requests that are slower").scale(type="log").axis(format="~%"),
-        color=alt.Color("s:N", legend=alt.Legend(title=None, orient="top", labelLimit=320)).scale(
-            domain=names, range=[_BEFORE, _AFTER]
-        ),
+        y=y.scale(type="log", nice=False).axis(format="~%", values=[1, 0.1, 0.01, 0.001, 0.0001]),
+        color=alt.Color("s:N", legend=_legend(1)).scale(domain=names, range=[_BEFORE, _AFTER]),
     )
     scale = alt.Scale(type="log", nice=False, padding=6)
-    band = base.mark_rule(opacity=0.25, strokeWidth=5).encode(
+    band = base.mark_area(orient="horizontal", opacity=0.25).encode(
         x=alt.X("low:Q", title="response time, ms").scale(scale), x2="high:Q"
     )
     lines = base.mark_line(strokeWidth=2).encode(
         x=alt.X("ms:Q", title="response time, ms").scale(scale), order=alt.Order("slower:Q")
     )
-    return finished(alt.layer(band, lines).properties(width=WIDTH, height=320))
+    title = "Response times before and after"
+    return alt.layer(band, lines).properties(width=width, height=240, title=title)
 
 
 def sequence(packets: PacketSequence) -> Spec:
     """The packets of a request: bytes over time, of both ends, what was sent again apart."""
+    first: dict[str, float] = {}
+    for _, byte, end, _ in packets.points:
+        whose = end.partition(",")[0]
+        first[whose] = min(byte, first.get(whose, byte))
     rows = [
-        {"t": t, "kb": byte / 1000, "end": f"{end}{', again' if again else ''}"}
+        {
+            "t": t,
+            "kb": (byte - first[end.partition(",")[0]]) / 1000,
+            "end": f"{end}{', again' if again else ''}",
+        }
         for t, byte, end, again in packets.points
     ]
     names = ["client", "client, again", "server", "server, again", "client, ACK", "server, ACK"]

@@ -66,12 +66,13 @@ class Page:
     body: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     _links: list[tuple[str, str]] = field(default_factory=list)
+    _printed: int | None = None  # so much of the body, on one page
     _links_at: int | None = None
 
     def head(self, heading: str, about: str, sentences: Iterable[str]) -> None:
         self.body.append(f"<h1>{text(heading)}</h1>")
         self.paragraph(about, soft=True)
-        self.body.append(f'<div class="summary">{"".join(f"<p>{text(s)}</p>" for s in sentences)}</div>')
+        self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
         """Add facts: `spoken` ones are sentences and shown, `facts` are folded."""
@@ -98,6 +99,10 @@ class Page:
     def links(self) -> None:
         """Put the links to sections at this place."""
         self._links_at = len(self.body)
+
+    def end_of_print(self) -> None:
+        """What comes after this is not printed, and what came before is fitted on one sheet."""
+        self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
         if place:
@@ -160,6 +165,8 @@ class Page:
             for i, p in enumerate(self.pictures)
         ]
         body = list(self.body)
+        if self._printed is not None:
+            body[self._printed :] = ['<div class="beyond">', *body[self._printed :], "</div>"]
         if self._links_at is not None:
             links = "".join(f'<a href="#{place}">{text(name)}</a>' for place, name in self._links)
             body.insert(self._links_at, f"<nav>{links}</nav>")
@@ -174,7 +181,7 @@ class Page:
                 f'<meta name="generator" content="tcplearn {text(self.version)}">',
                 f"<title>{text(self.title)}</title>",
                 f"<style>\n{_asset('page.css')}</style></head>",
-                "<body>",
+                "<body>" if self._printed is None else '<body class="sheet">',
                 *body,
                 '<script type="application/json" id="page-data">'
                 f"{_script_json({'pictures': pictures, 'flows': self.flows})}</script>",

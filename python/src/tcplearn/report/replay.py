@@ -22,8 +22,8 @@ TABLES_MOST = 40
 _CAPTIONS = {
     "time": "Click names to show or hide estimators; estimators with the same predictions hide each other.",
     "errors": "Read at 95 %: nineteen of twenty predictions were off by no more than this.",
-    "timer": "Timers in the grey band had no spurious timeout in this capture; an arrow points to one "
-    "further right.",
+    "timer": "Timers in the grey band had no spurious timeout after a tail loss probe in this capture; an "
+    "arrow points to one further right.",
 }
 
 _READING = (
@@ -32,7 +32,8 @@ _READING = (
     "long, a loss that nothing else notices costs that much time. So two figures count together: a timer's "
     "number of spurious timeouts, and how long it waits (its RTO).",
     "The first lines of this page name the timer that waits least among the timers with no more spurious "
-    "timeouts than Linux's, or than one in each thousand samples. Differences have a 95 % interval: their "
+    "timeouts than Linux's, or than one in each thousand samples. The sender is taken to send a tail loss "
+    "probe before a timeout, and spurious probes are limited too. Differences have a 95 % interval: their "
     "range in traffic like this. If it includes no difference, the lines say so, and timers whose waits "
     "differ by no more than chance are named together.",
     "In the picture Retransmission timer each mark is a timer: the further left, the sooner it notices a "
@@ -42,8 +43,8 @@ _READING = (
     "The picture Prediction error and the section on prediction are about the RTT itself: they explain a "
     "timer's wait, but do not decide which timer is best.",
     "This page is a replay: another timer would have changed the traffic on which it is judged. It shows "
-    "which "
-    "timer fits the delays of this traffic.",
+    "which prediction fits the delays of this traffic. What to set on a host, and what that would gain, "
+    "`tcplearn explain` says.",
 )
 
 

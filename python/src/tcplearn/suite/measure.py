@@ -18,7 +18,11 @@ from tcplearn.replay.engine import Figures, Measure, Timer
 from tcplearn.replay.flows import Flow, Reader, samples_only, windows
 from tcplearn.replay.results import MISSES_LEAST, TOO_SHORT
 from tcplearn.replay.trace_jobs import Json, Seen
+from tcplearn.replay.verdict import PROBES, SPURIOUS
 from tcplearn.traces import TraceOptions
+
+#: What each timer did with nothing lost.
+FIRED = (SPURIOUS, PROBES)
 
 #: Shorter series are reported separately.
 MIN_SAMPLES = 500
@@ -61,7 +65,7 @@ class Measured:
     samples: int
     judged: bool  # long enough
     figures: dict[str, Figures]
-    spurious: dict[str, int]  # timeouts
+    fired: dict[str, dict[str, int]]  # spurious timeouts and probes, by their keys in `metrics`
     copies_key: str  # the same for the same samples in another file
     matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
     curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
@@ -139,7 +143,7 @@ class Worker:
         timed = dict(zip(labels, all_.timed(flow.rows), strict=True))
         judged = flow.samples >= self.options.min_samples
         figures = {label: of for label, (of, _) in timed.items()}
-        fired = {label: n for label, (_, n) in timed.items()}
+        fired = {label: {key: of[key] for key in FIRED} for label, (_, of) in timed.items()}
         out = Measured(name, flow.samples, judged, figures, fired, flow.copies_key)
         if not judged:
             return out
@@ -186,7 +190,7 @@ def _check(plain: Json, labels: Sequence[str]) -> None:
         "samples": int,
         "judged": bool,
         "figures": dict.fromkeys(labels, Figures),
-        "spurious": dict.fromkeys(labels, int),
+        "fired": dict.fromkeys(labels, dict.fromkeys(FIRED, int)),
         "matched": [(str, str, str, Timer)],
         "curves": [(str, float, Figures)],
         "restarts": [(int, dict.fromkeys(labels, float))],
@@ -223,7 +227,7 @@ def _series_to_plain(s: Measured) -> Json:
         "samples": s.samples,
         "judged": s.judged,
         "figures": {label: asdict(f) for label, f in s.figures.items()},
-        "spurious": s.spurious,
+        "fired": s.fired,
         "copies_key": s.copies_key,
         "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
         "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
@@ -237,7 +241,7 @@ def _series_of(plain: Json) -> Measured:
         plain["samples"],
         plain["judged"],
         {label: _figures_of(f) for label, f in plain["figures"].items()},
-        plain["spurious"],
+        plain["fired"],
         plain["copies_key"],
         {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
         {(label, value): _figures_of(f) for label, value, f in plain["curves"]},

@@ -153,9 +153,9 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
     return {
         "rto_miss_rate": sum(t.misses for t in timers) / timed,
         "rto_miss_rate_mean": statistics.fmean(t.miss_rate for t in timers),
-        "rto_miss_rate_before": sum(t.misses for t in before) / timed,
+        "rto_miss_rate_before": sum(t.misses for t in before) / sum(t.timed for t in before),
         "rto_miss_rate_before_mean": statistics.fmean(t.miss_rate for t in before),
-        "spurious_timeouts": suite_timers.spurious(series, label),
+        **suite_timers.fired(series, label),
         "mean_rto_ms": suite_timers.mean_rto_ms(series, label),
         "excess_wait_ms": sum(t.excess_us for t in timers) / timed / 1000,
     }

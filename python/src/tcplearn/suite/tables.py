@@ -14,7 +14,7 @@ from tcplearn.output.rows import Record
 from tcplearn.output.table import Column, Table, headed
 from tcplearn.replay import copies, sentences, verdict
 from tcplearn.replay.results import KEPT, MISSES_LEAST
-from tcplearn.replay.verdict import LINUX_RATIO, STANDARD
+from tcplearn.replay.verdict import LINUX_RATIO, SPURIOUS, STANDARD
 from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import REFERENCES, WHEN
 from tcplearn.suite.rows import AS_GOOD
@@ -226,7 +226,7 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
         out.rows.append(
             [
                 tables.text(r["estimator"]),
-                tables.count(r["spurious_timeouts"]),
+                tables.count(r[SPURIOUS]),
                 tables.milliseconds(r["mean_rto_ms"]),
                 _with_ends(r, LINUX_RATIO),
                 _with_ends(r, "error_ratio"),

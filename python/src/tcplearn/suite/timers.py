@@ -11,7 +11,7 @@ from tcplearn.output.rows import TOTAL
 from tcplearn.replay import verdict
 from tcplearn.replay.results import Floats
 from tcplearn.replay.row import Row
-from tcplearn.suite.measure import Measured
+from tcplearn.suite.measure import FIRED, Measured
 from tcplearn.suite.suite import Suite
 
 #: Resamples of the series, and their fixed seed, so that the same input gives the same interval.
@@ -25,8 +25,9 @@ def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
     return sum(t.rto_us for t in timers) / timed / 1000 if timed else None
 
 
-def spurious(series: Sequence[Measured], label: str) -> int:
-    return sum(s.spurious[label] for s in series)
+def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
+    """Return the spurious timeouts and probes of `label` over `series`."""
+    return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
@@ -47,14 +48,15 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
     samples = sum(s.samples for s in series)
     out = []
     for label in suite.labels:
-        values = {"spurious_timeouts": spurious(series, label), "mean_rto_ms": mean_rto_ms(series, label)}
+        values = {**fired(series, label), "mean_rto_ms": mean_rto_ms(series, label)}
         arithmetic = suite.options.arithmetic
         out.append(Row(suite.directory, flow, label, arithmetic, samples, True, "", values))
     return out
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict, or None without a series. With one series only spurious timeouts are judged."""
+    """Return the verdict, or None without a series. With one series only spurious timeouts and probes are
+    judged."""
     series = suite.series
     if not series:
         return None

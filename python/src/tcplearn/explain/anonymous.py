@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Replaces what names hosts and files in explained captures, so that a report or rows can be shared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tcplearn.explain.model import Explained
+
+COMMAND = "tcplearn explain --anonymize"
+
+
+def replace_names(found: Explained, files: Iterable[str]) -> None:
+    """Replaces each address by host-1, host-2, ... in the order of the connections, and each of `files` and
+    of the sources by capture-1, ...; ports stay, as a service is known by its port."""
+    hosts: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for name in found.connections.select("client", "server").iter_rows():
+        for end in name:
+            address, _, port = end.rpartition(":")
+            host = hosts.setdefault(address, f"host-{len(hosts) + 1}")
+            names |= {end: f"{host}:{port}", address: host}
+    for table in ("requests", "stalls", "connections"):
+        setattr(found, table, _renamed(getattr(found, table), names))
+    captures = {name: f"capture-{n}" for n, name in enumerate(dict.fromkeys([*found.sources, *files]), 1)}
+    found.sources = [captures[name] for name in found.sources]
+    # the longest first: a name may be a part of another
+    for old, new in sorted((captures | hosts).items(), key=lambda pair: -len(pair[0])):
+        word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
+        found.warnings = [word.sub(new, warning) for warning in found.warnings]
+    found.made_by["command"] = COMMAND
+    found.made_by.pop("host", None)
+
+
+def _renamed(table: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
+    import polars as pl
+
+    ends = (
+        pl.col(end).cast(pl.String).replace(names).cast(table.schema[end]) for end in ("client", "server")
+    )
+    return table.with_columns(*ends)
