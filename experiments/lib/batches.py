@@ -56,6 +56,7 @@ class LabRuns:
     profile: str
     keep: Callable[[Any, Path, Mapping[str, float]], Figures]
     count: int | None = None  # None: as many as the scenario has
+    pcap: bool = False  # whether captures are kept beside the results, in the cache
 
     @property
     def name(self) -> str:
@@ -90,12 +91,18 @@ class LabRuns:
         )
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
+        for left in self.folders(sorted({number for *_, number in wanted}), work, failures):
+            yield from self.read(*left)
+
+    def folders(
+        self, numbers: Sequence[int], work: Work, failures: list[str]
+    ) -> Iterator[tuple[Path, int, Any, Any]]:
+        """Does the runs of these numbers, unless the cache has them, and yields what `read` takes of each."""
         from tcplearn.lab import kept, machine, run, scenario
 
         chosen = scenario.load(self.file, self.profile)
         ready = machine.prepare(machine.cache_folder(), chosen.with_programs, chosen.kernel)
-        numbers = sorted({number for *_, number in wanted})
-        todo = {n: run.job(chosen, n, ready.fingerprint, run.Options()) for n in numbers}
+        todo = {n: run.job(chosen, n, ready.fingerprint, run.Options(pcap=self.pcap)) for n in numbers}
         folders = kept.Folders(work.cache / "lab" if work.cache else machine.cache_folder() / "runs")
         pool = work.place.pool(folders.folder / "slurm")
         options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
@@ -104,7 +111,7 @@ class LabRuns:
         finally:  # an interrupt goes on to the caller once what was done has been yielded
             for number, job in todo.items():
                 if folder := folders.get(job):
-                    yield from self.read(folder, number, chosen, ready)
+                    yield folder, number, chosen, ready
 
     def read(self, folder: Path, number: int, chosen: Any, ready: Any) -> Iterator[Run]:
         """Yields the runs in the folder of a finished run, one for each algorithm."""

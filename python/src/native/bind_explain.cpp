@@ -73,7 +73,7 @@ nb::dict explained(ExplainedRows rows) {
   nb::dict d;
   d["requests"] = requests_of(rows.requests);
   nb::dict stalls = stalls_of(rows.stalls), connections = connections_of(rows.connections);
-  put(stalls, "first_", rows.stalls.first_us, rows.candidates);
+  put(stalls, "same_", rows.stalls.same_us, rows.candidates);
   put(stalls, "repaired_", rows.stalls.repaired_us, rows.candidates);
   put(connections, "client_spurious_", rows.connections.client_spurious, rows.candidates);
   put(connections, "server_spurious_", rows.connections.server_spurious, rows.candidates);

@@ -29,7 +29,8 @@ Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64
   ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
   if (candidates.size() > 0)
-    for (Host& host : ends_) host.data.forecast = std::make_unique<Forecast>(candidates);
+    for (unsigned end : {kClient, kServer})
+      ends_[end].data.forecast = std::make_unique<Forecast>(candidates, path.ticks[end]);
   // what was agreed was not captured: nearly all hosts agree
   if (!first.has(kSyn))
     for (Host& host : ends_) host.data.set_sack_permitted();
@@ -108,7 +109,11 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
   Repaired* first = losses_.empty() || !losses_[0].head ? nullptr : &losses_[0];
   const bool timed = first != nullptr && !first->spurious && !first->clocked;
   TimedLoss lost;
-  if (timed) lost = {first->start_us, first->end_us, first->silent_until_us};
+  if (timed) {
+    const bool lone = first->out_segments == 1 && first->tail;
+    lost = {first->start_us, first->end_us, first->silent_until_us, first->copies,
+            lone ? first->first_wait_us : -1};
+  }
   Fates fates;
   const std::int64_t rtt_us = acked.rtt_us < 0 ? -1 : acked.rtt_us + back_us;
   data.forecast->on_ack(now_us + back_us, rtt_us, data.out(), timed ? &lost : nullptr, (options_ & 2) != 0,

@@ -59,7 +59,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     const std::uint32_t bytes = row.bytes + me.open.bytes;
     const bool real =
         row.cause != me.open.cause && me.open.cause == static_cast<std::uint8_t>(Cause::kSpurious);
-    const Fates fates = me.open.fates.first_us[0] >= 0 ? me.open.fates : row.fates;
+    const Fates fates = me.open.fates.same_us[0] >= 0 ? me.open.fates : row.fates;
     const std::int64_t head_us = me.open.head_us >= 0 ? me.open.head_us : row.head_us;
     if (real || row.duration_us > me.open.duration_us) me.open = row;
     me.open.fates = fates;

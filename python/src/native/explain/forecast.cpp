@@ -34,7 +34,8 @@ Candidates::Candidates(const std::vector<std::string>& specs) {
   }
 }
 
-Forecast::Forecast(const Candidates& candidates) : candidates_(candidates), states_(candidates.words()) {
+Forecast::Forecast(const Candidates& candidates, TimerTicks& ticks)
+    : candidates_(candidates), ticks_(ticks), states_(candidates.words()) {
   for (std::size_t k = 0; k < candidates_.size(); ++k)
     candidates_.all_[k].policy->algorithm.init(state(k), candidates_.all_[k].params.data());
 }
@@ -43,13 +44,17 @@ void Forecast::on_sent(std::int64_t now_us, std::uint32_t out) {
   now_us_ = std::max(now_us_, now_us);
   out_ = out;
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
-    Running& run = running_[k];
     fire(k, now_us_);
     const tl_resend_event event{now_us_, out};
     tl_resend_wait wait{};
     candidates_.all_[k].policy->send(state(k), &event, &wait);
-    run.due_us = now_us_ + wait.wait_us;
+    if (k == 0) asked_us_ = wait.wait_us;
+    arm(k, now_us_, wait.wait_us);
   }
+}
+
+void Forecast::arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us) {
+  running_[k].due_us = ticks_.fires_us(from_us, wait_us);
 }
 
 // The waits that ended before `until_us`.
@@ -60,23 +65,25 @@ void Forecast::fire(std::size_t k, std::int64_t until_us) {
     const tl_resend_event event{run.due_us, out_};
     tl_resend_wait wait{};
     candidates_.all_[k].policy->timer(state(k), &event, &wait);
-    run.due_us += std::max<std::int64_t>(wait.wait_us, 1);
+    arm(k, run.due_us, std::max<std::int64_t>(wait.wait_us, 1));
   }
 }
 
 void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost,
                       bool clear, Fates& fates) {
   now_us_ = std::max(now_us_, now_us);
+  if (lost != nullptr && lost->waited_us >= 0) ticks_.seen(asked_us_, lost->waited_us);
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
     Running& run = running_[k];
     fire(k, now_us_);
     const bool again = !run.sent_us.empty();
     if (lost != nullptr) {
       // what has not been sent again yet is when its wait ends
-      const std::int64_t first_us = again ? run.sent_us.front() : run.due_us;
+      const std::size_t number = std::max(lost->resends, 1u) - 1;
+      const std::int64_t same_us = number < run.sent_us.size() ? run.sent_us[number] : run.due_us;
       const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), lost->silent_until_us);
       const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
-      fates.first_us[k] = since(lost->start_us, first_us);
+      fates.same_us[k] = since(lost->start_us, same_us);
       fates.repaired_us[k] = since(lost->start_us, repaired_us);
       if (!again) {
         const tl_resend_event event{now_us_, out_};
@@ -93,7 +100,8 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
     tl_resend_wait wait{};
     candidates_.all_[k].policy->ack(state(k), &ack, &wait);
     run.sent_us.clear();
-    run.due_us = out > 0 ? now_us_ + wait.wait_us : -1;
+    run.due_us = -1;
+    if (out > 0) arm(k, now_us_, wait.wait_us);
   }
   out_ = std::max(out, 1u);
 }
@@ -105,10 +113,11 @@ void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
         states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
         k + 1 < candidates_.size() ? states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k + 1].at)
                                    : states_.end());
-    const tl_resend_event event{std::max(due_us, now_us_), 1};
+    const std::int64_t from_us = std::max(due_us, now_us_);
+    const tl_resend_event event{from_us, 1};
     tl_resend_wait wait{};
     candidates_.all_[k].policy->send(kept.data(), &event, &wait);
-    fates.first_us[k] = fates.repaired_us[k] = since(0, wait.wait_us);
+    fates.same_us[k] = fates.repaired_us[k] = since(from_us, ticks_.fires_us(from_us, wait.wait_us));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rows.h"
+#include "sender_timer.h"
 #include "tcplearn/tcplearn.h"
 
 namespace tcplearn {
@@ -37,11 +38,14 @@ class Candidates {
 // A loss that the timer was for.
 struct TimedLoss {
   std::int64_t start_us = 0, end_us = 0, silent_until_us = 0;
+  std::uint32_t resends = 1;     // the number of the resend that arrived
+  std::int64_t waited_us = -1;   // until the first resend of a lone segment; -1: not known
 };
 
 class Forecast {
  public:
-  explicit Forecast(const Candidates& candidates);
+  // `ticks`: of the sender, which outlive it.
+  Forecast(const Candidates& candidates, TimerTicks& ticks);
 
   // A segment is sent for the first time; `out`: those out, with it.
   void on_sent(std::int64_t now_us, std::uint32_t out);
@@ -61,13 +65,16 @@ class Forecast {
     std::vector<std::int64_t> sent_us;  // its resends since the last ACK
   };
   void fire(std::size_t k, std::int64_t until_us);
+  void arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us);
   void* state(std::size_t k) { return states_.data() + candidates_.all_[k].at; }
 
   const Candidates& candidates_;
+  TimerTicks& ticks_;
   std::vector<std::uint64_t> states_;
   std::array<Running, kMostCandidates> running_{};
   PerCandidate spurious_{};
   std::int64_t now_us_ = 0;
+  std::int64_t asked_us_ = 0;  // the first candidate's wait, since the last sending
   std::uint32_t out_ = 1;
 };
 

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sender_timer.h"
+
 namespace tcplearn {
 
 class Path {
@@ -44,6 +46,9 @@ class Path {
       if (gap.from_us <= from_us && to_us <= gap.to_us) return true;
     return false;
   }
+
+  // Of the timers of either end.
+  std::array<TimerTicks, 2> ticks;
 
  private:
   struct Gap {

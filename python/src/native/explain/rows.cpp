@@ -15,7 +15,7 @@ void ExplainedRows::add(const StallRow& row) {
   TCPLEARN_STALL_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
   for (std::size_t k = 0; k < candidates; ++k) {
-    stalls.first_us[k].push_back(row.fates.first_us[k]);
+    stalls.same_us[k].push_back(row.fates.same_us[k]);
     stalls.repaired_us[k].push_back(row.fates.repaired_us[k]);
   }
 }

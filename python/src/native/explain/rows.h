@@ -96,12 +96,12 @@ enum class End : std::uint8_t {
 #undef TCPLEARN_X
 };
 
-// What each candidate would have done about a loss, since the lost sending: its first resend, and the first
-// after the last sending that is known to be lost; -1: not known.
+// What each candidate would have done about a loss, since the lost sending: its resend with the number of the
+// one that arrived, and its first after the last sending that is known to be lost; -1: not known.
 struct Fates {
-  PerCandidate first_us, repaired_us;
+  PerCandidate same_us, repaired_us;
   Fates() {
-    first_us.fill(-1);
+    same_us.fill(-1);
     repaired_us.fill(-1);
   }
 };
@@ -142,7 +142,7 @@ struct ExplainedRows {
 #define TCPLEARN_X(type, name, meaning) std::vector<type> name;
     TCPLEARN_STALL_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
-    std::array<std::vector<std::int32_t>, kMostCandidates> first_us, repaired_us;
+    std::array<std::vector<std::int32_t>, kMostCandidates> same_us, repaired_us;
   } stalls;
   struct {
 #define TCPLEARN_X(type, name, meaning) std::vector<type> name;

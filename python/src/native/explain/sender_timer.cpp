@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "tcplearn/tcplearn.h"
@@ -23,6 +24,13 @@ struct Model {
 const Model& model() {
   static const Model made;
   return made;
+}
+
+// In ticks, of the timer wheel's level for a wait.
+std::int64_t granularity(std::int64_t wait_us, std::int64_t tick_us) {
+  std::int64_t out = 1;
+  for (std::int64_t most_us = 63 * tick_us; wait_us >= most_us && out < 4096; most_us *= 8) out *= 8;
+  return out;
 }
 
 }  // namespace
@@ -52,6 +60,22 @@ std::int64_t SenderTimer::rto_us() const {
   tl_prediction said{};
   model().estimator->query(state_.get(), &said);
   return std::llround(said.rto_us);
+}
+
+std::int64_t TimerTicks::fires_us(std::int64_t now_us, std::int64_t wait_us) const {
+  const std::int64_t tick_us = kTicksUs[best_];
+  const std::int64_t steps = granularity(wait_us, tick_us);
+  const std::int64_t ticks = now_us / tick_us + (wait_us + tick_us - 1) / tick_us;
+  return (ticks / steps + 1) * steps * tick_us;
+}
+
+void TimerTicks::seen(std::int64_t wait_us, std::int64_t waited_us) {
+  for (std::size_t i = 0; i < kTicksUs.size(); ++i) {
+    // the mean over all phases
+    const std::int64_t late_us = kTicksUs[i] * (granularity(wait_us, kTicksUs[i]) + 1) / 2;
+    errors_us_[i] += std::min(std::abs(waited_us - wait_us - late_us), kMostErrorUs);
+    if (errors_us_[i] < errors_us_[best_]) best_ = i;
+  }
 }
 
 }  // namespace tcplearn

@@ -3,6 +3,8 @@
 #ifndef TCPLEARN_EXPLAIN_SENDER_TIMER_H
 #define TCPLEARN_EXPLAIN_SENDER_TIMER_H
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -17,6 +19,22 @@ class SenderTimer {
 
  private:
   std::unique_ptr<std::uint64_t[]> state_;
+};
+
+// When the timers of one host fire. Linux rounds a wait up to its tick, and that to the granularity of its
+// timer wheel (kernel/time/timer.c): one tick below 63 ticks, 8 below 504, and so on. The tick is the one that
+// the host's own waits suggest, and 4 ms before them, as Debian's and Ubuntu's; its phase is not known.
+class TimerTicks {
+ public:
+  std::int64_t fires_us(std::int64_t now_us, std::int64_t wait_us) const;
+  // The host asked for `wait_us` and waited `waited_us`.
+  void seen(std::int64_t wait_us, std::int64_t waited_us);
+
+ private:
+  static constexpr std::array<std::int64_t, 3> kTicksUs{1000, 4000, 10'000};
+  static constexpr std::int64_t kMostErrorUs = 10'000;
+  std::size_t best_ = 1;
+  std::array<std::int64_t, kTicksUs.size()> errors_us_{kMostErrorUs, 0, kMostErrorUs};
 };
 
 }  // namespace tcplearn

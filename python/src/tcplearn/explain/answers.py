@@ -23,10 +23,14 @@ class Outlook:
     """A candidate's forecast."""
 
     candidate: Candidate
-    figures: dict[str, Figure]
-    slowest_ms: float
+    figures: dict[str, Figure]  # percentiles of response times, and the mean of the slowest, by their metrics
     spurious_permille: float  # resends for nothing in 1,000 segments of that side
     curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
+
+    @property
+    def slowest_ms(self) -> float:
+        """The mean of the slowest 2 %."""
+        return self.figures["slowest_response_ms"].value
 
 
 @dataclass(slots=True)

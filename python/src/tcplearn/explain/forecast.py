@@ -12,6 +12,7 @@ import polars as pl
 from tcplearn.explain.answers import Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
+from tcplearn.explain.model import held_up
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,7 +39,7 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
         return None
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
     told = stalls.filter(pl.col("repaired_0").is_not_null())
-    pairs = _pairs(found.requests, told)
+    pairs = held_up(found.requests, told)
     best: tuple[float, str] | None = None
     for by in ("client", "server"):
         mine = pairs.filter((pl.col("by") == by) & pl.col("cause").cast(pl.String).is_in(RESENT))
@@ -49,26 +50,6 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
         return None
     by = best[1]
     return _forecast(found, by, pairs.filter(pl.col("by") == by), stalls.filter(pl.col("by") == by), seed)
-
-
-def _pairs(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Each stall beside the requests that it held up."""
-    ends = pl.col("start_s") + pl.col("duration_ms") / 1e3
-    left = requests.with_row_index("request").select(
-        "request",
-        "source",
-        "connection",
-        pl.col("start_s").alias("from_s"),
-        (pl.col("start_s") + pl.col("response_ms") / 1e3).alias("to_s"),
-    )
-    overlap = pl.min_horizontal("end_s", "to_s") - pl.max_horizontal("start_s", "from_s")
-    return (
-        stalls.with_row_index("stall")
-        .with_columns(ends.alias("end_s"))
-        .join(left, on=["source", "connection"])
-        .with_columns((overlap * 1e3).alias("overlap_ms"))
-        .filter(pl.col("overlap_ms") > 0)
-    )
 
 
 def _forecast(found: Explained, by: str, pairs: pl.DataFrame, stalls: pl.DataFrame, seed: int) -> Forecast:
@@ -109,11 +90,11 @@ def _address(names: pl.Series) -> list[str]:
 def _fit(timed: pl.DataFrame) -> tuple[float, float]:
     """How near the model of stock is to when the sender did send again, in the middle and in its spread."""
     both = timed.filter(
-        pl.col("waited_ms").is_not_null() & pl.col("first_0").is_not_null() & (pl.col("waited_ms") > 0)
+        pl.col("same_0").is_not_null() & (pl.col("waited_ms") > 0) & (pl.col("resends") == 1)
     )
     if not both.height:
         return math.nan, math.nan
-    ratio = both["first_0"].to_numpy() / both["waited_ms"].to_numpy()
+    ratio = both["same_0"].to_numpy() / both["waited_ms"].to_numpy()
     return float(np.median(ratio)), float(np.median(np.abs(ratio - 1)))
 
 
@@ -135,13 +116,13 @@ def _saved(
     if not pairs.height:
         return out
     stall = pairs["stall"].to_numpy()
-    first, repaired = (pairs[f"{name}_{k}"].to_numpy().astype(float) for name in ("first", "repaired"))
+    same, repaired = (pairs[f"{name}_{k}"].to_numpy().astype(float) for name in ("same", "repaired"))
     own, overlap = pairs["head_ms"].to_numpy(), pairs["overlap_ms"].to_numpy()
     several = pairs["resends"].to_numpy() > 1
     silent = (pairs["cause"].cast(pl.String) == PATH_SILENT).to_numpy()
     # one draw for all requests that a stall holds up
     by_chance = rng.random(int(stall.max()) + 1)[stall] < alone
-    wait = np.where(several & ~silent & by_chance, first, repaired)
+    wait = np.where(several & ~silent & by_chance, same, repaired)
     # what came after the oldest segment's repair goes on as it did
     np.add.at(out, pairs["request"].to_numpy(), np.minimum(own - wait, overlap))
     return out
@@ -154,7 +135,8 @@ def _outlook(
     segments: int,
     rng: np.random.Generator,
 ) -> Outlook:
-    """Percentiles over all draws. Of a bootstrap's n requests the k-th is at a place that a beta distribution
+    """Returns the figures over all draws. Their intervals are those of what as many requests would have, when
+    measured: a bootstrap of a bootstrap. Of its n requests the k-th is at a place that a beta distribution
     gives, so that none need be drawn."""
     ordered = [np.sort(times) for times in drawn]
     n = len(ordered[0])
@@ -162,15 +144,30 @@ def _outlook(
     slower = np.geomspace(1, max(1 / n, 1e-4), CURVE) if n > 1 else np.ones(1)
     points = ((float(share), _figure(ordered, 1 - share, rng)) for share in slower)
     curve = [(share, figure.value, figure.low, figure.high) for share, figure in points]
-    tail = max(1, math.ceil(n * SLOWEST))
-    slowest = float(np.mean([times[-tail:].mean() for times in ordered]))
-    return Outlook(candidate, figures, slowest, 1000 * spurious / segments if segments else 0.0, curve)
+    figures["slowest_response_ms"] = _slowest(ordered, rng)
+    return Outlook(candidate, figures, 1000 * spurious / segments if segments else 0.0, curve)
 
 
 def _figure(ordered: list[npt.NDArray[np.float64]], q: float, rng: np.random.Generator) -> Figure:
     n = len(ordered[0])
     k = min(max(math.ceil(q * n), 1), n)
-    places = np.minimum((rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)) * n).astype(int), n - 1)
+    ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)
+    places = np.minimum((n * rng.beta(ranks, n - ranks + 1)).astype(int), n - 1)
     ends = np.concatenate([times[place] for times, place in zip(ordered, places, strict=True)])
     low, high = np.quantile(ends, [0.025, 0.975])
     return Figure(float(np.mean([np.quantile(times, q) for times in ordered])), float(low), float(high))
+
+
+def _slowest(ordered: list[npt.NDArray[np.float64]], rng: np.random.Generator) -> Figure:
+    """Returns the mean of the slowest. A bootstrap sample has each request as often as Poisson's law gives."""
+    n = len(ordered[0])
+    tail = max(1, math.ceil(n * SLOWEST))
+    means = []
+    for times in ordered:
+        slower = times[::-1][: 4 * tail]
+        times_drawn = rng.poisson(rng.poisson(1.0, (BOOTSTRAP, len(slower))))
+        reached = times_drawn.cumsum(axis=1).clip(max=tail)
+        taken = np.diff(reached, axis=1, prepend=0)
+        means.append(taken @ slower / np.maximum(reached[:, -1], 1))
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return Figure(float(np.mean([times[-tail:].mean() for times in ordered])), float(low), float(high))

@@ -133,3 +133,24 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
         len(slow),
         parts,
     )
+
+
+def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
+    """Each stall beside the requests of its connection that it overlaps with in time, by their places."""
+    import polars as pl
+
+    left = requests.with_row_index("request").select(
+        "request",
+        "source",
+        "connection",
+        pl.col("start_s").alias("from_s"),
+        (pl.col("start_s") + pl.col("response_ms") / 1e3).alias("to_s"),
+    )
+    end = pl.col("start_s") + pl.col("duration_ms") / 1e3
+    overlap = pl.min_horizontal(end, "to_s") - pl.max_horizontal("start_s", "from_s")
+    return (
+        stalls.with_row_index("stall")
+        .join(left, on=["source", "connection"])
+        .with_columns((overlap * 1e3).alias("overlap_ms"))
+        .filter(pl.col("overlap_ms") > 0)
+    )

@@ -147,7 +147,7 @@ def _column(name: str) -> pl.Expr:
         return (column / 1e6).round(6).alias(f"{stem}_s")
     if name != stem:
         return (known / 1e3).round(3).alias(f"{stem}_ms")
-    if name.startswith(("first_", "repaired_")):
+    if name.startswith(("same_", "repaired_")):
         return (known / 1e3).cast(pl.Float32)
     return column.cast(pl.Boolean) if name in ("pipelined", "silent") else column
 

@@ -45,7 +45,7 @@ def foretold(one: Outlook) -> Record:
     for key, figure in one.figures.items():
         stem = key.removesuffix("_ms")
         out |= {key: figure.value, f"{stem}_low_ms": figure.low, f"{stem}_high_ms": figure.high}
-    return {**out, "slowest_response_ms": one.slowest_ms, "needless_resends_permille": one.spurious_permille}
+    return {**out, "needless_resends_permille": one.spurious_permille}
 
 
 def tidied(found: Explained) -> Iterator[Record]:

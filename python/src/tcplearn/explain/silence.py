@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tcplearn.explain.causes import CAUSES, PATH_SILENT, RESENT
+from tcplearn.explain.model import held_up
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,23 +53,9 @@ def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
     """The time of these stalls, in the requests that had it, under its new name."""
     import polars as pl
 
-    stalls = moved.select("source", "connection", "cause", "start_s", "end_s")
-    spent = (
-        requests.with_row_index("row")
-        .select("row", "source", "connection", pl.col("start_s").alias("from_s"), "response_ms")
-        .join(stalls, on=["source", "connection"])
-        .with_columns(
-            (
-                pl.min_horizontal("end_s", pl.col("from_s") + pl.col("response_ms") / 1e3)
-                - pl.max_horizontal("start_s", "from_s")
-            )
-            .mul(1e3)
-            .alias("ms")
-        )
-        .filter(pl.col("ms") > 0)
-    )
+    spent = held_up(requests, moved)
     columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
-    for row, cause, ms in spent.select("row", pl.col("cause").cast(pl.String), "ms").iter_rows():
+    for row, cause, ms in spent.select("request", pl.col("cause").cast(pl.String), "overlap_ms").iter_rows():
         taken = min(ms, columns[f"{cause}_ms"][row])
         columns[f"{cause}_ms"][row] -= taken
         columns[f"{PATH_SILENT}_ms"][row] += taken

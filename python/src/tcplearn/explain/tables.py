@@ -92,7 +92,7 @@ def forecasts(forecast: Forecast) -> Table:
         legend=_how_well(forecast),
     )
     for one in rows:
-        p50, p99, p999 = one.figures.values()
+        p50, p99, p999, _ = one.figures.values()
         interval = f"{numbers.milliseconds(p99.low)} to {numbers.milliseconds(p99.high)}"
         cells = [milliseconds(p50.value), milliseconds(p99.value), text(interval), milliseconds(p999.value)]
         needless = Cell(f"{one.spurious_permille:.2g}", one.spurious_permille)

@@ -26,35 +26,14 @@ METRICS = (
         "spurious retransmissions in 1,000 data segments: duplicate SACKs received, in ns-3 segments that "
         "arrived again, in a forecast those of one end",
     ),
-    Metric(
-        "median_response_low_ms",
-        (EXPLAIN,),
-        "of a forecast: the lower end of the 95 % interval of `median_response_ms`",
-    ),
-    Metric(
-        "median_response_high_ms",
-        (EXPLAIN,),
-        "of a forecast: the upper end of the 95 % interval of `median_response_ms`",
-    ),
-    Metric(
-        "p99_response_low_ms",
-        (EXPLAIN,),
-        "of a forecast: the lower end of the 95 % interval of `p99_response_ms`",
-    ),
-    Metric(
-        "p99_response_high_ms",
-        (EXPLAIN,),
-        "of a forecast: the upper end of the 95 % interval of `p99_response_ms`",
-    ),
-    Metric(
-        "p999_response_low_ms",
-        (EXPLAIN,),
-        "of a forecast: the lower end of the 95 % interval of `p999_response_ms`",
-    ),
-    Metric(
-        "p999_response_high_ms",
-        (EXPLAIN,),
-        "of a forecast: the upper end of the 95 % interval of `p999_response_ms`",
+    *(
+        Metric(
+            f"{figure}_response_{end}_ms",
+            (EXPLAIN,),
+            f"of a forecast: the {word} end of the 95 % interval of `{figure}_response_ms`",
+        )
+        for figure in ("median", "p99", "p999", "slowest")
+        for end, word in (("low", "lower"), ("high", "upper"))
     ),
     Metric(
         "mean_overrun_ms",

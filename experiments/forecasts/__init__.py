@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Compares the forecasts of `tcplearn explain` with what the lab measured on the same paths."""
+
+from pathlib import Path
+
+from experiments.forecasts import paths
+from experiments.lib.pages import Page
+
+PAGES = {
+    "forecasts": Page("forecasts/forecasts.md.j2", Path("docs") / "forecasts.md", paths.batches, paths.fill)
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Captures of a path under stock alone, and what `tcplearn explain` forecasts from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.lib.batches import Figures, LabRuns, Work
+from experiments.lib.runs import Identity, Run
+
+PROFILE = "captured"
+#: What is kept of a candidate's figure beside its value.
+ENDS = ("low", "high")
+
+
+def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
+    """Returns every response time of a captured run, at the application."""
+    return {}, {"response_us": np.loadtxt(folder / "requests", usecols=0, ndmin=1)}
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """The captured runs of a scenario, and the forecasts from all of them together, as a run for each
+    candidate."""
+
+    file: Path
+
+    @cached_property
+    def captures(self) -> LabRuns:
+        return LabRuns(self.file, PROFILE, keep, pcap=True)
+
+    @property
+    def name(self) -> str:
+        return self.captures.name
+
+    def has(self, run: Run) -> bool:
+        return self.captures.has(run)
+
+    def planned(self) -> list[Identity]:
+        from tcplearn.explain.candidates import ALL
+        from tcplearn.lab import scenario
+
+        chosen = scenario.load(self.file, PROFILE)
+        return self.captures.planned() + [self._empty(chosen, one.name).identity for one in ALL]
+
+    def _empty(self, chosen: Any, candidate: str, **more: Any) -> Run:
+        return Run("lab", chosen.name, PROFILE, candidate, 0, chosen.runs.seed, {}, **more)
+
+    def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
+        from tcplearn.lab import scenario
+
+        numbers = range(scenario.load(self.file, PROFILE).runs.count)
+        folders = []
+        for left in self.captures.folders(numbers, work, failures):
+            folders.append(left[0])
+            yield from self.captures.read(*left)
+        if len(folders) == len(numbers):
+            yield from self._forecast(folders, *left[2:])
+
+    def _forecast(self, folders: Sequence[Path], chosen: Any, ready: Any) -> Iterator[Run]:
+        import polars as pl
+
+        from tcplearn import explain, provenance
+        from tcplearn.explain.candidates import ALL, STOCK
+        from tcplearn.explain.causes import RESENT
+        from tcplearn.explain.model import held_up
+        from tcplearn.explain.rows import foretold
+
+        found = explain.run([folder / "pcap" / "sender.pcap" for folder in folders])
+        if found.forecast is None or found.advice is None:
+            return
+        advised = found.advice.chosen.candidate.name if found.advice.chosen else STOCK
+        timed = found.stalls.filter((pl.col("by") == found.forecast.by) & pl.col("cause").is_in(RESENT))
+        share = held_up(found.requests, timed)["request"].n_unique() / found.requests.height
+        for candidate in ALL:
+            metrics = foretold(found.forecast.of(candidate.name))
+            metrics |= {"advised": float(candidate.name == advised), "held_up_share": share}
+            yield self._empty(
+                chosen,
+                candidate.name,
+                parameters=chosen.model_dump(mode="json", exclude_defaults=True, exclude={"runs"}),
+                metrics={key: float(value) for key, value in metrics.items()},
+                commit=provenance.commit(),
+                version=found.made_by["version"],
+                host_version=ready.kernel,
+                code=ready.fingerprint,
+            )

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The page of forecasts beside measurements: docs/forecasts.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.forecasts.captured import PROFILE, Forecasts
+from experiments.latency.cells import FIGURES, P99, SLOW, STOCK, Cell, Timer
+from experiments.latency.lab import timer_of
+from experiments.lib import runs as kept
+from experiments.lib.pages import ROOT, Figure, scenarios
+from experiments.lib.runs import Run, grouped, select
+from experiments.lib.statistics import interval, spread
+from tcplearn.explain.advice import MOST_SPURIOUS
+from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import milliseconds
+
+#: What is judged: these settings, and these figures with their keys in the rows of forecasts.
+JUDGED = ("rto_min 5 ms", "rto_min 20 ms", "rto_min 100 ms", "priced")
+KEYS = {P99: "p99_response", SLOW: "slowest_response"}
+SPURIOUS = "needless_resends_permille"
+#: Settings by the names that forecasts and measurements give them.
+MEASURED = {"thin linear timeouts": "thin linear"}
+#: The criteria: shares, and spurious retransmissions in 1,000.
+MEDIAN_ERROR, NINE_OF_TEN, TIMES_SECOND, COVERED = 0.10, 0.9, 1.5, 0.9
+APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
+
+
+def batches(folder: Path, _profile: str) -> list[Forecasts]:
+    """Returns the thin paths, those that were kept until the end last."""
+    folder = scenarios(folder, "linux", "lab", "scenarios")
+    stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
+    return [Forecasts(folder / f"{stem}.toml") for stem in stems]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A forecast of one figure under one setting beside what was measured."""
+
+    path: str
+    setting: str
+    figure: str
+    forecast: float
+    low: float
+    high: float
+    measured: float
+    second: float  # the error that nine of ten second measurements stay below
+    judged: bool
+
+    @property
+    def error(self) -> float:
+        return abs(self.forecast / self.measured - 1)
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.measured <= self.high
+
+
+class OnPath:
+    """The forecasts for one path, by candidate, and what was measured there."""
+
+    def __init__(self, name: str, forecasts: dict[str, Run], cell: Cell) -> None:
+        self.name, self.forecasts, self.cell = name, forecasts, cell
+        self.held_up = forecasts[STOCK].metrics["held_up_share"]
+        self.kept = "kept" in name
+
+    def compared(self) -> Iterator[Compared]:
+        for setting in JUDGED:
+            of = self.forecasts[setting].metrics
+            drawn = self.cell.figures(setting, None, True)
+            half = len(drawn) // 2
+            again = np.quantile(np.abs(drawn[:half] / drawn[half:] - 1), NINE_OF_TEN, axis=0)
+            for figure, key in KEYS.items():
+                value, low, high = (of[f"{key}{end}_ms"] for end in ("", "_low", "_high"))
+                measured = self.cell.timers[setting].of(figure)
+                judged = figure != P99 or abs(self.held_up - 0.01) >= APART
+                second = float(again[FIGURES.index(figure)])
+                yield Compared(self.name, setting, figure, value, low, high, measured, second, judged)
+
+    def spurious(self) -> Iterator[tuple[str, float, float]]:
+        """Yields setting, forecast and measurement in 1,000 segments."""
+        for setting in JUDGED:
+            measured = self.cell.timers[setting].spurious_permille
+            yield setting, self.forecasts[setting].metrics[SPURIOUS], measured
+
+    @property
+    def advised(self) -> str:
+        return next(name for name, run in self.forecasts.items() if run.metrics["advised"])
+
+    def best(self) -> str:
+        """Returns the setting with the least mean of the slowest 2 %, of those measured that add no more
+        spurious retransmissions than advice allows."""
+        timers = self.cell.timers
+        most = timers[STOCK].spurious_permille + MOST_SPURIOUS
+        able = [one for one in map(_measured, self.forecasts) if timers[one].spurious_permille <= most]
+        return min(able, key=lambda one: timers[one].of(SLOW))
+
+    def over_best(self) -> tuple[float, Any]:
+        """Returns the advised setting's mean of the slowest 2 % over the best one's."""
+        ours, best = (self.cell.ratio(one, SLOW) for one in (_measured(self.advised), self.best()))
+        if _measured(self.advised) == self.best():
+            return 1.0, np.ones_like(ours[1])
+        drawn = [
+            self.cell.figures(one, None, True)[:, FIGURES.index(SLOW)]
+            for one in (_measured(self.advised), self.best())
+        ]
+        # samples of two timers are independent only if their order is not the same
+        return ours[0] / best[0], drawn[0] / np.roll(drawn[1], 1)
+
+    @property
+    def well_advised(self) -> bool:
+        value, drawn = self.over_best()
+        return value <= 1 + ALIKE or interval(drawn)[0] <= 1
+
+
+def _measured(candidate: str) -> str:
+    return MEASURED.get(candidate, candidate)
+
+
+def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
+    measured = select(
+        kept.latest(kept.read(ROOT / "experiments" / "latency" / "runs.parquet")), profile="full"
+    )
+    paths = [
+        OnPath(
+            name.removeprefix("thin-"),
+            {run.algorithm: run for run in of if "advised" in run.metrics},
+            _cell(name, measured),
+        )
+        for name, of in grouped(select(runs, profile=PROFILE), lambda run: run.scenario).items()
+        if any("advised" in run.metrics for run in of)
+    ]
+    if not paths:
+        return {}
+    every = [one for path in paths for one in path.compared()]
+    chart = Figure("images/forecasts.svg", "Forecast against measurement", _chart(every))
+    return {
+        "criteria": _criteria(paths),
+        "by_path": _by_path(paths),
+        "advice": _advice(paths),
+        "figures": [chart],
+        "apart": f"{100 * APART:g}",
+    }
+
+
+def _cell(scenario: str, measured: Sequence[Run]) -> Cell:
+    of = grouped(select(measured, scenario=scenario), lambda run: timer_of(run.algorithm))
+    return Cell(scenario, {timer: Timer.of_lab(runs) for timer, runs in of.items()})
+
+
+def _criteria(paths: Sequence[OnPath]) -> str:
+    rows = []
+    groups = {"all paths": paths, "kept until the end": [path for path in paths if path.kept]}
+    groups = {name: of for name, of in groups.items() if of}
+    for what, limit, value in (
+        (
+            "median error",
+            f"≤ {MEDIAN_ERROR:.0%}",
+            lambda of: f"{np.median([c.error for c in _judged(of)]):.1%}",
+        ),
+        (
+            f"errors of at most {TIMES_SECOND} times a second measurement's",
+            f"≥ {NINE_OF_TEN:.0%}",
+            _share(_judged, lambda c: c.error <= TIMES_SECOND * c.second),
+        ),
+        ("intervals that cover the measurement", f"≥ {COVERED:.0%}", _share(_judged, lambda c: c.covered)),
+        (
+            f"spurious retransmissions within a factor of {FACTOR} or {NEAR:g} in 1,000",
+            "all",
+            _share(_all_spurious, _is_near),
+        ),
+        (
+            f"paths where the advised setting is within {ALIKE:.0%} of the best or not to be told from it",
+            f"≥ {NINE_OF_TEN:.0%}",
+            _share(list, lambda path: path.well_advised),
+        ),
+    ):
+        rows.append([what, limit, *(value(of) for of in groups.values())])
+    return table_of(["figure", "criterion", *groups], rows)
+
+
+def _share(
+    items: Callable[[Sequence[OnPath]], list[Any]], is_met: Callable[[Any], bool]
+) -> Callable[[Sequence[OnPath]], str]:
+    def of(paths: Sequence[OnPath]) -> str:
+        met = [is_met(one) for one in items(paths)]
+        return f"{sum(met)} of {len(met)} ({np.mean(met):.0%})"
+
+    return of
+
+
+def _judged(paths: Sequence[OnPath]) -> list[Compared]:
+    return [one for path in paths for one in path.compared() if one.judged]
+
+
+def _all_spurious(paths: Sequence[OnPath]) -> list[tuple[str, float, float]]:
+    return [one for path in paths for one in path.spurious()]
+
+
+def _is_near(of: tuple[str, float, float]) -> bool:
+    _, forecast, measured = of
+    low, high = sorted((forecast, measured))
+    return high - low <= NEAR or high <= FACTOR * low
+
+
+def _by_path(paths: Sequence[OnPath]) -> str:
+    rows = []
+    for path in paths:
+        found = {(one.setting, one.figure): one for one in path.compared()}
+        for setting, spurious, measured in path.spurious():
+            row = [path.name, setting]
+            for figure in KEYS:
+                one = found[setting, figure]
+                error = f"{one.error:.0%} ({TIMES_SECOND * one.second:.0%})"
+                row += [
+                    f"{milliseconds(one.forecast)} ({milliseconds(one.low)}-{milliseconds(one.high)})",
+                    milliseconds(one.measured),
+                    error if one.judged else "not judged",
+                ]
+            rows.append([*row, f"{spurious:.1f}", f"{measured:.1f}"])
+    head = [f"{figure}: {part}" for figure in KEYS for part in ("forecast, ms", "measured", "error (limit)")]
+    return table_of(["path", "setting", *head, "spurious in 1,000: forecast", "measured"], rows)
+
+
+def _advice(paths: Sequence[OnPath]) -> str:
+    rows = []
+    for path in paths:
+        row = [path.name, f"{100 * path.held_up:.2f}", path.advised, path.best(), spread(path.over_best())]
+        rows.append([*row, "yes" if path.well_advised else "no"])
+    head = [
+        "path",
+        "requests held up, %",
+        "advised",
+        "best measured",
+        "slowest 2 %: advised over best",
+        "met",
+    ]
+    return table_of(head, rows)
+
+
+def _chart(every: Sequence[Compared]) -> Any:
+    """Returns forecasts against measurements, with their intervals and the diagonal, as a Vega-Lite
+    specification."""
+    import altair as alt
+
+    colours = dict(zip(JUDGED, ("#d55e00", "#e69f00", "#009e73", "#0072b2"), strict=True))
+    colour = alt.Color("setting:N", title=None, legend=alt.Legend(orient="top")).scale(
+        domain=list(colours), range=list(colours.values())
+    )
+    panels = []
+    for figure in KEYS:
+        points = [one for one in every if one.figure == figure and one.judged]
+        values = [
+            {
+                "setting": p.setting,
+                "measured": p.measured,
+                "forecast": p.forecast,
+                "low": p.low,
+                "high": p.high,
+            }
+            for p in points
+        ]
+        ends = [min(min(p.low, p.measured) for p in points), max(max(p.high, p.measured) for p in points)]
+        x = alt.X("measured:Q", title=f"{figure} measured, ms").scale(type="log", domain=ends, nice=False)
+        y = alt.Y("forecast:Q", title=f"{figure} forecast, ms").scale(type="log", domain=ends, nice=False)
+        base = alt.Chart(alt.InlineData(values=values)).encode(x=x, color=colour)
+        diagonal = alt.Chart(alt.InlineData(values=[{"measured": end, "forecast": end} for end in ends]))
+        layers = (
+            diagonal.mark_line(color="#999999", strokeDash=[4, 4]).encode(x=x, y=y),
+            base.mark_rule().encode(y=alt.Y("low:Q"), y2="high:Q"),
+            base.mark_point(size=30, filled=True).encode(y=y),
+        )
+        panels.append(alt.layer(*layers).properties(width=380, height=380))
+    return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
