@@ -3,37 +3,24 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from experiments.hwang2018.sample import Sample, name_of
 from experiments.lib.pages import Figure
-from experiments.lib.statistics import Estimate
 from tcplearn.losses import CAUSES, CONGESTION, RANDOM
 
 Json = dict[str, Any]
 
 COLOURS = {
-    "newreno": "#882255",
-    "veno-5": "#ddaa33",
-    "veno+none": "#ddaa33",
-    "ml-hwang2018": "#0077bb",
-    "ml-wide": "#009988",
-    "ml-adaptive": "#66ccee",
-    "ml-history": "#ee7733",
-    "oracle": "#111111",
-    "westwood": "#999933",
-    "vegas": "#aa4499",
-    "cubic": "#cc6677",
-    "cubic-wide": "#117733",
-    "cubic-history": "#117733",
-    "cubic-adaptive": "#44aa99",
-    "cubic-oracle": "#888888",
-    "bbr": "#332288",
-    "cubic+mlp/hwang2018": "#88ccee",
-    "cubic+mlp": "#117733",
+    "newreno": "#882255", "veno-5": "#ddaa33", "veno+none": "#ddaa33", "ml-hwang2018": "#0077bb",
+    "ml-wide": "#009988", "ml-adaptive": "#66ccee", "ml-history": "#ee7733", "oracle": "#111111",
+    "westwood": "#999933", "vegas": "#aa4499", "bbr": "#332288", "cubic": "#cc6677", "cubic-wide": "#117733",
+    "cubic-oracle": "#888888", "cubic+mlp/hwang2018": "#88ccee", "cubic+mlp": "#117733",
     "cubic+adaptive": "#44aa99",
-}
+}  # fmt: skip
 NAMED = {name_of(sender): colour for sender, colour in COLOURS.items()}
 PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
 OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-wide", "cubic-oracle", "bbr", "oracle")
@@ -41,65 +28,41 @@ THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "oracle")
 #: Figure 6: these senders at this loss rate, in this part of the first run.
 OVER_TIME, OVER_TIME_AT, WINDOW_S = ("newreno", "veno-5", "ml-hwang2018"), 1e-2, (40, 100)
 MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"}
-MBPS = "goodput, Mbit/s"
 
 
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
     """Yields the figures that there are runs for. `printed` has by sender the loss rate and the share of the
     lossless goodput that the paper's text prints."""
-    five = found.at(scenario="5")
+    five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (("05", PAPERS, "NewReno's kind"), ("05-others", OTHERS, "what else there is")):
-        title = f"Figure 5: goodput against the loss rate, {who}"
-        lossless = {
-            name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders if name in printed
-        }
+        lossless = {name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders}
         points = [
-            {"x": f"{printed[name][0]:g}", "y": printed[name][1] * of.value, "sender": name_of(name)}
-            for name, of in lossless.items()
-            if of
+            {"x": f"{rate:g}", "y": share * lossless[name].value, "sender": name_of(name)}
+            for name, (rate, share) in printed.items()
+            if lossless.get(name)
         ]
-        rows = list(_means(five, "loss_rate", senders))
-        yield from _lines(f"figure-{file}.svg", title, rows, "loss rate", MBPS, points)
+        title = f"Figure 5: goodput against the loss rate, {who}"
+        yield from _lines(f"figure-{file}", title, five, "loss_rate", senders, "loss rate", printed=points)
     yield from _over_time(five.at(loss_rate=OVER_TIME_AT))
-    seven, nine = (found.at(scenario=name, loss_rate=1e-2) for name in ("7", "9"))
+    seven, nine = seven.at(loss_rate=1e-2), nine.at(loss_rate=1e-2)
     title = "Figure 7: goodput against the RTT at a loss rate of 0.01"
-    yield from _lines("figure-07.svg", title, list(_means(seven, "rtt_ms", THREE)), "RTT, ms", MBPS)
+    yield from _lines("figure-07", title, seven, "rtt_ms", THREE, "RTT, ms")
     title = "Figure 8: goodput over that of 30 ms at a loss rate of 0.01"
-    ratios = [
-        _row(x, name, seven.at(name, rtt_ms=x).over(seven.at(name, rtt_ms=30.0), "goodput_mbps"))
-        for x in (30.0, 60.0, 120.0)
-        for name in THREE
-    ]
-    yield from _lines(
-        "figure-08.svg", title, [row for row in ratios if row["y"] == row["y"]], "RTT, ms", "ratio"
-    )
+    yield from _lines("figure-08", title, seven, "rtt_ms", THREE, "RTT, ms", over=30.0)
     title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
-    rows = list(_means(nine, "udp_share", (*THREE, "bbr")))
-    yield from _lines("figure-09.svg", title, rows, "UDP's share of 5 Mbit/s", MBPS)
+    yield from _lines("figure-09", title, nine, "udp_share", (*THREE, "bbr"), "UDP's share of 5 Mbit/s")
 
 
 def lab(found: Sample) -> Iterator[Figure]:
     """Yields goodput against the loss rate, of runs that have it as a label."""
     for file, of, base, others in (
-        ("lab-figure-05.svg", "NewReno's kind", "reno", ("veno", "westwood", "vegas", "bbr")),
-        ("lab-figure-05-cubic.svg", "CUBIC's kind", "cubic", ("bbr",)),
+        ("lab-figure-05", "NewReno's kind", "reno", ("veno", "westwood", "vegas", "bbr")),
+        ("lab-figure-05-cubic", "CUBIC's kind", "cubic", ("bbr",)),
     ):
         title = f"Goodput against the loss rate, {of}"
         plain = [f"{other}+none" for other in others]
         senders = [name for name in found.senders() if name.startswith(f"{base}+") or name in plain]
-        yield from _lines(file, title, list(_means(found, "loss_rate", senders)), "loss rate", MBPS)
-
-
-def _row(x: float, sender: str, of: Estimate) -> Json:
-    low, high = (of.value if end != end else end for end in (of.low, of.high))
-    return {"x": f"{x:g}", "sender": name_of(sender), "y": of.value, "low": max(0.0, low), "high": high}
-
-
-def _means(found: Sample, key: str, senders: Sequence[str]) -> Iterator[Json]:
-    for x in sorted({run.labels[key] for run in found}):
-        for sender in senders:
-            if of := found.at(sender, **{key: x}).mean("goodput_mbps"):
-                yield _row(x, sender, of)
+        yield from _lines(file, title, found, "loss_rate", senders, "loss rate")
 
 
 def _colour(rows: Sequence[Json]) -> Any:
@@ -112,24 +75,40 @@ def _colour(rows: Sequence[Json]) -> Any:
 
 
 def _lines(
-    file: str, title: str, rows: Sequence[Json], x_title: str, y_title: str, printed: Sequence[Json] = ()
-) -> Iterator[Figure]:
-    """Yields a line for each sender, with intervals; what the paper prints as diamonds."""
+    file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
+    *, over: float | None = None, printed: Sequence[Json] = (),
+) -> Iterator[Figure]:  # fmt: skip
+    """Yields goodput by the label `key`, a line for each sender, with intervals, or with `over` its ratio to
+    that where the label has this value. What the paper prints is a diamond."""
     import altair as alt
 
+    rows: list[Json] = []
+    for x, sender in itertools.product(sorted({run.labels[key] for run in found}), senders):
+        own, base = (found.at(sender, **{key: value}) for value in (x, over))
+        if of := own.mean("goodput_mbps") if over is None else own.over(base, "goodput_mbps"):
+            low, high = (of.value if math.isnan(end) else end for end in (of.low, of.high))
+            row = {
+                "x": f"{x:g}",
+                "sender": name_of(sender),
+                "y": of.value,
+                "low": max(0.0, low),
+                "high": high,
+            }
+            rows.append(row)
     if not rows:
         return
     order = list(dict.fromkeys(row["x"] for row in rows))
-    x = alt.X("x:N", title=x_title, sort=order, axis=alt.Axis(labelAngle=0))
-    base = alt.Chart(alt.InlineData(values=list(rows))).encode(x=x, color=_colour(rows))
+    at = alt.X("x:N", title=x_title, sort=order, axis=alt.Axis(labelAngle=0))
+    y_title = "goodput, Mbit/s" if over is None else "ratio"
+    chart = alt.Chart(alt.InlineData(values=rows)).encode(x=at, color=_colour(rows))
     layers: list[Any] = [
-        base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"),
-        base.mark_line(point=True).encode(y=alt.Y("y:Q", title=y_title).scale(zero=True)),
+        chart.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"),
+        chart.mark_line(point=True).encode(y=alt.Y("y:Q", title=y_title).scale(zero=True)),
     ]
     if printed:
         title += "; diamonds: the paper's text"
         points = alt.Chart(alt.InlineData(values=list(printed))).mark_point(shape="diamond", size=110)
-        layers.append(points.encode(x=x, y="y:Q", color=_colour(rows)))
+        layers.append(points.encode(x=at, y="y:Q", color=_colour(rows)))
     yield _figure(file, title, alt.layer(*layers).properties(width=420, height=260))
 
 
@@ -149,7 +128,7 @@ def _over_time(found: Sample) -> Iterator[Figure]:
     x = alt.X("t:Q", title="time, s").scale(zero=False)
     chart = chart.encode(x=x, y=alt.Y("y:Q", title="cwnd, kB, mean over a second"), color=_colour(rows))
     title = "Figure 6: cwnd over time at a loss rate of 0.01"
-    yield _figure("figure-06.svg", title, chart.properties(width=420, height=260))
+    yield _figure("figure-06", title, chart.properties(width=420, height=260))
 
 
 def windows(found: Sample) -> Iterator[Figure]:
@@ -177,13 +156,12 @@ def windows(found: Sample) -> Iterator[Figure]:
         panel = alt.Title(name_of(name), anchor="start", fontSize=12)
         panels.append(alt.layer(*layers).properties(width=330, height=150, title=panel))
     if panels:
-        yield _figure(
-            "lab-windows.svg", "Windows at a loss rate of 0.01, one run", alt.concat(*panels, columns=2)
-        )
+        title = "Windows at a loss rate of 0.01, one run"
+        yield _figure("lab-windows", title, alt.concat(*panels, columns=2))
 
 
 def _figure(file: str, title: str, chart: Any) -> Figure:
     import altair as alt
 
     chart = chart.properties(title=alt.Title(title, anchor="start", fontSize=14))
-    return Figure(f"figures/{file}", title, chart.configure_view(stroke="#ddd").to_dict())
+    return Figure(f"figures/{file}.svg", title, chart.configure_view(stroke="#ddd").to_dict())
