@@ -47,8 +47,9 @@ def chosen(among: list[Candidate]) -> Candidate | None:
     return max(harmless, key=lambda one: one.goodput[-1].value, default=None)
 
 
-def table(among: list[Candidate]) -> list[list[str]]:
+def table(found: Sample, prefix: str) -> list[list[str]]:
     """Returns a row for each candidate."""
+    among = candidates(found, prefix)
     best = chosen(among)
     return [
         [

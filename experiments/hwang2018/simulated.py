@@ -22,7 +22,6 @@ FILES = (
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
 )  # fmt: skip
-RATES = (0.0, *training.TABLES)
 #: Of Tables 1 and 2; ours beside them.
 DECIDED = tuple(name for name in SENDERS if name.startswith(("veno-", "ml-")) and name != "ml-past")
 
@@ -43,19 +42,11 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
-    rows = _csv(folder / "published.csv")
-    printed = [row for row in rows if row["where"] != "training"]
+    printed = [row for row in _csv(folder / "published.csv") if row["where"] != "training"]
     shares = {
         row["sender"]: (_at(row)["loss_rate"], float(row["value"]))
         for row in printed
         if row["metric"] == "goodput_to_lossless"
-    }
-    calibrated = {
-        name: choice.candidates(found.at(scenario=scenario), prefix)
-        for name, scenario, prefix in (
-            ("threshold", "calibration", "history-"),
-            ("past", "calibration-past", "past-"),
-        )
     }
     return {
         "profile": runs[0].profile,
@@ -64,15 +55,19 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "criteria_head": criteria.HEAD,
         "missed": criteria.missed_by_others(found),
         "networks": {name: len({run.run for run in found.at(scenario=name)}) for name in FILES},
-        "choices": {name: choice.table(among) for name, among in calibrated.items()},
+        "threshold": choice.table(found.at(scenario="calibration"), "history-"),
+        "past": choice.table(found.at(scenario="calibration-past"), "past-"),
         "lossy": choice.LOSSY,
         "cubic": choice.cubic(found.at(scenario="calibration-cubic")),
         "training": training.tables(found),
         "protocol": training,
-        "rates": [f"{rate:g}" for rate in RATES],
+        "rates": [f"{rate:g}" for rate in (0.0, *training.TABLES)],
         "five": found.at(scenario="5"),
         "decided": DECIDED,
-        "confusions": _confusions(found.at(scenario="5"), folder),
+        "published": {
+            (row["sender"], float(row["loss_rate"])): " / ".join(row[name] for name in CALLS)
+            for row in _csv(folder / "published-tables.csv")
+        },
         "printed": [[*_shown(row), *_ours(found, row)] for row in printed],
         "harm": found.at(scenario="harm"),
         "name_of": name_of,
@@ -83,22 +78,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 def _csv(file: Path) -> list[dict[str, str]]:
     with file.open(newline="") as opened:
         return list(csv.DictReader(opened))
-
-
-def _confusions(found: Sample, folder: Path) -> list[list[str]]:
-    """Returns a row for each sender of Tables 1 and 2, and one of what the paper has of it."""
-    theirs = {(row["sender"], float(row["loss_rate"])): row for row in _csv(folder / "published-tables.csv")}
-    rows = []
-    for sender in DECIDED:
-        ours = [found.at(sender, loss_rate=rate) for rate in training.TABLES]
-        if any(ours):
-            cells = [" / ".join(map(str, of.calls())) if of else "–" for of in ours]
-            rows.append([name_of(sender), "ours", *cells])
-        there = [theirs.get((sender, rate)) for rate in training.TABLES]
-        if any(there):
-            cells = [" / ".join(row[name] for name in CALLS) if row else "not printed" for row in there]
-            rows.append(["", "the paper's", *cells])
-    return rows
 
 
 def _at(row: Mapping[str, str]) -> dict[str, float]:

@@ -94,12 +94,13 @@ def test_the_most_goodput_without_harm_is_chosen(harm: dict[str, float]) -> None
     base = [*calibrated("newreno", 1.0), *calibrated("oracle", 2.0)]
     mild, bold = calibrated("history-35", 1.5), calibrated("history-40", 1.8, drops=104.0)
     worse = calibrated("history-50", 1.9, **harm)
-    among = choice.candidates(Sample.of([*base, *mild, *bold, *worse]), "history-")
+    found = Sample.of([*base, *mild, *bold, *worse])
+    among = choice.candidates(found, "history-")
     assert [one.is_harmless for one in among] == [True, True, False]
     best = choice.chosen(among)
     assert best is not None and best.value == 0.4
     assert best.goodput[-1].value == pytest.approx(0.9) and best.neighbour.value == pytest.approx(1.1)
-    assert [row[-1] for row in choice.table(among)] == ["", "chosen by the rule", "does harm"]
+    assert [row[-1] for row in choice.table(found, "history-")] == ["", "chosen by the rule", "does harm"]
     assert choice.candidates(Sample.of([*base, *mild, *bold[:-1]]), "history-") == []  # a run is missing
 
 
