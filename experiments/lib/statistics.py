@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bootstrap intervals, and what they say of a criterion that was set beforehand."""
+"""Bootstrap and Student's intervals, and what they say of a criterion that was set beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from experiments.lib.runs import Floats
 from tcplearn.output.numbers import ratio
+from tcplearn.simulate.interval import mean_interval, ratio_interval
 
 #: A value, and the same of each bootstrap sample.
 Drawn = tuple[float, Floats]
@@ -70,3 +73,46 @@ def ratio_drawn(
     below = of(base[places], axis=1)
     above = of(ours[places if paired else rng.integers(0, len(ours), (draws, len(ours)))], axis=1)
     return float(of(ours) / of(base)), np.asarray(above / below)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval, which is nan for a single run and where a value is zero. The figure is nan
+    where there is no run."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    def __bool__(self) -> bool:
+        return not math.isnan(self.value)
+
+    def shown(self, digits: int = 2) -> str:
+        """Returns the figure and its interval as text, and a dash where there is none."""
+        if not self:
+            return "–"
+        value, low, high = (f"{one:,.{digits}f}" for one in (self.value, self.low, self.high))
+        return value if math.isnan(self.low) else f"{value} ({low} to {high})"
+
+    __str__ = shown
+
+
+def student_mean(values: Sequence[float], confidence: float) -> Estimate:
+    """Returns the mean of the values with Student's interval."""
+    if not values:
+        return Estimate()
+    mean, half = mean_interval(values, confidence)
+    return Estimate(mean) if half is None else Estimate(mean, mean - half, mean + half)
+
+
+def student_ratio(
+    above: Mapping[Hashable, float], below: Mapping[Hashable, float], confidence: float
+) -> Estimate:
+    """Returns the geometric mean of the ratios of values that have the same key, with Student's interval, or
+    the ratio of their sums where one of them is zero."""
+    both = [key for key in above if key in below]
+    tops, bottoms = ([side[key] for key in both] for side in (above, below))
+    paired = ratio_interval(tops, bottoms, confidence)
+    if paired and len(both) > 1:
+        return Estimate(*paired)
+    return Estimate(sum(tops) / sum(bottoms)) if sum(bottoms) > 0 else Estimate()

@@ -63,7 +63,7 @@ SIMULATIONS = (
         "files and profile are read; one small network's losses are written",
         (
             r"python python/tests/docs/read_scenarios.py \1",
-            "tcplearn simulate papers/hwang2018/wide.toml --profile smoke --out TMP/runs -j 1 "
+            "tcplearn simulate experiments/hwang2018/wide.toml --profile smoke --out TMP/runs -j 1 "
             "--losses TMP/losses.parquet",
         ),
     ),
@@ -124,13 +124,21 @@ SIMULATIONS = (
         ),
     ),
     Form(
+        r"tcplearn experiments hwang2018(?: --page \S+)?(?: --run)?",
+        "in full the page of the simulation, small",
+        ("tcplearn experiments hwang2018 --list",),
+        (
+            "tcplearn experiments hwang2018 --page simulated --run --profile smoke -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
         r"tcplearn papers (?:PAPER|\w+)(?: --only (?:simulated|rounded))?(?: -o \S+)?",
         "of a paper whose smoke runs suffice for its simulated page",
         (),
         (
-            "tcplearn simulate papers/hwang2018/{figure-5,figure-7,figure-9,harm}.toml --profile smoke "
-            "--out TMP/runs && "
-            "tcplearn papers hwang2018 --only simulated --profile smoke --out TMP/runs -o TMP/page",
+            "tcplearn simulate papers/nunes2014/scenario-[1-7].toml --profile smoke --out TMP/runs && "
+            "tcplearn papers nunes2014 --only simulated --profile smoke --out TMP/runs -o TMP/page",
         ),
     ),
 )

@@ -10,7 +10,7 @@ import pytest
 from samples import ROOT
 from tcplearn.lab import beside, guest, scenario
 
-FILE = ROOT / "papers" / "hwang2018" / "lab" / "beside-1e-2.toml"
+FILE = ROOT / "experiments" / "hwang2018" / "lab" / "beside-1e-2.toml"
 
 
 def test_a_scenario_with_the_truth_counts_what_others_send_around_each_transfer() -> None:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,26 +10,32 @@ from scenario_text import ONE_HOP, refused
 
 from samples import ROOT
 from tcplearn import metrics as vocabulary
+from tcplearn.__main__ import main
 from tcplearn.lab import guest, kernel_log, run, scenario, truth
-from tcplearn.papers import Request
-from tcplearn.papers.hwang2018 import lab
 from tcplearn.traces import tlog_losses
 
-LAB = ROOT / "papers" / "hwang2018" / "lab"
+LAB = ROOT / "experiments" / "hwang2018" / "lab"
 SMOKE = "smoke"
 
 
 @pytest.fixture(scope="session")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """The paper's page of one scenario's smoke run, and where that run is."""
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folder of the paper's page of one scenario's smoke run, and where that run is."""
     folder = tmp_path_factory.mktemp("hwang2018")
-    (folder / "lab").mkdir()
-    for name in ("common.toml", "loss-1e-2.toml"):
-        shutil.copyfile(LAB / name, folder / "lab" / name)
-    kept = folder / "kept"
-    said = lab.write(Request("hwang2018", folder, folder / "out", SMOKE, kept=kept), None, print)
-    assert said and said.startswith("1 runs, ")
-    yield folder / "out", next((kept / "lab" / "runs").glob("lab-loss-1e-2-*"))
+    words = [
+        "experiments",
+        "hwang2018",
+        "loss-1e-2/smoke",
+        "--page",
+        "lab",
+        "--profile",
+        "smoke",
+        "-q",
+        "--run",
+    ]
+    words += ["--file", str(folder / "runs.parquet"), "--out", str(folder / "kept"), "-o", str(folder)]
+    assert main(words) == 0
+    return folder, next((folder / "kept" / "lab").glob("lab-loss-1e-2-*"))
 
 
 def test_each_decision_is_the_cores_on_the_logged_acks(page: tuple[Path, Path]) -> None:
@@ -57,8 +61,7 @@ def test_the_page_has_every_sender_and_known_metrics(page: tuple[Path, Path]) ->
     assert "| 0 of " in text and "lab-figure-05.svg" in text and "lab-windows.svg" in text
     assert (page[0] / "figures" / "lab-windows.svg").read_text().startswith("<svg")
     rows = run.run(
-        scenario.load(page[0].parent / "lab" / "loss-1e-2.toml", SMOKE),
-        run.Options(out=page[0].parent / "kept" / "lab" / "runs"),
+        scenario.load(LAB / "loss-1e-2.toml", SMOKE), run.Options(out=page[0] / "kept" / "lab")
     ).rows
     assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in rows)
 

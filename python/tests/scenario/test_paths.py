@@ -235,7 +235,7 @@ def test_a_sweep_varies_paths_and_keys_of_them(tmp_path: Path) -> None:
     assert [run.scenario.topology.rtt_ms for run in runs] == [15, 50, 17, 52]  # type: ignore[union-attr]
     # a path in place of a topology
     (tmp_path / "y.toml").write_text(
-        f'extends = "{ROOT / "papers" / "hwang2018" / "common.toml"}"\nname = "y"\n[grid]\nseeds = 1\n'
+        f'extends = "{ROOT / "experiments" / "hwang2018" / "common.toml"}"\nname = "y"\n[grid]\nseeds = 1\n'
         'variants = []\nset = { path = "mine.toml" }\n'
     )
     (instead,) = simulation.runs(tmp_path / "y.toml", "full")

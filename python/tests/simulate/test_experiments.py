@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.lib import runs
 from tcplearn.__main__ import main
 
 
@@ -18,5 +19,25 @@ def test_a_page_of_small_runs_of_ns3(tmp_path: Path) -> None:
     assert main([*words, "--run"]) == 0
     text = (tmp_path / "simulated.md").read_text()
     assert text.count("| model, known places | 300 | ") == 1
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")  # of the file alone
+    assert main(words) == 0 and (tmp_path / "simulated.md").read_text() == text
+
+
+@pytest.mark.usefixtures("ns3")
+def test_the_page_on_causes_of_losses_from_small_runs_of_ns3(tmp_path: Path) -> None:
+    words = ["experiments", "hwang2018", "--page", "simulated", "--profile", "smoke", "-q", "-j", "1"]
+    words += ["--file", str(tmp_path / "runs.parquet"), "--out", str(tmp_path), "-o", str(tmp_path)]
+    assert main([*words, "--run"]) == 0
+    found = runs.read(tmp_path / "runs.parquet")
+    assert {run.scenario for run in found} >= {"5", "7", "9", "harm", "hwang2018", "calibration"}
+    goodputs = {
+        run.labels["variant"]: run.metrics["goodput_mbps"]
+        for run in found
+        if run.scenario == "5" and run.labels["topology.loss_rate"] == 0.01
+    }
+    text = (tmp_path / "simulated.md").read_text()
+    (row,) = (line.split(" | ") for line in text.splitlines() if line.startswith("| NewReno with oracle | 4"))
+    assert row[5] == f"{goodputs['oracle']:.2f}" and goodputs["oracle"] > goodputs["newreno"]
+    assert text.count("| met |") + text.count("| missed |") > 0
     (tmp_path / "runs").rename(tmp_path / "elsewhere")  # of the file alone
     assert main(words) == 0 and (tmp_path / "simulated.md").read_text() == text

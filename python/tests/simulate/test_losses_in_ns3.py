@@ -10,16 +10,15 @@ import polars as pl
 import pytest
 
 from conftest import ROOT, Simulate
+from experiments.hwang2018.sample import CALLS
 from tcplearn import metrics
 from tcplearn.__main__ import main
 from tcplearn.errors import UserError
-from tcplearn.papers.hwang2018 import runs
 from tcplearn.simulate import draws, engine, run_job, scenario
 from tcplearn.simulate.scenario import Run
 
-PAPER = ROOT / "papers" / "hwang2018"
+PAPER = ROOT / "experiments" / "hwang2018"
 SCENARIOS = sorted(set(PAPER.glob("*.toml")) - {PAPER / "common.toml"})
-CALLS = runs.CALLS
 
 
 @pytest.mark.usefixtures("ns3")
@@ -77,6 +76,12 @@ def test_a_network_is_drawn_by_its_number_alone() -> None:
     assert {r.scenario.load.udp for r in many} == {"none", "cbr", "onoff"}
     without = sum(r.scenario.topology.loss_rate == 0 for r in many)
     assert 60 <= without <= 140  # a fifth
+
+
+def test_what_a_grid_sets_is_not_labelled_as_drawn() -> None:
+    found = scenario.runs(PAPER / "calibration-cubic.toml", "quick")
+    assert all(run.labels["topology.queue"] == run.scenario.topology.queue for run in found)
+    assert {run.drawn.get("topology.queue") for run in found} == {None, "droptail", "codel", "fq-codel"}
 
 
 @pytest.mark.parametrize(

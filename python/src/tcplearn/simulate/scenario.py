@@ -42,7 +42,8 @@ def runs(path: Path, profile: str) -> list[Run]:
     for i, grid in enumerate(document.grids):
         whole = checked(Grid, tree.overlaid(base, grid), path, f"grids[{i}].")
         for run, scenario in _unfold(path, document, whole):
-            out.setdefault((run.algorithm, run.timing, run.seed, repr(run.labels), scenario), run)
+            labels = repr(sorted(run.labels.items()))
+            out.setdefault((run.algorithm, run.timing, run.seed, labels, scenario), run)
     return list(out.values())
 
 
@@ -71,7 +72,7 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, s
 def _scenarios(
     path: Path, document: Document, grid: Grid, changes: Mapping[str, Any]
 ) -> dict[int, tuple[Scenario, dict[str, Any]]]:
-    """Return the scenario of each seed with its drawn values."""
+    """Returns the scenario of each seed, and what was drawn for it, without what the grid sets or varies."""
     seeds = range(grid.first_seed, grid.first_seed + grid.seeds)
     if not grid.draw:
         scenario = _with(path, document, changes)
@@ -79,7 +80,8 @@ def _scenarios(
     out = {}
     for seed in seeds:
         drawn = draws.drawn(grid.draw, document.name, seed)
-        out[seed] = _with(path, document, {**drawn, **changes}), drawn
+        kept = {key: value for key, value in drawn.items() if key not in changes}
+        out[seed] = _with(path, document, {**kept, **changes}), kept
     return out
 
 

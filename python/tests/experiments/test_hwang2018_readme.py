@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""papers/hwang2018/README.md: each figure of its table stands on the page that its row names."""
+"""experiments/hwang2018/README.md: each figure of its table stands on the page that its row names."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 
 from samples import ROOT
 
-FOLDER = ROOT / "papers" / "hwang2018"
+FOLDER = ROOT / "experiments" / "hwang2018"
 ESTIMATE = re.compile(r"(?P<value>\d+\.\d+|\d+,\d{3})(?: \((?P<interval>\d+\.\d+ to \d+\.\d+)\))?")
 COUNT = re.compile(r"\d+ of \d+")
 
 
 def rows() -> Iterator[tuple[str, str, Path | None]]:
-    """Bar, ours and the page: that of the row before where it says "there"."""
+    """Criterion, ours and the page: that of the row before where it says "there"."""
     page: Path | None = None
     for line in (FOLDER / "README.md").read_text().splitlines():
-        if not line.startswith("| ") or line.startswith("| bar "):
+        if not line.startswith("| ") or line.startswith("| criterion "):
             continue
         what, _, ours, _, where = (cell.strip() for cell in line.strip("|").split("|"))
         if where != "there":

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""hwang2018: what a classifier of losses has to reach in the closed loop, and what ours do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from experiments.hwang2018.sample import Sample, name_of
+from experiments.lib.statistics import Estimate
+
+# Goodput at a loss rate of 0.01, at least as many times that of
+OVER_LOSSLESS = 0.7  # the same sender without loss: the paper's 70 %
+OVER_VENO = 1.5
+OVER_ORACLE = 0.95
+OVER_BBR = 0.9  # in the lab: Linux's
+# Without random loss, as many times what the plain sender has
+HARM = 1.05  # drops at the queue, retransmissions, mean RTT: at most
+JAIN = 0.95  # Jain's index: at least
+# With random loss, a neighbour's goodput: at least as many times what it has
+NEIGHBOUR = 0.9  # beside the oracle
+NEIGHBOUR_BBR = 1.0  # beside BBR
+#: Seeds from this one on were used for no choice.
+UNSEEN = 101
+
+JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45", "ml-past")
+#: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
+KINDS = (
+    ("newreno", "oracle", JUDGED),
+    (
+        "cubic",
+        "cubic-oracle",
+        tuple(f"cubic-{of}" for of in ("wide", "adaptive", "history", "history-45", "past")),
+    ),
+)
+HEAD = ("criterion", "sender", "limit", "ours (of several conditions the worst)", "where", "")
+
+
+def unseen(found: Sample) -> Sample:
+    """Returns the runs of seeds that were used for no choice, or all where there are none."""
+    return Sample(run for run in found if run.run >= UNSEEN) or found
+
+
+def judged(
+    what: str,
+    sender: str,
+    by: Estimate | Mapping[str, Estimate],
+    least: float | None = None,
+    most: float = 0.0,
+) -> list[str]:
+    """Returns a row: the criterion, its limit, and the worst of the conditions `by`, with the verdict."""
+    known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
+    row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
+    if not known:
+        return [*row, "–", "", "not run"]
+    met = [of.value <= most if least is None else of.value >= least for of in known.values()]
+    where = (max if least is None else min)(known, key=lambda name: known[name].value)
+    worst = known[where]
+    if len(known) > 1:
+        return [*row, str(worst), where, f"met in {sum(met)} of {len(met)} conditions"]
+    limit = most if least is None else least
+    within = "; the limit is within the interval" if worst.low < limit <= worst.high else ""
+    return [*row, str(worst), where, ("met" if met[0] else "missed") + within]
+
+
+def rows(found: Sample) -> Iterator[list[str]]:
+    """Yields a row for each criterion and sender in ns-3."""
+    at = unseen(found.at(scenario="5")).at(loss_rate=1e-2)
+    lossless = unseen(found.at(scenario="5")).at(loss_rate=0.0)
+    for sender in JUDGED:
+        own = at.at(sender)
+        for what, base, least in (
+            ("its own without loss", lossless.at(sender), OVER_LOSSLESS),
+            ("Veno's, β 5", at.at("veno-5"), OVER_VENO),
+            ("the oracle's", at.at("oracle"), OVER_ORACLE),
+        ):
+            yield judged(f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least)
+    for plain, oracle, ours in KINDS:
+        for sender in ours:
+            yield from _no_harm(found.at(scenario="harm"), plain, oracle, sender)
+
+
+def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[list[str]]:
+    def over(runs: Sample, base: str, metric: str) -> dict[str, Estimate]:
+        return {
+            where: here.at(sender).over(here.at(base), metric) for where, here in runs.conditions().items()
+        }
+
+    clean = found.at(loss_rate=0.0)
+    shared = clean.at(beside=1)
+    for name, runs in (("alone", clean.at(beside=0)), ("shared", shared)):
+        for what, metric in (("drops", "queue_dropped_packets"), ("mean RTT", "mean_rtt_ms")):
+            text = f"no random loss, {name}: {what} over the plain sender's"
+            yield judged(text, sender, over(runs, plain, metric), most=HARM)
+    lossy = Sample(run for run in found.at(beside=1) if run.labels["loss_rate"])
+    for name, base, least in (("the oracle", oracle, NEIGHBOUR), ("BBR", "bbr", NEIGHBOUR_BBR)):
+        text = f"random loss: neighbour's goodput, over what it has beside {name}"
+        yield judged(text, sender, over(lossy, base, "beside_goodput_mbps"), least)
+    jain = {where: here.at(sender).mean("jain_index") for where, here in shared.conditions().items()}
+    yield judged("no random loss, shared: Jain's index", sender, jain, JAIN)
+    text = "no random loss, shared: Jain's index over two plain senders'"
+    yield judged(text, sender, over(shared, plain, "jain_index"), JAIN)
+
+
+def missed_by_others(found: Sample) -> dict[str, Any]:
+    """Returns two tables of criteria that the plain sender or the oracle misses too, and in how many
+    conditions ours, the oracle and the plain sender meet each; nothing where either has no runs."""
+    shared = unseen(found.at(scenario="harm")).at(beside=1)
+    jain: list[tuple[str, list[Estimate]]] = []
+    neighbour: list[tuple[str, list[Estimate]]] = []
+    for where, here in shared.conditions().items():
+        for names in (("ml-history", "oracle", "newreno"), ("cubic-history", "cubic-oracle", "cubic")):
+            seeds = {run.run for run in here.at(names[0])}
+            own, oracle, plain = (Sample(r for r in here.at(name) if r.run in seeds) for name in names)
+            if not own:
+                continue
+            if not own[0].labels["loss_rate"]:
+                values = [each.mean("jain_index") for each in (own, oracle, plain)]
+                jain.append((where, [*values, own.over(plain, "jain_index")]))
+            elif bbr := here.at("bbr"):
+                values = [each.over(bbr, "beside_goodput_mbps") for each in (own, oracle, plain)]
+                neighbour.append((where, values))
+    parts = {"jain": (jain, JAIN), "neighbour": (neighbour, NEIGHBOUR_BBR)}
+    return {
+        name: {
+            "rows": [[where, *map(str, values)] for where, values in part],
+            "limit": f"{limit:g}",
+            "met": [sum(values[i].value >= limit for _, values in part) for i in range(3)],
+        }
+        for name, (part, limit) in parts.items()
+        if jain and neighbour
+    }

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""hwang2018: its figures 5 to 9 from our runs, and the lab's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from experiments.hwang2018.sample import Sample, name_of
+from experiments.lib.pages import Figure
+from tcplearn.losses import CAUSES, CONGESTION, RANDOM
+
+Json = dict[str, Any]
+
+COLOURS = {
+    "newreno": "#882255", "veno-5": "#ddaa33", "veno+none": "#ddaa33", "ml-hwang2018": "#0077bb",
+    "ml-wide": "#009988", "ml-adaptive": "#66ccee", "ml-history": "#ee7733", "oracle": "#111111",
+    "westwood": "#999933", "vegas": "#aa4499", "bbr": "#332288", "cubic": "#cc6677", "cubic-wide": "#117733",
+    "cubic-oracle": "#888888", "cubic+mlp/hwang2018": "#88ccee", "cubic+mlp": "#117733",
+    "cubic+adaptive": "#44aa99",
+}  # fmt: skip
+NAMED = {name_of(sender): colour for sender, colour in COLOURS.items()}
+PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
+OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-wide", "cubic-oracle", "bbr", "oracle")
+THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "oracle")
+#: Figure 6: these senders at this loss rate, in this part of the first run.
+OVER_TIME, OVER_TIME_AT, WINDOW_S = ("newreno", "veno-5", "ml-hwang2018"), 1e-2, (40, 100)
+MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"}
+
+
+def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
+    """Yields the figures that there are runs for. `printed` has by sender the loss rate and the share of the
+    lossless goodput that the paper's text prints."""
+    five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
+    for file, senders, who in (("05", PAPERS, "NewReno's kind"), ("05-others", OTHERS, "what else there is")):
+        lossless = {name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders}
+        points = [
+            {"x": f"{rate:g}", "y": share * lossless[name].value, "sender": name_of(name)}
+            for name, (rate, share) in printed.items()
+            if lossless.get(name)
+        ]
+        title = f"Figure 5: goodput against the loss rate, {who}"
+        yield from _lines(f"figure-{file}", title, five, "loss_rate", senders, "loss rate", printed=points)
+    yield from _over_time(five.at(loss_rate=OVER_TIME_AT))
+    seven, nine = seven.at(loss_rate=1e-2), nine.at(loss_rate=1e-2)
+    title = "Figure 7: goodput against the RTT at a loss rate of 0.01"
+    yield from _lines("figure-07", title, seven, "rtt_ms", THREE, "RTT, ms")
+    title = "Figure 8: goodput over that of 30 ms at a loss rate of 0.01"
+    yield from _lines("figure-08", title, seven, "rtt_ms", THREE, "RTT, ms", over=30.0)
+    title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
+    yield from _lines("figure-09", title, nine, "udp_share", (*THREE, "bbr"), "UDP's share of 5 Mbit/s")
+
+
+def lab(found: Sample) -> Iterator[Figure]:
+    """Yields goodput against the loss rate, of runs that have it as a label."""
+    for file, of, base, others in (
+        ("lab-figure-05", "NewReno's kind", "reno", ("veno", "westwood", "vegas", "bbr")),
+        ("lab-figure-05-cubic", "CUBIC's kind", "cubic", ("bbr",)),
+    ):
+        title = f"Goodput against the loss rate, {of}"
+        plain = [f"{other}+none" for other in others]
+        senders = [name for name in found.senders() if name.startswith(f"{base}+") or name in plain]
+        yield from _lines(file, title, found, "loss_rate", senders, "loss rate")
+
+
+def _colour(rows: Sequence[Json]) -> Any:
+    import altair as alt
+
+    there = {row["sender"] for row in rows}
+    known = {name: colour for name, colour in NAMED.items() if name in there}
+    legend = alt.Legend(title=None, symbolType="stroke", symbolSize=300)
+    return alt.Color("sender:N", legend=legend).scale(domain=list(known), range=list(known.values()))
+
+
+def _lines(
+    file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
+    *, over: float | None = None, printed: Sequence[Json] = (),
+) -> Iterator[Figure]:  # fmt: skip
+    """Yields goodput by the label `key`, a line for each sender, with intervals, or with `over` its ratio to
+    that where the label has this value. What the paper prints is a diamond."""
+    import altair as alt
+
+    rows: list[Json] = []
+    for x, sender in itertools.product(sorted({run.labels[key] for run in found}), senders):
+        own, base = (found.at(sender, **{key: value}) for value in (x, over))
+        if of := own.mean("goodput_mbps") if over is None else own.over(base, "goodput_mbps"):
+            low, high = (of.value if math.isnan(end) else end for end in (of.low, of.high))
+            row = {
+                "x": f"{x:g}",
+                "sender": name_of(sender),
+                "y": of.value,
+                "low": max(0.0, low),
+                "high": high,
+            }
+            rows.append(row)
+    if not rows:
+        return
+    order = list(dict.fromkeys(row["x"] for row in rows))
+    at = alt.X("x:N", title=x_title, sort=order, axis=alt.Axis(labelAngle=0))
+    y_title = "goodput, Mbit/s" if over is None else "ratio"
+    chart = alt.Chart(alt.InlineData(values=rows)).encode(x=at, color=_colour(rows))
+    layers: list[Any] = [
+        chart.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"),
+        chart.mark_line(point=True).encode(y=alt.Y("y:Q", title=y_title).scale(zero=True)),
+    ]
+    if printed:
+        title += "; diamonds: the paper's text"
+        points = alt.Chart(alt.InlineData(values=list(printed))).mark_point(shape="diamond", size=110)
+        layers.append(points.encode(x=at, y="y:Q", color=_colour(rows)))
+    yield _figure(file, title, alt.layer(*layers).properties(width=420, height=260))
+
+
+def _over_time(found: Sample) -> Iterator[Figure]:
+    import altair as alt
+
+    rows = [
+        {"t": second + 0.5, "y": value / 1e3, "sender": name_of(name)}
+        for name in OVER_TIME
+        for run in sorted(found.at(name), key=lambda run: run.run)[:1]
+        for second, value in enumerate(run.series.get("cwnd_bytes", ()))
+        if value == value and WINDOW_S[0] <= second < WINDOW_S[1]
+    ]
+    if not rows:
+        return
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line()
+    x = alt.X("t:Q", title="time, s").scale(zero=False)
+    chart = chart.encode(x=x, y=alt.Y("y:Q", title="cwnd, kB, mean over a second"), color=_colour(rows))
+    title = "Figure 6: cwnd over time at a loss rate of 0.01"
+    yield _figure("figure-06", title, chart.properties(width=420, height=260))
+
+
+def windows(found: Sample) -> Iterator[Figure]:
+    """Yields cwnd of the first run of each sender that has it, with what was decided at each loss."""
+    import altair as alt
+
+    panels = []
+    x, y = alt.X("t:Q", title="time, s"), alt.Y("y:Q", title="cwnd, segments")
+    said = alt.Color("said:N", legend=alt.Legend(title=None, orient="bottom"))
+    said = said.scale(domain=list(MARKS.values()), range=["#009988", "#cc3311"])
+    for name, runs in found.senders().items():
+        of = min(runs, key=lambda run: run.run).series
+        if "ack_s" not in of:
+            continue
+        acks = [{"t": t, "y": w} for t, w in zip(of["ack_s"], of["ack_cwnd"], strict=True)]
+        columns = (of[f"loss_{column}"] for column in ("s", "cwnd", "cause"))
+        losses = [
+            {"t": t, "y": w, "said": MARKS[CAUSES[int(cause)]]} for t, w, cause in zip(*columns, strict=True)
+        ]
+        line, points = (alt.Chart(alt.InlineData(values=values)) for values in (acks, losses))
+        layers = (
+            line.mark_line(strokeWidth=1, color="#4477aa").encode(x=x, y=y),
+            points.mark_point(filled=True, size=40).encode(x=x, y=y, color=said),
+        )
+        panel = alt.Title(name_of(name), anchor="start", fontSize=12)
+        panels.append(alt.layer(*layers).properties(width=330, height=150, title=panel))
+    if panels:
+        title = "Windows at a loss rate of 0.01, one run"
+        yield _figure("lab-windows", title, alt.concat(*panels, columns=2))
+
+
+def _figure(file: str, title: str, chart: Any) -> Figure:
+    import altair as alt
+
+    chart = chart.properties(title=alt.Title(title, anchor="start", fontSize=14))
+    return Figure(f"figures/{file}.svg", title, chart.configure_view(stroke="#ddd").to_dict())

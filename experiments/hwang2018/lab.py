@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""hwang2018 in the real kernel: the runs that its page needs, and what it shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from experiments.hwang2018 import criteria, figures
+from experiments.hwang2018.sample import CALLS, CONFIDENCE, Sample, name_of
+from experiments.lib.batches import Batch, Figures, LabRuns
+from experiments.lib.runs import Run, grouped
+from experiments.lib.statistics import Estimate
+from tcplearn.lab import guest, kernel_log
+
+#: In the page's order.
+FILES = (
+    "loss-0", "loss-1e-3", "loss-1e-2", "loss-1e-1", "bursts", "beside-0", "beside-1e-2", "history-0",
+    "history-1e-2", "codel", "reordered", "cellular",
+)  # fmt: skip
+METRICS = (
+    "goodput_mbps", "mean_rtt_ms", "retransmitted_packets", "nstat.TcpExtTCPTimeouts", "beside_goodput_mbps",
+    "jain_index", *CALLS, "queue_dropped_packets", "channel_dropped_packets", "needless_recoveries",
+    "loss_decisions", "decision_differences", "instructions_per_decision", "instructions_per_ack",
+    "instructions_per_ack_base",
+)  # fmt: skip
+#: The scenario and the senders whose windows are drawn.
+LOSSY, OVER_TIME = "lab-loss-1e-2", ("reno+mlp/hwang2018", "reno+mlp", "cubic+mlp", "reno+adaptive")
+POINTS = 700
+#: The criteria's scenarios: a sender is in the first or in the second.
+AT_LOSSLESS, AT_LOSSY = ("lab-loss-0", "lab-history-0"), (LOSSY, "lab-history-1e-2")
+BBR = "bbr+none"
+
+
+def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
+    """Returns the metrics of the tables, and for the figure of windows cwnd at some ACKs and each loss."""
+    metrics = {name: measured[name] for name in METRICS if measured.get(name) is not None}
+    (sender,) = (arm.name for arm in guest.arms(chosen, 0) if arm.folder == folder.name)
+    if chosen.name != LOSSY or sender.partition(":")[0] not in OVER_TIME:
+        return metrics, {}
+    c = kernel_log.opened(folder / "log").connection
+    acks, losses = c.acks[:: max(1, len(c.acks) // POINTS)], c.losses
+    series = {
+        f"{name}_{column}": values
+        for name, of in (("ack", acks), ("loss", losses))
+        for column, values in (
+            ("s", (of["time_us"].astype(float) - float(c.acks["time_us"][0])) / 1e6),
+            ("cwnd", of["cwnd"].astype(float)),
+        )
+    }
+    return metrics, series | {"loss_cause": losses["cause"].astype(float)}
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [LabRuns(folder / "lab" / f"{name}.toml", profile or "full", keep) for name in FILES]
+
+
+def base_of(sender: str) -> str:
+    """Returns the plain sender that a classifier runs over."""
+    return f"{sender.partition('+')[0]}+none"
+
+
+def decides(sender: str) -> bool:
+    return not sender.endswith("+none")
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    found = Sample.of(runs)
+    parts = grouped(found, lambda run: run.scenario)
+    plain = Sample(_with_loss_rate(run) for run in found if run.scenario.startswith("lab-loss-"))
+    return {
+        "kernels": ", ".join(sorted({run.host_version for run in runs})),
+        "confidence": f"{100 * CONFIDENCE:.0f} %",
+        "runs": len({(run.scenario, run.run) for run in runs}),
+        "criteria": list(_criteria(found)),
+        "criteria_head": criteria.HEAD,
+        "parts": {f"{name}: {of[0].parameters['title']}": Sample(of) for name, of in parts.items()},
+        "found": found,
+        "name_of": name_of,
+        "base_of": base_of,
+        "decides": decides,
+        "bbr": BBR,
+        "figures": [*figures.lab(plain), *figures.windows(found.at(scenario=LOSSY))],
+    }
+
+
+def _with_loss_rate(run: Run) -> Run:
+    """Returns the run with its random loss as a label."""
+    percent = run.parameters["path"]["hop"]["last"]["forward"].get("loss_percent", 0.0)
+    return replace(run, labels={**run.labels, "loss_rate": percent / 100})
+
+
+def _criteria(found: Sample) -> Iterator[list[str]]:
+    for sender in filter(decides, found.senders()):
+        at_lossy, at_lossless = (
+            next((here for name in names if (here := found.at(scenario=name)).at(sender)), Sample())
+            for names in (AT_LOSSY, AT_LOSSLESS)
+        )
+        own, without = at_lossy.at(sender), at_lossless.at(sender)
+        for what, base, least in (
+            ("BBR's", at_lossy.at(BBR), criteria.OVER_BBR),
+            ("its own without loss", without, criteria.OVER_LOSSLESS),
+            ("Veno's", at_lossy.at("veno+none"), criteria.OVER_VENO),
+        ):
+            yield criteria.judged(
+                f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least
+            )
+        plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # of the sums: bursts of drops
+        resent = Estimate(without.total("retransmitted_packets") / plain) if plain and without else Estimate()
+        text = "no random loss: retransmissions over the plain sender's"
+        yield criteria.judged(text, sender, resent, most=criteria.HARM)
+    other, of = (round(found.total(name)) for name in ("decision_differences", "loss_decisions"))
+    what, counted = "decisions that the core gives otherwise on the logged ACKs", f"{other} of {of} decisions"
+    yield [what, "all", "0", counted, "", "missed" if other else "met"]
