@@ -15,14 +15,13 @@ import numpy as np
 from experiments.lib.batches import Batch, Figures, LabRuns
 from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run, grouped
-from experiments.stalls import score
+from experiments.stalls import packets, score
 from experiments.stalls.score import NONE
 from tcplearn.explain.causes import CAUSES, WORDS
 from tcplearn.output.markdown import table_of
 
 FILE = "conditions.toml"
-#: Captures of a run, in the order of the path; whose data a stall is of decides what a place is to it.
-CAPTURES = ("sender", "near", "far")
+#: Where a capture was taken, seen from the end whose data or time a stall is of.
 PLACES = ("sender", "middle", "receiver")
 #: Words in the file of runs are places in this list.
 NAMES = (*CAUSES, NONE)
@@ -45,20 +44,19 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     """Returns every verdict, by the place of the capture."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
-    found, true = score.of_run(folder.parent, CAPTURES[0], CAPTURES[-1], *sizes)
+    true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
-    for k, name in enumerate(CAPTURES):
-        file = folder.parent / "pcap" / f"{name}.pcap"
-        for v in score.verdicts(file, found, true, at_client=k == 0):
-            place = PLACES[k if v.by == "client" else -1 - k]
-            rows[place].append(
-                (NAMES.index(v.true), NAMES.index(v.said), v.true_ms, v.said_ms, float(v.counts))
-            )
+    for k, place in enumerate(score.CAPTURES):
+        file = score.capture_of(folder.parent, place)
+        for v in score.verdicts(true, score.said_of(file, packets.begins_us(file)), place):
+            numbers = (NAMES.index(v.true), NAMES.index(v.said))
+            row = (*numbers, v.true_ms, v.said_ms, float(v.counts))
+            rows[PLACES[k if v.stall.by == "client" else -1 - k]].append(row)
     series: dict[str, Any] = {}
     for place, each in rows.items():
         columns = np.array(each, float).reshape(-1, len(_COLUMNS)).T
         series |= {f"{place}.{name}": column for name, column in zip(_COLUMNS, columns, strict=True)}
-    return {"stalls": float(len(true)), "connections": float(len(found))}, series
+    return {"stalls": float(len(true))}, series
 
 
 _COLUMNS = ("true", "said", "true_ms", "said_ms", "counts")

@@ -41,19 +41,23 @@ class Packet:
         return self.seq + self.size
 
 
-def read(file: Path) -> tuple[list[Packet], int]:
-    """Returns the packets of a capture as tcpdump writes it (Ethernet, IPv4), and when it begins, in us."""
-    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    packets, at, begins = [], 24, -1
+def begins_us(file: Path) -> int:
+    """Returns when a capture begins."""
+    with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
+        seconds, micros = struct.unpack_from("<2I", opened.read(32), 24)
+    return int(seconds * 1_000_000 + micros)
+
+
+def read(file: Path) -> list[Packet]:
+    """Returns the packets of a capture as tcpdump writes it: Ethernet, IPv4."""
+    data, packets, at = file.read_bytes(), [], 24
     while at + 16 <= len(data):
         seconds, micros, kept, _ = struct.unpack_from("<4I", data, at)
         ip = at + 16 + _ETHERNET
-        us = seconds * 1_000_000 + micros
-        begins = us if begins < 0 else begins
         if data[ip - 2 : ip] == b"\x08\x00" and data[ip + 9] == 6:
-            packets.append(_packet(data, ip, us))
+            packets.append(_packet(data, ip, seconds * 1_000_000 + micros))
         at += 16 + kept
-    return packets, begins
+    return packets
 
 
 def _packet(data: bytes, ip: int, us: int) -> Packet:

@@ -34,6 +34,8 @@ class Stall:
     end_us: int
     lost: tuple[Packet, ...] = ()
     seen_as: Packet | None = None  # the copy that arrived
+    traced: frozenset[str] = frozenset()  # captures that saw something of it
+    slack_us: int = 0  # as much earlier or later a capture may see it
     covered: bool = False  # a spurious retransmission in a stall of the other end's, which has the moment
 
     @property
@@ -74,6 +76,9 @@ def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int)
         kept = [w for w in waits if w.by_host or not any(_overlap(w, loss) for loss in losses)]
         out += [*_handshake(one), *losses, *kept]
     _name_silence(out, found)
+    round_trips = {one.name: one.client.transit_us + one.server.transit_us for one in found}
+    for stall in out:
+        stall.slack_us = round_trips[stall.connection] + 2 * LEAST_US
     return [stall for stall in out if stall.duration_us >= LEAST_US]
 
 
