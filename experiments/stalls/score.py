@@ -37,8 +37,7 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns the stalls of a run whose requests and answers have so many bytes, with the captures that have a
-    trace of each."""
+    """Returns the stalls of a run whose requests and answers have so many bytes, and where each has a trace."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
