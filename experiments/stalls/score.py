@@ -37,7 +37,7 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns the stalls of a run whose requests and answers have so many bytes, and where each has a trace."""
+    """Returns the stalls of a run with requests and answers of so many bytes, and where each has a trace."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
