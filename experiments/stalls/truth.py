@@ -68,7 +68,7 @@ def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int)
         losses: list[Stall] = []
         for by, stream in (("client", one.client), ("server", one.server)):
             _give_reasons(stream, why)
-            losses += _merged(_losses(one.name, by, stream))
+            losses += merged(_losses(one.name, by, stream))
         for stall in losses:
             stall.covered = any(_covers(other, stall) for other in losses)
         waits = [*_own_waits(one, request), *_servers(one, request, answer)]
@@ -141,7 +141,7 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
     return Stall(name, by, frozenset({cause}), sent[0].us, sent[k].us, tuple(sent[:k]), sent[k])
 
 
-def _merged(losses: Iterable[Stall]) -> list[Stall]:
+def merged(losses: Iterable[Stall]) -> list[Stall]:
     """Returns the losses of one end, those that overlap as one with the cause of the longest."""
     out: list[Stall] = []
     longest = 0
