@@ -96,7 +96,21 @@ capture_port() {
 	captures="$captures $!"
 }
 
+# From now to the end: each retransmission of a socket, and the functions of the kernel that sent it.
+tracing=/sys/kernel/tracing
+trace_resends() {
+	mount -t tracefs tracefs $tracing
+	echo 65536 >$tracing/buffer_size_kb
+	echo mono >$tracing/trace_clock
+	in_ns c0 /scenario/transfer clocks >/out/clocks
+	echo stacktrace >$tracing/events/tcp/tcp_retransmit_skb/trigger
+	echo 1 >$tracing/events/tcp/tcp_retransmit_skb/enable
+}
+
 finish() {
+	if [ -d $tracing/events ]; then
+		grep -E 'tcp_retransmit_skb:|=> tcp_' $tracing/trace >/out/resends || true
+	fi
 	for of in $captures; do
 		kill "$of"
 		wait "$of" || true

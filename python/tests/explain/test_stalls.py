@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from scenes import BEFORE, PLACES, SCENES, _calm, _served
+from scenes import BEFORE, HALF_US, PLACES, SCENES, _calm, _served
 from talk import CLIENT, RTT_US, SERVER, Talk, explained
 
 HANDSHAKES = ("syn_lost", "syn_ack_lost", "handshake_lost")
@@ -51,6 +51,26 @@ def test_a_lost_answer_that_ip_does_not_number(tmp_path: Path, place: float) -> 
     (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
     assert stall["cause"] == ("unknown" if place == CLIENT else "tail_probe")
     assert stall["duration_ms"] == pytest.approx(242, abs=5)
+
+
+@pytest.mark.parametrize("options", ["all", "none"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_lost_answer_that_carried_the_ack(tmp_path: Path, place: str, options: str) -> None:
+    """The client sends its request again for nothing; the server says so before it answers again."""
+    talk = Talk(place=PLACES[place], stamped=options == "all", sacks=options == "all")
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    there = at + HALF_US
+    talk.client(at, asked, 200, answered)
+    talk.answer(there, answered, 1, asked + 200, lost=0.1)
+    talk.client(at + 242_000, asked, 200, answered)
+    talk.answer(there + 242_000, answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
+    talk.answer(there + 255_000, answered, 1, asked + 200)
+    talk.close(there + 400_000, asked + 200, answered + 1)
+    stalls = {row["by"]: row for row in explained(tmp_path, talk).stalls.iter_rows(named=True)}
+    assert stalls["server"]["cause"] == ("tail_probe" if options == "all" else "tail_timer")
+    assert stalls["server"]["duration_ms"] == pytest.approx(255, abs=5)
+    assert place != "client" or stalls["client"]["cause"] == "spurious"
 
 
 def test_spurious_by_dsack_alone(tmp_path: Path) -> None:

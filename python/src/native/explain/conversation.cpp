@@ -71,7 +71,8 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
   if (end == kServer)
     for (const Exchange& exchange : exchanges_)
       if (exchange.answered && exchange.end_us < 0) marks_.push_back({exchange.answer_to});
-  const DataSide::Acked acked = me.data.on_ack(packet, now_us, leg_to(end), marks_, losses_);
+  const bool had_come = ends_[1 - end].data.is_ahead(packet);
+  const DataSide::Acked acked = me.data.on_ack(packet, had_come, now_us, leg_to(end), marks_, losses_);
   if (acked.advanced && me.data.forecast) forecast(end, acked, now_us);
   auto mark = marks_.begin();
   if (end == kServer)

@@ -6,9 +6,7 @@
 namespace tcplearn {
 namespace {
 
-// As in capture/flow.cpp: a window holds 2^30 bytes at most; so much of it is held, and less while nothing at
-// all was acknowledged.
-constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
+// So much of a window is held, and less while nothing at all was acknowledged.
 constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 constexpr std::uint32_t kLargestSegment = 1500;
@@ -73,10 +71,12 @@ std::uint32_t DataSide::follow_ids(const Packet& packet) {
 DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, const Leg& back) {
   Sent out;
   out.lost_before = follow_ids(packet);
+  unseen_ += out.lost_before;
   if (packet.has(kSyn)) {
     if (!started_ || !outstanding()) start_at((std::int64_t{1} << 32) + packet.seq + 1);
     return out;
   }
+  if (is_ahead(packet)) unseen_to_ = unwrap(packet.seq);
   if (packet.payload_bytes == 0) return out;
   if (!started_) start_at((std::int64_t{1} << 32) + packet.seq);
   std::int64_t start = unwrap(packet.seq);
@@ -100,6 +100,8 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     out.first_out = !outstanding();
     out.from = std::max(start, nxt_);
     out.to = end;
+    if (out.from < unseen_to_) out.lost_before = std::max(unseen_, 1u);
+    unseen_ = 0;
     bytes += end - out.from;
     if (start > nxt_) append(nxt_, start, packet, now_us, true);
     append(out.from, end, packet, now_us, false);
@@ -231,7 +233,7 @@ void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t no
   }
 }
 
-DataSide::Acked DataSide::on_ack(const Packet& packet, std::int64_t now_us, const Leg& back,
+DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64_t now_us, const Leg& back,
                                  std::vector<Mark>& marks, std::vector<Repaired>& out) {
   Acked acked;
   acked.pure = packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin);
@@ -247,6 +249,8 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, std::int64_t now_us, cons
   const bool sacks = packet.sack_count > 0 && outstanding();
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
+  twice_ = {acked.twice_from, acked.twice_to};
+  had_come_ = had_come;
   if (ack > una_) {
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);
     const Piece& last = pieces_[newest];
@@ -301,9 +305,21 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
   }
 }
 
+// Whether the ACK that is the first to acknowledge it is of the copy, and says that the first had come: the
+// ACK of that was lost.
+bool DataSide::is_doubled(const Piece& piece) const {
+  const bool twice = twice_.first <= piece.start && piece.end <= twice_.second;
+  const Again& again = *piece.again;
+  return again.copies.size() == 1 && again.sacked_us < 0 && !piece.filled && (twice || had_come_);
+}
+
 int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
   const std::vector<Copy>& copies = piece.again->copies;
   const int last = static_cast<int>(copies.size()) - 1;
+  if (is_doubled(piece)) {
+    certain = true;
+    return -1;
+  }
   // RFC 7323, 4.3: what fills the left edge is what is echoed.
   if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
     const std::uint32_t echo = head_ack->ts_echo;
@@ -338,6 +354,7 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.start_us = loss.silent_until_us = piece.first_us;
   if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
+  if (is_doubled(piece)) loss.end_us = piece.first_us;
   loss.seen_us = seen_us;
   loss.last_copy_us = again.copies.back().us;
   loss.all_copies = static_cast<std::uint32_t>(again.copies.size());

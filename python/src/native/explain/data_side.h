@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "capture/packet.h"
@@ -70,9 +71,15 @@ class DataSide {
   };
 
   // `back`: the other leg, from the capture point to this end. Losses that are over are added to `out`.
+  // `had_come`: the ACK is of a copy, and the other end had answered the first.
   Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back);
-  Acked on_ack(const Packet& packet, std::int64_t now_us, const Leg& back, std::vector<Mark>& marks,
-               std::vector<Repaired>& out);
+  Acked on_ack(const Packet& packet, bool had_come, std::int64_t now_us, const Leg& back,
+               std::vector<Mark>& marks, std::vector<Repaired>& out);
+  // Whether a packet without data of this end says that it had sent bytes that never came here.
+  bool is_ahead(const Packet& packet) const {
+    const std::int64_t step = unwrap(packet.seq) - nxt_;
+    return started_ && packet.payload_bytes == 0 && !packet.has(kSyn) && step > 0 && step <= kLargestStep;
+  }
   // At the end of the connection.
   void finish(std::vector<Repaired>& out);
 
@@ -96,6 +103,8 @@ class DataSide {
   std::int64_t bytes = 0;
 
  private:
+  // As in capture/flow.cpp: a window holds so much at most.
+  static constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
   struct Copy {
     std::int64_t us;
     std::uint32_t ts;
@@ -129,6 +138,7 @@ class DataSide {
   void read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out);
   // Which copy arrived: -1 the first, else a place among those after it.
   int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
+  bool is_doubled(const Piece& piece) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
            std::vector<Repaired>& out);
@@ -138,6 +148,8 @@ class DataSide {
   std::vector<Piece> pieces_;
   std::vector<std::int64_t> resent_starts_;  // of pieces sent again and neither acknowledged nor SACKed
   std::size_t head_ = 0;
+  std::int64_t unseen_to_ = 0;  // sent, by what a packet without data says
+  std::uint32_t unseen_ = 0;    // packets that never came here since the last data, by IP's numbers
   std::int64_t una_ = 0, nxt_ = 0, sacked_to_ = 0, recover_ = 0;
   std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1;
   std::int64_t arrived_us_ = -1;
@@ -146,6 +158,8 @@ class DataSide {
   std::uint32_t ids_in_row_ = 0, last_payload_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
+  std::pair<std::int64_t, std::int64_t> twice_{};  // of the last ACK: bytes that arrived twice
+  bool had_come_ = false;                          // likewise, as on_ack was told
   bool started_ = false, sack_permitted_ = false, id_seen_ = false, ts_seen_ = false, recovering_ = false;
   SenderTimer timer_;
 };

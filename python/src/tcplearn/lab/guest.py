@@ -71,6 +71,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
                 f"capture {hop.name}-after-delay c{path.gateway(i) + 2} l{path.gateway(i) + 1}",
             ]
         lines.append("sleep 1")
+    elif scenario.captures:
+        lines += _captures(scenario)
     elif scenario.truth:
         lines += _truth(scenario)
     if shell:
@@ -145,6 +147,15 @@ def _truth(scenario: Scenario) -> Iterator[str]:
             yield f"capture_data {hop.name}-{place} c{node} l{node - 1}"
     yield "sleep 1"
     yield "in_ns c0 /scenario/transfer clocks >/out/clocks"
+
+
+def _captures(scenario: Scenario) -> Iterator[str]:
+    """Captures at the sender and where each hop ends, and the kernel's reason for each retransmission."""
+    yield "capture sender c0 r0"
+    for i, hop in enumerate(scenario.path.hops):
+        yield f"capture {hop.name} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"
+    yield "trace_resends"
+    yield "sleep 1"
 
 
 def _address(node: int) -> str:

@@ -24,6 +24,7 @@ from .fades import Fades
 from .handshakes import Handshakes
 from .pages import Pages
 from .requests import Requests
+from .talks import Talks
 from .visits import Visits
 from .workload import Workload
 
@@ -87,15 +88,16 @@ class Transfer(Downloads):
     requests: Requests | None = None
     visits: Visits | None = None
     pages: Pages | None = None
+    talks: Talks | None = None
 
     @property
     def workload(self) -> Workload:
         """Return the table that describes the transfers."""
-        return self.repeat or self.requests or self.visits or self.pages or self
+        return self.repeat or self.requests or self.visits or self.pages or self.talks or self
 
     @model_validator(mode="after")
     def _one_workload(self) -> Self:
-        given = [name for name in ("repeat", "requests", "visits", "pages") if getattr(self, name)]
+        given = [name for name in ("repeat", "requests", "visits", "pages", "talks") if getattr(self, name)]
         given += [name for name in ("pings", "places", "captured") if getattr(self, name)][:1]
         if len(given) > 1:
             raise ValueError(f"{given[0]} and {given[1]} are two ways to use a connection; give one")
@@ -168,6 +170,7 @@ class Scenario(Table):
     runs: Runs = Runs()
     kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
     truth: bool = False  # whether captures around each hop show where each packet was dropped
+    captures: bool = False  # whether captures at both ends and between hops, and the kernel's reasons, are kept
     programs: bool = False  # whether the guest has Python, curl, nginx and iperf3
 
     @property

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Compares the causes that `tcplearn explain` names with those that are known."""
+
+from pathlib import Path
+
+from experiments.lib.pages import Page
+from experiments.stalls import causes
+
+PAGES = {
+    "causes": Page(
+        "stalls/causes.md.j2", Path("experiments") / "stalls" / "causes.md", causes.batches, causes.fill
+    ),
+}

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The page of causes: what is said of each stall beside the truth, by condition and capture point."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.lib.batches import Batch, Figures, LabRuns
+from experiments.lib.pages import Figure, scenarios
+from experiments.lib.runs import Run, grouped
+from experiments.stalls import packets, score
+from experiments.stalls.score import NONE
+from tcplearn.explain.causes import CAUSES, WORDS
+from tcplearn.output.markdown import table_of
+
+FILE = "conditions.toml"
+#: Where a capture was taken, seen from the end whose data or time a stall is of.
+PLACES = ("sender", "middle", "receiver")
+#: Words in the file of runs are places in this list.
+NAMES = (*CAUSES, NONE)
+#: The criteria: least shares of right causes, and the most that a duration may be off.
+LEAST = {"sender": 0.97, "middle": 0.90, "receiver": 0.90}
+LEAST_WITHOUT_OPTIONS, CLOSE_MS = 0.85, 5.0
+WITHOUT_OPTIONS = ("no-options", "no-timestamps")
+
+
+def conditions(folder: Path) -> list[str]:
+    return list(tomllib.loads((folder / FILE).read_text())["profiles"])
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    folder = scenarios(folder, "experiments", "stalls")
+    wanted = [profile] if profile else [name for name in conditions(folder) if name != "smoke"]
+    return [LabRuns(folder / FILE, name, keep) for name in wanted]
+
+
+def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
+    """Returns every verdict, by the place of the capture."""
+    sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
+    true = score.true_of(folder.parent, *sizes)
+    rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
+    for k, place in enumerate(score.CAPTURES):
+        file = score.capture_of(folder.parent, place)
+        for v in score.verdicts(true, score.said_of(file, packets.begins_us(file)), place):
+            numbers = (NAMES.index(v.true), NAMES.index(v.said))
+            row = (*numbers, v.true_ms, v.said_ms, float(v.counts))
+            rows[PLACES[k if v.stall.by == "client" else -1 - k]].append(row)
+    series: dict[str, Any] = {}
+    for place, each in rows.items():
+        columns = np.array(each, float).reshape(-1, len(_COLUMNS)).T
+        series |= {f"{place}.{name}": column for name, column in zip(_COLUMNS, columns, strict=True)}
+    return {"stalls": float(len(true))}, series
+
+
+_COLUMNS = ("true", "said", "true_ms", "said_ms", "counts")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was said at one place of the stalls of some runs."""
+
+    pairs: Counter[tuple[str, str]]  # the true cause and what was said
+    close: int  # of those that are right
+    untraced: int  # of which there was nothing to see, and nothing was said
+
+    @property
+    def count(self) -> int:
+        return sum(self.pairs.values())
+
+    @property
+    def right(self) -> int:
+        return sum(n for (true, said), n in self.pairs.items() if true == said)
+
+    @property
+    def share(self) -> float:
+        return self.right / self.count if self.count else 1.0
+
+
+def tally(runs: Sequence[Run], place: str) -> Tally:
+    pairs: Counter[tuple[str, str]] = Counter()
+    close = untraced = 0
+    for run in runs:
+        columns = (run.series[f"{place}.{name}"] for name in _COLUMNS)
+        for true, said, true_ms, said_ms, counts in zip(*columns, strict=True):
+            if not counts:
+                untraced += 1
+                continue
+            pairs[NAMES[int(true)], NAMES[int(said)]] += 1
+            close += int(true == said and abs(true_ms - said_ms) <= CLOSE_MS)
+    return Tally(pairs, close, untraced)
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    by_condition = grouped(runs, lambda run: run.profile)
+    order = [name for name in conditions(scenarios(folder, "experiments", "stalls")) if name in by_condition]
+    if not order:
+        return {}
+    stripped = [name for name in order if name.endswith(WITHOUT_OPTIONS)]
+    groups = {
+        "with TCP's options": [run for name in order if name not in stripped for run in by_condition[name]],
+        "without SACK or timestamps": [run for name in stripped for run in by_condition[name]],
+    }
+    return {
+        "kernel": ", ".join(sorted({run.host_version for run in runs})),
+        "criteria": table_of(("captures", "seen from", "stalls", "cause right", "least"), _criteria(groups)),
+        "conditions": _conditions(order, by_condition),
+        "matrices": [
+            {"group": group, "place": place, "table": _matrix(tally(of, place))}
+            for group, of in groups.items()
+            for place in PLACES
+            if of
+        ],
+        "figures": [Figure("images/causes.svg", "", _chart(groups["with TCP's options"]))],
+    }
+
+
+def _criteria(groups: Mapping[str, Sequence[Run]]) -> list[list[str]]:
+    rows = []
+    for group, runs in groups.items():
+        for place in PLACES:
+            t = tally(runs, place)
+            least = LEAST[place] if group.startswith("with ") else LEAST_WITHOUT_OPTIONS
+            verdict = f"{100 * least:.0f} %, {'met' if t.share >= least else 'missed'}"
+            rows.append([group, place, str(t.count), _percent(t.right, t.count), verdict])
+    return rows
+
+
+def _conditions(order: Sequence[str], by_condition: Mapping[str, Sequence[Run]]) -> str:
+    rows = []
+    for name in order:
+        tallies = [tally(by_condition[name], place) for place in PLACES]
+        stalls = sum(run.metrics["stalls"] for run in by_condition[name])
+        shares = [_percent(t.right, t.count) for t in tallies]
+        close = [_percent(t.close, t.right) for t in tallies]
+        untraced = [str(t.untraced) for t in tallies]
+        rows.append([f"`{name}`", f"{stalls:.0f}", *shares, *close, ", ".join(untraced)])
+    head = ["condition", "true stalls", *(f"right, {place}" for place in PLACES)]
+    head += [*(f"within 5 ms, {place}" for place in PLACES), "no trace"]
+    return table_of(head, rows)
+
+
+def _percent(part: int, of: int) -> str:
+    return f"{100 * part / of:.1f} %" if of else "-"
+
+
+def _names(t: Tally, which: int) -> list[str]:
+    there = {pair[which] for pair in t.pairs}
+    return [name for name in NAMES if name in there]
+
+
+def _matrix(t: Tally) -> str:
+    said = _names(t, 1)
+    rows = [
+        [f"`{true}`", *(str(t.pairs[true, one]) if t.pairs[true, one] else "" for one in said)]
+        for true in _names(t, 0)
+    ]
+    return table_of(["true \\ said", *(f"`{name}`" for name in said)], rows)
+
+
+def _chart(runs: Sequence[Run]) -> dict[str, Any]:
+    """Returns a picture of the matrices: each row's shares."""
+    label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
+    cells = [
+        {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}
+        for place in PLACES
+        for true, said, share, n in _shares(tally(runs, place))
+    ]
+    axis = {"type": "nominal", "sort": list(label.values())}
+    x = {"field": "said", **axis, "title": "said", "axis": {"labelAngle": -40}}
+    y = {"field": "true", **axis, "title": "true"}
+    colour = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "share of the row",
+        "scale": {"scheme": "blues"},
+    }
+    ink = {"condition": {"test": "datum.share > 0.5", "value": "white"}, "value": "black"}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "data": {"values": cells},
+        "facet": {"column": {"field": "from", "title": None, "sort": [f"from the {p}" for p in PLACES]}},
+        "spec": {
+            "width": 330,
+            "height": 300,
+            "layer": [
+                {"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
+                {
+                    "mark": {"type": "text", "fontSize": 9},
+                    "encoding": {"x": x, "y": y, "text": {"field": "n"}, "color": ink},
+                },
+            ],
+        },
+    }
+
+
+def _shares(t: Tally) -> Iterator[tuple[str, str, float, int]]:
+    rows: Counter[str] = Counter()
+    for (true, _), n in t.pairs.items():
+        rows[true] += n
+    yield from ((true, said, n / rows[true], n) for (true, said), n in t.pairs.items())

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Packets of captures at both ends, and which of them arrived: nothing here is shared with what is scored."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+SYN, ACK = 2, 16
+_ETHERNET, _HALF = 14, 1 << 31
+#: Numbers of TCP's options: scale of the window, SACK blocks, timestamps (RFC 7323, RFC 2018).
+_SCALE, _SACK, _TIMESTAMPS = 3, 5, 8
+
+#: Source and destination: address and port each.
+Flow = tuple[bytes, int, bytes, int]
+
+
+@dataclass(slots=True)
+class Packet:
+    us: int
+    flow: Flow
+    flags: int
+    seq: int  # in the packet; from Stream on of the first byte of data
+    ack: int
+    size: int
+    window: int
+    scale: int
+    blocks: tuple[tuple[int, int], ...]
+    identity: tuple[int, ...]  # the same in every capture that the packet passes
+    arrived_us: int = -1  # at the other end; -1: lost
+    by: str = ""  # why the kernel sent it again
+
+    @property
+    def end(self) -> int:
+        return self.seq + self.size
+
+
+def begins_us(file: Path) -> int:
+    """Returns when a capture begins."""
+    with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
+        seconds, micros = struct.unpack_from("<2I", opened.read(32), 24)
+    return int(seconds * 1_000_000 + micros)
+
+
+def read(file: Path) -> list[Packet]:
+    """Returns the packets of a capture as tcpdump writes it: Ethernet, IPv4."""
+    data, packets, at = file.read_bytes(), [], 24
+    while at + 16 <= len(data):
+        seconds, micros, kept, _ = struct.unpack_from("<4I", data, at)
+        ip = at + 16 + _ETHERNET
+        if data[ip - 2 : ip] == b"\x08\x00" and data[ip + 9] == 6:
+            packets.append(_packet(data, ip, seconds * 1_000_000 + micros))
+        at += 16 + kept
+    return packets
+
+
+def _packet(data: bytes, ip: int, us: int) -> Packet:
+    total, number = struct.unpack_from(">HH", data, ip + 2)
+    tcp = ip + 4 * (data[ip] & 15)
+    sport, dport, seq, ack, offset, flags, window = struct.unpack_from(">HHIIBBH", data, tcp)
+    body = tcp + 4 * (offset >> 4)
+    scale, stamp, blocks = -1, 0, []
+    at = tcp + 20
+    while at < body and data[at]:
+        kind, length = data[at], 1 if data[at] == 1 else data[at + 1]
+        if kind == _SCALE:
+            scale = data[at + 2]
+        elif kind == _TIMESTAMPS:
+            stamp = int.from_bytes(data[at + 2 : at + 6], "big")
+        elif kind == _SACK:
+            blocks = [struct.unpack_from(">II", data, k) for k in range(at + 2, at + length, 8)]
+        at += length
+    flow = (data[ip + 12 : ip + 16], sport, data[ip + 16 : ip + 20], dport)
+    size = total - (body - ip)
+    identity = (number, seq, ack, size, flags, stamp, window)
+    return Packet(us, flow, flags, seq, ack, size, window, scale, tuple(blocks), identity)
+
+
+@dataclass
+class Stream:
+    """What one end of a connection sent, in order, each packet with when it arrived."""
+
+    sent: list[Packet]
+    first: int  # the sequence number of its first byte
+    scale: int  # of its windows
+    back: Stream = field(init=False, repr=False)  # what the other end sent
+
+    @cached_property
+    def data(self) -> list[Packet]:
+        return [p for p in self.sent if p.size]
+
+    @cached_property
+    def arrivals(self) -> list[Packet]:
+        return sorted((p for p in self.sent if p.arrived_us >= 0), key=lambda p: p.arrived_us)
+
+    @cached_property
+    def transit_us(self) -> int:
+        """The shortest way to the other end."""
+        return min((p.arrived_us - p.us for p in self.arrivals), default=0)
+
+    @cached_property
+    def _acks(self) -> tuple[list[int], list[int], list[Packet]]:
+        """Times and numbers of the ACKs that told the sender of more."""
+        acks: list[Packet] = []
+        for p in self.back.arrivals:
+            if p.flags & ACK and not p.flags & SYN and (not acks or p.ack > acks[-1].ack):
+                acks.append(p)
+        return [p.arrived_us for p in acks], [p.ack for p in acks], acks
+
+    def acked(self, us: int) -> int:
+        """Returns how many bytes the sender knew to have arrived by then."""
+        times, most, _ = self._acks
+        k = bisect_right(times, us)
+        return most[k - 1] if k else 0
+
+    def told_of(self, size: int) -> Packet | None:
+        """Returns the ACK by which the sender first knew that so many bytes had arrived."""
+        _, most, acks = self._acks
+        k = bisect_left(most, size)
+        return acks[k] if k < len(acks) else None
+
+    def told_us(self, start: int, end: int, since_us: int) -> int:
+        """Returns when the sender was told, by an ACK or a SACK, that these bytes had arrived; -1: never."""
+        for p in self.back.arrivals:
+            if p.arrived_us <= since_us or p.flags & SYN:
+                continue
+            if p.ack >= end or any(left <= start and end <= right for left, right in p.blocks):
+                return p.arrived_us
+        return -1
+
+
+@dataclass
+class Connection:
+    client: Stream
+    server: Stream
+    syns: list[Packet]
+    syn_acks: list[Packet]
+
+    @property
+    def name(self) -> str:
+        """The client as tables of explained captures name it."""
+        address, port, *_ = self.syns[0].flow
+        return f"{'.'.join(map(str, address))}:{port}"
+
+
+def connections(client_end: Iterable[Packet], server_end: Iterable[Packet]) -> Iterator[Connection]:
+    """Yields the connections of captures at both ends that have their first SYN."""
+    ends = [_by_flow(client_end), _by_flow(server_end)]
+    for flow, sent in ends[0].items():
+        back = flow[2:] + flow[:2]
+        syns = [p for p in sent if p.flags & SYN and not p.flags & ACK]
+        if not syns:
+            continue
+        answers = ends[1].get(back, [])
+        _deliver(sent, ends[1].get(flow, []))
+        _deliver(answers, ends[0].get(back, []))
+        syn_acks = [p for p in answers if p.flags & SYN]
+        answered = syn_acks[0] if syn_acks else syns[0]
+        client = Stream(sent, syns[0].seq + 1, syns[0].scale)
+        server = Stream(answers, answered.seq + 1, answered.scale)
+        client.back, server.back = server, client
+        for stream in (client, server):
+            _count_bytes(stream)
+        yield Connection(client, server, syns, syn_acks)
+
+
+def _by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
+    out: dict[Flow, list[Packet]] = defaultdict(list)
+    for p in packets:
+        out[p.flow].append(p)
+    return out
+
+
+def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
+    """Gives each packet the time at which it was seen at the other end. Of packets that are the same in all
+    (SYN-ACKs without timestamps) the last that had gone out is what came."""
+    waiting: dict[tuple[int, ...], list[Packet]] = defaultdict(list)
+    for p in sent:
+        waiting[p.identity].append(p)
+    for p in came:
+        gone = [q for q in waiting[p.identity] if q.us <= p.us and q.arrived_us < 0]
+        if gone:
+            gone[-1].arrived_us = p.us
+
+
+def _count_bytes(stream: Stream) -> None:
+    """Counts sequence numbers, ACKs and SACK blocks from the first byte of data on."""
+    for p in stream.sent:
+        p.seq = _unwrapped(p.seq - stream.first)
+        p.ack = _unwrapped(p.ack - stream.back.first)
+        p.blocks = tuple(
+            (_unwrapped(a - stream.back.first), _unwrapped(b - stream.back.first)) for a, b in p.blocks
+        )
+
+
+def _unwrapped(difference: int) -> int:
+    """Returns a difference of sequence numbers, in connections of less than 2 GB."""
+    return (difference + _HALF) % (1 << 32) - _HALF

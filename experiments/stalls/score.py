@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Holds what is said of a capture against the truth: each true stall has at most one row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from experiments.stalls.packets import SYN, Flow, Packet, connections, read
+from experiments.stalls.truth import LEAST_US, Stall, reasons, stalls
+from tcplearn import explain
+
+#: A true stall that nothing is said of, and a row that is of none.
+NONE = "none"
+#: Captures of a run, in the order of the path, and where each was taken.
+CAPTURES = {"client": "sender", "middle": "near", "server": "far"}
+HANDSHAKE = frozenset({"syn_lost", "syn_ack_lost"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A true stall beside what is said of it."""
+
+    true: str
+    said: str
+    true_ms: float
+    said_ms: float
+    stall: Stall  # the true one, or the row that is of none
+    counts: bool  # there was something to see, or something was said
+
+
+def capture_of(folder: Path, place: str) -> Path:
+    return folder / "pcap" / f"{CAPTURES[place]}.pcap"
+
+
+def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
+    """Returns the stalls of a run with requests and answers of so many bytes, and where each has a trace."""
+    passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
+    found = list(connections(passed["client"], passed["server"]))
+    why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
+    out = stalls(found, why, request, answer)
+    for place, packets in passed.items():
+        by_flow: dict[Flow, list[Packet]] = defaultdict(list)
+        for p in packets:
+            by_flow[p.flow].append(p)
+        for stall in out:
+            if _is_traced(stall, by_flow, place):
+                stall.traced |= {place}
+    return out
+
+
+def said_of(file: Path, begins_us: int) -> list[Stall]:
+    """Returns the rows of `tcplearn explain`."""
+    told = explain.run([file])
+    client = dict(told.connections.select("connection", "client").iter_rows())
+    out = []
+    for row in told.stalls.select("connection", "by", "cause", "start_s", "duration_ms").iter_rows(
+        named=True
+    ):
+        start_us = begins_us + round(1e6 * row["start_s"])
+        end_us = start_us + round(1e3 * row["duration_ms"])
+        out.append(Stall(client[row["connection"]], row["by"], frozenset({row["cause"]}), start_us, end_us))
+    return out
+
+
+def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
+    """Returns each true stall with its row, and each row that is of none."""
+    out = []
+    truth, rows = _by_connection(true), _by_connection(said)
+    for name in truth | rows:
+        for stall, row in _pairs(truth.get(name, []), rows.get(name, [])):
+            one = stall or row
+            assert one
+            words = min(row.causes) if row else NONE
+            right = NONE if not stall else words if words in stall.causes else min(stall.causes)
+            true_ms, said_ms = (s.duration_us / 1e3 if s else 0.0 for s in (stall, row))
+            counts = row is not None or place in one.traced
+            out.append(Verdict(right, words, true_ms, said_ms, one, counts))
+    return out
+
+
+def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
+    ordered = sorted(some, key=lambda s: s.connection)
+    return {name: list(own) for name, own in groupby(ordered, key=lambda s: s.connection)}
+
+
+def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
+    """Yields the truth with the row of the same end that overlaps most, then with one of the other end."""
+    near = []
+    for i, a in enumerate(true):
+        for j, b in enumerate(said):
+            common = min(a.end_us, b.end_us) - max(a.start_us, b.start_us)
+            if common > -a.slack_us:
+                near.append((a.by != b.by and not (a.causes | b.causes) & HANDSHAKE, -common, i, j))
+    taken: tuple[set[int], set[int]] = (set(), set())
+    for _, _, i, j in sorted(near):
+        if i not in taken[0] and j not in taken[1]:
+            taken[0].add(i)
+            taken[1].add(j)
+            yield true[i], said[j]
+    yield from ((a, None) for i, a in enumerate(true) if i not in taken[0])
+    yield from ((None, b) for j, b in enumerate(said) if j not in taken[1] and b.duration_us >= LEAST_US)
+
+
+def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bool:
+    """Returns whether a capture saw something of a stall: a copy that was lost, or what follows the gap.
+    What the path adds is seen at the client alone."""
+    if stall.covered:
+        return False
+    if not stall.lost or stall.seen_as is None:
+        return place == "client" or "slow_path" not in stall.causes
+    first, last = stall.lost[0], stall.seen_as
+    own = passed[first.flow]
+    if stall.causes & HANDSHAKE:
+        flows = (first.flow, first.flow[2:] + first.flow[:2])
+        return any(sum(bool(p.flags & SYN) for p in passed[flow]) > 1 for flow in flows)
+    lost = {p.identity for p in stall.lost}
+    if any(p.identity in lost for p in own):
+        return True
+    until = next((p.us for p in own if p.identity == last.identity), last.us)
+    return any(first.us < p.us < until and 0 < p.seq - first.identity[1] < 1 << 31 for p in own)

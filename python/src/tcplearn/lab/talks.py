@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Requests and answers of any sizes, in several writes, read late or answered late (`[transfer.talks]`)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from .workload import Lines, Setup, Workload
+
+Milliseconds = Annotated[int, Field(ge=0, le=60_000)]
+Bytes = Annotated[int, Field(ge=1, le=10**8)]
+
+
+class Talks(Workload):
+    """`count` requests of the transfer's bytes on each of `at_once` connections; a connection is closed after
+    `on_one` requests (0: never), and between requests pass half to one and a half of `think_ms`."""
+
+    function: ClassVar[str] = "talks"
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    at_once: Annotated[int, Field(ge=1, le=100)] = 1
+    on_one: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    think_ms: Milliseconds = 100
+    writes: Annotated[int, Field(ge=1, le=1000)] = 1  # in which a request is sent
+    write_pause_ms: Milliseconds = 0  # between these, on average
+    nagle: bool = False
+    answer_bytes: Bytes = 1
+    answer_after_ms: Milliseconds = 0  # on average
+    read_after_ms: Milliseconds = 0  # after its first byte, on average
+    receive_buffer_bytes: Annotated[int, Field(ge=0, le=10**8)] = 0  # of the server; 0: the kernel's own
+    timestamps: bool = True
+    sack: bool = True
+
+    @property
+    def one_connection(self) -> bool:
+        return False
+
+    def starts(self, setup: Setup) -> Lines:
+        for option in ("timestamps", "sack"):
+            if not getattr(self, option):
+                yield f"in_ns c0 sysctl -qw net.ipv4.tcp_{option}=0"
+        asked = json.dumps({**self.model_dump(), "request_bytes": setup.bytes})
+        yield f"talks={shlex.quote(asked)} talks_seed={setup.seed}"
+        yield "start_talks"
