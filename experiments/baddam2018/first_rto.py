@@ -101,7 +101,7 @@ class Trials:
         return [self._empty(trial.name).identity for trial in trials(small=self._small)]
 
     def has(self, run: Run) -> bool:
-        return (run.scenario, run.profile) == ("first-rto", self.profile)
+        return (run.host, run.scenario, run.profile) == ("lab", "first-rto", self.profile)
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
         import tcplearn
@@ -130,7 +130,7 @@ def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str,
         "answers": sum(len(c.answers) for c in connections),
         **{
             name: sum(getattr(c, name) for c in connections)
-            for name in ("needless_syns", "unanswered_syns", "needless_answers")
+            for name in ("spurious_syns", "unanswered_syns", "spurious_answers")
         },
     }
     series = {
@@ -170,8 +170,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     rows = []
     for name, run in found.items():
         m = run.metrics
-        shares = [m["needless_syns"] / m["syns"], m["unanswered_syns"] / m["syns"]]
-        shares.append(m["needless_answers"] / m["answers"])
+        shares = [m["spurious_syns"] / m["syns"], m["unanswered_syns"] / m["syns"]]
+        shares.append(m["spurious_answers"] / m["answers"])
         waits = [*_beside(run, found[STOCK], _mean), *_beside(run, found[STOCK], _p99)]
         first = f"{np.percentile(run.series['answered_us'], 99) / 1000:.0f}"
         counts = [f"{m['connections']:.0f}", str(len(run.series["wait_us"]))]

@@ -27,8 +27,8 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns how many SYNs were sent and needlessly, and how much longer than its RTT the handshake of each
-    connection took that lost a SYN-ACK."""
+    """Returns how many SYNs were sent, how many of them were spurious, and how much longer than its RTT the
+    handshake of each connection took that lost a SYN-ACK."""
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

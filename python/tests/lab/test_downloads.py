@@ -118,8 +118,8 @@ def test_how_long_until_a_resend_got_through() -> None:
 
 def test_which_resends_were_needless() -> None:
     every = (LOST_SYN, LOST_ANSWER, BY_ITS_TIMER, TOO_SOON, SYN_UNDER_WAY, IGNORED)
-    assert [c.needless_syns for c in every] == [0, 0, 0, 1, 1, 0]
-    assert [c.needless_answers for c in every] == [0, 0, 0, 1, 0, 0]
+    assert [c.spurious_syns for c in every] == [0, 0, 0, 1, 1, 0]
+    assert [c.spurious_answers for c in every] == [0, 0, 0, 1, 0, 0]
     assert [c.unanswered_syns for c in every] == [0, 0, 0, 0, 1, 1]
 
 

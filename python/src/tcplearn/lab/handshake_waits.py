@@ -69,12 +69,12 @@ class Connection:
         return (syn.sent_us - self.syns[0].sent_us) + (answer.sent_us - syn.arrived_us)
 
     @property
-    def needless_syns(self) -> int:
+    def spurious_syns(self) -> int:
         """The number of SYNs resent while the answer that got through, or an earlier SYN that it answered,
         was on its way."""
-        return sum(self._is_needless(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
+        return sum(self._is_spurious(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
 
-    def _is_needless(self, at_us: int, k: int) -> bool:
+    def _is_spurious(self, at_us: int, k: int) -> bool:
         through = [one for one in self.answers if one.arrived_us >= 0]
         if any(one.sent_us <= at_us < one.arrived_us for one in through):
             return True
@@ -82,7 +82,7 @@ class Connection:
         return any(0 <= one.sent_us - arrived < AT_ONCE_US for arrived in under_way for one in through)
 
     @property
-    def needless_answers(self) -> int:
+    def spurious_answers(self) -> int:
         """The number of SYN-ACKs after one that got through."""
         first = next((k for k, one in enumerate(self.answers) if one.arrived_us >= 0), len(self.answers))
         return max(0, len(self.answers) - 1 - first)
