@@ -24,54 +24,42 @@ class Double:
     least = 0.0
     us = staticmethod(float)
 
-    @staticmethod
-    def fine(a):
+    def fine(self, a):
         return a
 
-    @staticmethod
-    def half(a, k):
+    def half(self, a, k):
         return a / (1 << k)
 
-    @staticmethod
-    def div(a, n):
+    def div(self, a, n):
         return a / n
 
-    @staticmethod
-    def rate(miss):
+    def rate(self, miss):
         return miss
 
-    @staticmethod
-    def start(miss):
+    def start(self, miss):
         return log2_near(1.25 * math.log(2) * -log2_near(2 * min(miss, 0.2)))
 
-    @staticmethod
-    def product(a, b):
+    def product(self, a, b):
         return a * b
 
-    @staticmethod
-    def width(u, slow, fast):
+    def width(self, u, slow, fast):
         return exp2_near(u + (log2_near(slow) + log2_near(fast)) / 2)
 
     level = staticmethod(log2_near)
 
-    @staticmethod
-    def power(x):
+    def power(self, x):
         return exp2_near(min(max(x, -30), 40))
 
-    @staticmethod
-    def square(x):
+    def square(self, x):
         return math.copysign(min(abs(x), 4096) ** 2, x)
 
-    @staticmethod
-    def share(need):
+    def share(self, need):
         return need / (need + 0.5)
 
-    @staticmethod
-    def bin(x):
+    def bin(self, x):
         return math.floor(x * 4)
 
-    @staticmethod
-    def memory(miss):
+    def memory(self, miss):
         return min(max(math.floor(64 / miss), 512), 32768)
 
 
@@ -102,55 +90,43 @@ class Fixed:
     us = staticmethod(fix.us)
     div = staticmethod(fix.over)
 
-    @staticmethod
-    def fine(a):
+    def fine(self, a):
         return a << 16
 
-    @staticmethod
-    def half(a, k):
+    def half(self, a, k):
         return fix.over(a, 1 << k)
 
-    @staticmethod
-    def rate(miss):
+    def rate(self, miss):
         return fix.ratio(miss) // 16 * 64
 
-    @staticmethod
-    def start(miss):
+    def start(self, miss):
         bits = (31 << 16) - log2_near_16(clamp(miss, 1, 858993459))
         return log2_near_16(bits * 56783 >> 16) - (16 << 16) << 16
 
-    @staticmethod
-    def product(a, b):
+    def product(self, a, b):
         return fix.over(a * fix.over(b, 1 << 16), 1 << 16)
 
-    @staticmethod
-    def width(u, slow, fast):
+    def width(self, u, slow, fast):
         level = (u >> 16) + (log2_near_16(slow) + log2_near_16(fast) >> 1)
         return fix.over(exp2_near_16(level), 1 << 16)
 
-    @staticmethod
-    def level(x):
+    def level(self, x):
         return log2_near_16(x) - (24 << 16) << 16
 
-    @staticmethod
-    def power(x):
+    def power(self, x):
         return fix.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
 
-    @staticmethod
-    def square(x):
+    def square(self, x):
         """Return the square with the sign of x, from 16 fractional bits; the magnitude is truncated."""
         m = min(abs(x) >> 16, 1 << 28)
         return m * m if x >= 0 else -m * m
 
-    @staticmethod
-    def share(need):
+    def share(self, need):
         need >>= 15
         return (need << 32) // (need + 65536)
 
-    @staticmethod
-    def bin(x):
+    def bin(self, x):
         return x * 4 >> 32
 
-    @staticmethod
-    def memory(miss):
+    def memory(self, miss):
         return min(max((64 << 32) // miss, 512), 32768)

@@ -272,12 +272,12 @@ OVER = (tracking.DEFAULTS, JACOBSON, LAST, tracking.FIRST)
 
 def double(p):
     over = (tracking.double, d.Jacobson, d.Last, tracking.double)[p["over"]]
-    return Conformal(Double, p, over(OVER[p["over"]]))
+    return Conformal(Double(), p, over(OVER[p["over"]]))
 
 
 def fixed(p):
     over = (tracking.fixed, fix.Jacobson, fix.Last, tracking.fixed)[p["over"]]
-    return Conformal(Fixed, p, over(OVER[p["over"]]))
+    return Conformal(Fixed(), p, over(OVER[p["over"]]))
 
 
 FIRST_VARIANTS = [

@@ -21,52 +21,42 @@ class Double:
     ratio = staticmethod(float)
     bounded = staticmethod(bounded)
 
-    @staticmethod
-    def half(a, k):
+    def half(self, a, k):
         """Return a / 2^k."""
         return a / (1 << k)
 
-    @staticmethod
-    def div(a, n):
+    def div(self, a, n):
         return a / n
 
-    @staticmethod
-    def times(a, r):
+    def times(self, a, r):
         return a * r
 
-    @staticmethod
-    def mean(w, x):
+    def mean(self, w, x):
         return added(v * y for v, y in zip(w, x, strict=True)) / added(w)
 
-    @staticmethod
-    def shrink(a, k):
+    def shrink(self, a, k):
         """Return a / 2^k, which integers may truncate."""
         return a / (1 << k)
 
     summed_mean = mean
 
-    @staticmethod
-    def blend(a, b, part, rest):
+    def blend(self, a, b, part, rest):
         """Move from a towards b by part / (part + rest)."""
         return a + (b - a) * (part / (part + rest))
 
-    @staticmethod
-    def step(c, error, distance, s):
+    def step(self, c, error, distance, s):
         return clamp(c + error / s * (distance / s) / 32, -1, 1)
 
     # fixed share
     equal = 1 / COUNT
 
-    @staticmethod
-    def loss(error, scale):
+    def loss(self, error, scale):
         return error / scale
 
-    @staticmethod
-    def decay(w, loss, eta):
+    def decay(self, w, loss, eta):
         return w * e_to_minus(loss * eta)
 
-    @staticmethod
-    def share(w, alpha):
+    def share(self, w, alpha):
         total = added(w)
         if total <= 1e-290:
             return None
@@ -81,40 +71,33 @@ class Fixed:
     div = staticmethod(fix.over)
     times = staticmethod(fix.times)
 
-    @staticmethod
-    def bounded(rto, p):
+    def bounded(self, rto, p):
         low, high = fix.us(max(p["rto_min_us"], 1)), fix.us(p["rto_max_us"])
         return min(max(rto, low), high)
 
-    @staticmethod
-    def half(a, k):
+    def half(self, a, k):
         return fix.over(a, 1 << k)
 
-    @staticmethod
-    def mean(w, x):
+    def mean(self, w, x):
         """Return the weighted mean by the 18 leading bits of the largest weight."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
 
-    @staticmethod
-    def shrink(a, k):
+    def shrink(self, a, k):
         return a >> k
 
-    @staticmethod
-    def summed_mean(w, x):
+    def summed_mean(self, w, x):
         """Return the weighted mean by 20 bits of the sum of weights."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
 
-    @staticmethod
-    def blend(a, b, part, rest):
+    def blend(self, a, b, part, rest):
         shift = max(0, (part + rest).bit_length() - 33)
         return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
 
-    @staticmethod
-    def step(c, error, distance, s):
+    def step(self, c, error, distance, s):
         """Return the next correction, by the 15 leading bits of the scale."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
@@ -122,16 +105,13 @@ class Fixed:
 
     equal = fix.over(fix.ONE, COUNT)
 
-    @staticmethod
-    def loss(error, scale):
+    def loss(self, error, scale):
         return fix.over(error << 20, scale) << 4
 
-    @staticmethod
-    def decay(w, loss, eta):
+    def decay(self, w, loss, eta):
         return fix.over(w * fix.decay(loss, eta), fix.ONE)
 
-    @staticmethod
-    def share(w, alpha):
+    def share(self, w, alpha):
         total = sum(w)
         if total == 0:
             return None

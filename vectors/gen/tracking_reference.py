@@ -257,11 +257,11 @@ class Tracking:
 
 
 def double(p):
-    return Tracking(Double, p)
+    return Tracking(Double(), p)
 
 
 def fixed(p):
-    return Tracking(Fixed, p)
+    return Tracking(Fixed(), p)
 
 
 DEFAULTS = {

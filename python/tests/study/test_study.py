@@ -83,7 +83,7 @@ def test_what_is_marked(trace: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (paper["n"], paper["eta"], paper["alpha"]) == (100, 2, 0.08)
     assert main(["study", "experts", str(trace), *GRID, "--preset", "experts/fitted"]) == 0
     out = capsys.readouterr().out
-    assert "chosen in hindsight, on the same samples: it says what was possible, not what to expect" in out
+    assert "chosen in hindsight, on the same samples: it shows what was possible, not what to expect" in out
     assert "Chosen on the first half of each flow" in out
     assert f"{early['second_half_error_ratio']:.3f}" in out
     assert main(["study", "experts", str(trace), "--n", "50"]) == 0

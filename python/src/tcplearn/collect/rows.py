@@ -49,10 +49,6 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def row_of(record: Mapping[str, Any]) -> Row:
-    return Row(**{name: record[name] for name in COLUMNS if name in record})
-
-
 def check_name(path: Path) -> None:
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise UserError(f"{printable(path)}: rows are CSV or Parquet; name it hosts.csv or hosts.parquet")

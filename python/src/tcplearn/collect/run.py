@@ -162,7 +162,8 @@ class _Journal:
                 f"{printable(self.path)}: begun with other options; give the same, or --fresh to begin anew"
             )
         for line in lines[1:]:
-            row = rows.row_of(self._document(line, "host", Row))
+            document = self._document(line, "host", Row)
+            row = Row(**{name: document[name] for name in rows.COLUMNS if name in document})
             self.done[Target(row.host, row.port)] = row
         return whole
 

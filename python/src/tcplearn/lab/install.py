@@ -97,10 +97,10 @@ def install(system: System) -> list[str]:
         raise UserError(obstacle)
     if system.users is not None:
         raise UserError("the module is loaded: tcplearn module remove first")
-    name = f"tcplearn/{version()}"
+    name, destination = f"tcplearn/{version()}", str(system.root).removesuffix("/")
     _forget(system)
     try:
-        system.run(["make", "-s", "-C", str(SOURCES), "dkms-tree", f"DESTDIR={_destination(system)}"])
+        system.run(["make", "-s", "-C", str(SOURCES), "dkms-tree", f"DESTDIR={destination}"])
         for kernel in system.kernels:
             system.run(["dkms", "install", name, "-k", kernel])
         system.run(["modprobe", "tcplearn"])
@@ -147,10 +147,6 @@ def remove(system: System) -> list[str]:
         system.run(["rmmod", "tcplearn"])
     _forget(system)
     return [*lines, "removed"]
-
-
-def _destination(system: System) -> str:
-    return "" if system.root == Path("/") else str(system.root)
 
 
 def _forget(system: System) -> None:

@@ -48,13 +48,9 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
         tag, known = str(first["ctx"]["tag"]), str(first["ctx"]["expected_tags"]).replace("'", "").split(", ")
         return f"{place}.kind: no {tag!r}; {did_you_mean(tag, known, 'there are ' + ' and '.join(known))}"
     message = message.replace("Input should be", "should be")
-    got = first.get("input")
-    shown = f", not {repr(got)[:_SHOWN]}" if first["type"] != "value_error" and _is_plain(got) else ""
+    got, plain = first.get("input"), (str, int, float, bool)
+    shown = f", not {repr(got)[:_SHOWN]}" if first["type"] != "value_error" and isinstance(got, plain) else ""
     return f"{place}: {message[:1].lower()}{message[1:]}{shown}" if place else message
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, (str, int, float, bool))
 
 
 def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]]:

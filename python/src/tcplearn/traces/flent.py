@@ -113,9 +113,7 @@ class FlentTrace(SampleTrace):
         if not series:
             raise TraceError(f"{self._file}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
-            self._warnings.append(
-                "TCP RTT series are smoothed RTTs of the kernel, not single samples"
-            )
+            self._warnings.append("TCP RTT series are smoothed RTTs of the kernel, not single samples")
         # Raw values have the time of day, computed ones the time since the test began: the first of each
         # is 0.
         origin = {

@@ -45,11 +45,8 @@ _TURN = 1 << 16  # sequence numbers have 16 bits
 def looks_like_ping(text: str) -> bool:
     """Return whether `text`, the beginning of a file, is output of ping."""
     lines = [Clock().split(line)[1] for line in text.split("\n")[:12]]
-    return any(_BEGIN.match(line) or _is_fping(line.strip()) or _is_reply(line) for line in lines)
-
-
-def _is_fping(line: str) -> bool:
-    return bool(_FPING.match(line) or _FPING_ALL.fullmatch(line))
+    fping = (_FPING.match(line.strip()) or _FPING_ALL.fullmatch(line.strip()) for line in lines)
+    return any(fping) or any(_BEGIN.match(line) or _is_reply(line) for line in lines)
 
 
 def _is_reply(line: str) -> bool:

@@ -263,7 +263,9 @@ class QlogTrace:
         del self.rows[:count]
         for start in range(0, max(count, 1 if ended else 0), max_rows):
             last = start + max_rows >= count
-            yield _batch(rows[start : start + max_rows], (ended or []) if last else [])
+            part = rows[start : start + max_rows]
+            columns = {name: [row[name] for row in part] for name in _NAMES}
+            yield schema.batch(columns, (ended or []) if last else [])
 
     def _close(self, log: _Log, max_rows: int) -> Iterator[Columns]:
         ended = []
@@ -370,7 +372,3 @@ class QlogTrace:
             yield "", _Log(self, trace, file.get("title"))
             for number, event in enumerate(events):
                 yield f"trace {index + 1}, event {number + 1}", event
-
-
-def _batch(rows: list[Row], ended: list[int]) -> Columns:
-    return schema.batch({name: [row[name] for row in rows] for name in _NAMES}, ended)
