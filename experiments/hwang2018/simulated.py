@@ -30,8 +30,8 @@ def keep(run: Any, result: Mapping[str, Any]) -> Figures:
     """Returns the metrics of the tables; what there is to train on; and for figure 6 the windows."""
     measured = result["run"]["metrics"]
     series = training.keep(result.get("losses"))
-    rate = run.scenario.topology.loss_rate
-    if run.labels.get("variant") in figures.OVER_TIME and rate == figures.OVER_TIME_AT:
+    drawn = (run.document.name, run.scenario.topology.loss_rate) == ("5", figures.OVER_TIME_AT)
+    if drawn and run.labels["variant"] in figures.OVER_TIME:
         series["cwnd_bytes"] = np.array(result["run"]["cwnd_over_time"]["bytes"] or (), float)
     return {name: measured[name] for name in METRICS if name in measured}, series
 
