@@ -126,9 +126,16 @@ def test_the_first_screen_says_what_to_do(
 ) -> None:
     make, more, said, not_said = FIRST_SCREENS[kind]
     monkeypatch.setenv("COLUMNS", "80")
-    assert main(["explain", str(make(tmp_path / "a.pcap")), "-q", *more]) == 0
+    words = ["explain", str(make(tmp_path / "a.pcap")), "-q", *more]
+    assert main(words) == 0
     screen = " ".join(" ".join(capsys.readouterr().out.splitlines()[:24]).split())
     assert said in screen and not_said not in screen, screen
+    # rows say the same
+    assert main([*words, "--format", "json"]) == 0
+    advised = [row["setting"] for row in json.loads(capsys.readouterr().out) if row.get("advised")]
+    assert [f"{setting.replace(' ms', 'ms')} It should" in screen for setting in advised] == (
+        [True] if "Set on" in said else []
+    )
 
 
 def test_folders_files_and_pipes_together(
