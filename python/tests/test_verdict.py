@@ -116,7 +116,7 @@ def test_few_samples_tell_nothing() -> None:
     some = decided(*(row(n, 0, w, samples=600) for n, w in (("a", 100), ("linux", 300))))
     assert (
         "In 600 samples a and Linux have no spurious timeout; so few samples still allow one in 200."
-        "200." in said(some)
+        in said(some)
     )
     assert sentences.of(None) == ["Which timer is best cannot be told: no flow has enough samples."]
 

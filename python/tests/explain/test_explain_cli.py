@@ -7,18 +7,23 @@ import io
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+import thin
 from scenes import BEFORE, SCENES
 from talk import RTT_US, SERVER, Talk, explained, pcap_of
 
+from samples import ROOT
 from tcplearn import metrics
 from tcplearn.cli import main
 from tcplearn.explain import sentences
 from tcplearn.explain.candidates import ALL
 from tcplearn.explain.causes import CAUSES, WORDS
+
+EXAMPLES = ROOT / "examples" / "captures"
 
 
 def capture(path: Path, *scenes: str) -> Path:
@@ -61,6 +66,76 @@ def test_each_scene_in_words(tmp_path: Path, scene: str) -> None:
     said = " ".join(sentences.of(explained(tmp_path, talk)))
     apart = truth.cause in ("syn_lost", "syn_ack_lost")
     assert (WORDS[truth.cause].label if apart else WORDS[truth.cause].spent) in said
+
+
+def database(path: Path) -> Path:
+    """Requests to a host nearby, of which some are lost."""
+    talks = [Talk(port=40_000 + n, rtt_us=1000) for n in range(4)]
+    for n, talk in enumerate(talks):
+        thin.traffic(talk, n, 200, 0.02, rtt_us=1000)
+    path.write_bytes(pcap_of(*talks))
+    return path
+
+
+def well(path: Path) -> Path:
+    """Requests over a path that loses nothing."""
+    talk = Talk()
+    thin.traffic(talk, 1, 300, 0.0)
+    path.write_bytes(pcap_of(talk))
+    return path
+
+
+#: What a reader of the first screen is to do, and what would be wrong.
+FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
+    "web with losses": (
+        lambda _: EXAMPLES / "requests.pcap.gz",
+        [],
+        "Set on the server (10.0.1.2): sudo ip route change $(ip -o route show default | head -1) rto_min",
+        "Nothing",
+    ),
+    "database": (
+        database,
+        [],
+        "Set on the client (10.0.0.1): sudo ip route replace 10.0.0.2 $(ip",
+        "Nothing",
+    ),
+    "bulk": (
+        lambda _: EXAMPLES / "access-link.pcap.gz",
+        ["--host", ":5001"],
+        "Nothing to gain from a timer: there are no requests; what moves one way waits for its window",
+        "sudo",
+    ),
+    "slow server": (
+        lambda path: capture(path, "slow_server"),
+        [],
+        "Nothing to gain from a timer: the server takes its time; look there.",
+        "sudo",
+    ),
+    "nothing wrong": (
+        well,
+        [],
+        "nothing held them up. Nothing to gain from a timer: the time of requests is round trips",
+        "sudo",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FIRST_SCREENS)
+def test_the_first_screen_says_what_to_do(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, more, said, not_said = FIRST_SCREENS[kind]
+    monkeypatch.setenv("COLUMNS", "80")
+    words = ["explain", str(make(tmp_path / "a.pcap")), "-q", *more]
+    assert main(words) == 0
+    screen = " ".join(" ".join(capsys.readouterr().out.splitlines()[:24]).split())
+    assert said in screen and not_said not in screen, screen
+    # rows say the same
+    assert main([*words, "--format", "json"]) == 0
+    advised = [row["setting"] for row in json.loads(capsys.readouterr().out) if row.get("advised")]
+    assert [f"{setting.replace(' ms', 'ms')} It should" in screen for setting in advised] == (
+        [True] if "Set on" in said else []
+    )
 
 
 def test_folders_files_and_pipes_together(

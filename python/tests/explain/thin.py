@@ -13,7 +13,13 @@ RTT_US = 32_000
 
 
 def traffic(
-    talk: Talk, seed: int, requests: int, loss: float, spec: str = "stock", jitter: float = 0.03
+    talk: Talk,
+    seed: int,
+    requests: int,
+    loss: float,
+    spec: str = "stock",
+    jitter: float = 0.03,
+    rtt_us: int = RTT_US,
 ) -> list[float]:
     """Adds the packets to `talk`; returns response times in ms."""
     rng = np.random.default_rng(seed)
@@ -25,7 +31,7 @@ def traffic(
         wait, _ = policy.send(start, 1)
         at, done, rtt, which, extra, sent = start, None, 0, 0, [], 0
         while True:
-            took = int(RTT_US * rng.lognormal(0, jitter))
+            took = int(rtt_us * rng.lognormal(0, jitter))
             gone = rng.random() < loss
             talk.client(at, asked, 200, answered, lost=0.9 if gone else None)
             if not gone and done is None:

@@ -111,7 +111,7 @@ def test_nothing_measured_is_a_hyphen(one: Replay) -> None:
     row = one.rows[0].changed({"mean_abs_error_ms": None, "rto_miss_rate": float("nan"), "bias_ms": None})
     out = everything(Replay(rows=[row, one.rows[1]]), rank="error")
     assert "nan" not in out.lower()
-    last = next(line for line in out.splitlines() if line.startswith(row.estimator))
+    last = next(line for line in out.splitlines() if line.startswith(f"{row.estimator} "))
     assert last.split()[1] == "-"
 
 

@@ -22,8 +22,14 @@ def summaries(found: Explained) -> list[Record]:
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     if not found.forecast:
         return seen
+    chosen = found.advice.chosen if found.advice else None
     forecasts = [
-        {"destination": TOTAL, "setting": one.candidate.name, **foretold(one)}
+        {
+            "destination": TOTAL,
+            "setting": one.candidate.name,
+            "advised": int(one is chosen),
+            **foretold(one),
+        }
         for one in found.forecast.outlooks
     ]
     return [{"destination": row.pop("destination"), "setting": "", **row} for row in seen] + forecasts

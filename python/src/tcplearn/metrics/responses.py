@@ -20,6 +20,7 @@ METRICS = (
     Metric("p999_response_ms", (NS3, LAB, EXPLAIN), "99.9th percentile of these times"),
     Metric("slowest_response_ms", (NS3, LAB, EXPLAIN), "mean of the slowest 2 % of these times"),
     Metric("longest_response_ms", (NS3, LAB, EXPLAIN), "the longest of these times"),
+    Metric("advised", (EXPLAIN,), "of a forecast: 1 for the setting that is advised, else 0"),
     Metric(
         "needless_resends_permille",
         (NS3, LAB, EXPLAIN),
