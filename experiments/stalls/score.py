@@ -121,4 +121,4 @@ def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bo
     if any(p.identity in lost for p in own):
         return True
     until = next((p.us for p in own if p.identity == last.identity), last.us)
-    return any(first.us < p.us < until and 0 < p.seq - first.identity[1] < 1 << 31 for p in own)
+    return any(p.size and first.us < p.us < until and 0 < p.seq - first.identity[1] < 1 << 31 for p in own)

@@ -73,6 +73,39 @@ def test_a_lost_answer_that_carried_the_ack(tmp_path: Path, place: str, options:
     assert place != "client" or stalls["client"]["cause"] == "spurious"
 
 
+def test_a_copy_was_lost_and_then_the_answer(tmp_path: Path) -> None:
+    """Of three copies of a request the second arrived: the server reports the third as a duplicate."""
+    talk = Talk()
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 200, answered, lost=0.9)
+    talk.client(at + 242_000, asked, 200, answered)
+    second = at + 242_000 + HALF_US
+    talk.answer(second, answered, 1, asked + 200, lost=0.1)
+    talk.client(at + 484_000, asked, 200, answered)
+    talk.answer(second + 242_000, answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
+    talk.answer(second + 255_000, answered, 1, asked + 200)
+    talk.close(second + 400_000, asked + 200, answered + 1)
+    stalls = {row["by"]: row for row in explained(tmp_path, talk).stalls.iter_rows(named=True)}
+    assert [stalls[by]["cause"] for by in ("client", "server")] == ["tail_probe", "tail_probe"]
+    assert [stalls[by]["duration_ms"] for by in ("client", "server")] == pytest.approx([242, 255], abs=5)
+
+
+def test_the_timer_after_a_probe(tmp_path: Path) -> None:
+    """Linux sends no probe before more than the last probe was acknowledged."""
+    talk = Talk()
+    at = _calm(talk)
+    for k in range(3):
+        asked, answered = 1 + 200 * (BEFORE + k), 1 + BEFORE + k
+        talk.client(at, asked, 200, answered, lost=0.9)
+        talk.client(at + 242_000, asked, 200, answered)
+        talk.answer(at + 242_000 + HALF_US, answered, 1, asked + 200)
+        at += 400_000
+    talk.close(at, asked + 200, answered + 1)
+    causes = explained(tmp_path, talk).stalls["cause"].to_list()
+    assert causes == ["tail_probe", "tail_timer", "tail_probe"]
+
+
 def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
     """Without timestamps the duplicate that the receiver reports tells it."""
     talk = Talk(stamped=False)

@@ -192,12 +192,14 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
     by = last_probe_us_ >= piece.first_us ? End::kProbe : End::kFast;
   } else if (recovering_ && una_ < recover_) {
     by = End::kTimer;
-  } else if (sack_permitted_ && piece.end == nxt_ && timer_resends_ == 0) {
+  } else if (sack_permitted_ && piece.end == nxt_ && timer_resends_ == 0 && probe_to_ < 0) {
     last_probe_us_ = now_us;
+    probe_to_ = nxt_;
     ++timer_resends_;
     return End::kProbe;
   }
   timer_resends_ += by == End::kTimer ? 1 : 0;
+  probe_to_ = -1;
   recovering_ = true;
   recover_ = nxt_;
   recovery_by_ = by;
@@ -251,6 +253,8 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
   twice_ = {acked.twice_from, acked.twice_to};
   had_come_ = had_come;
+  // Linux holds a probe for outstanding until more is acknowledged, or the probe as a duplicate
+  if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
   if (ack > una_) {
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);
     const Piece& last = pieces_[newest];
@@ -305,12 +309,11 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
   }
 }
 
-// Whether the ACK that is the first to acknowledge it is of the copy, and says that the first had come: the
-// ACK of that was lost.
+// Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come before.
 bool DataSide::is_doubled(const Piece& piece) const {
   const bool twice = twice_.first <= piece.start && piece.end <= twice_.second;
   const Again& again = *piece.again;
-  return again.copies.size() == 1 && again.sacked_us < 0 && !piece.filled && (twice || had_come_);
+  return again.sacked_us < 0 && !piece.filled && (twice || had_come_);
 }
 
 int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
@@ -318,7 +321,7 @@ int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t s
   const int last = static_cast<int>(copies.size()) - 1;
   if (is_doubled(piece)) {
     certain = true;
-    return -1;
+    return last - 1;
   }
   // RFC 7323, 4.3: what fills the left edge is what is echoed.
   if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
@@ -354,7 +357,7 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.start_us = loss.silent_until_us = piece.first_us;
   if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
-  if (is_doubled(piece)) loss.end_us = piece.first_us;
+  if (k < 0 && is_doubled(piece)) loss.end_us = piece.first_us;
   loss.seen_us = seen_us;
   loss.last_copy_us = again.copies.back().us;
   loss.all_copies = static_cast<std::uint32_t>(again.copies.size());

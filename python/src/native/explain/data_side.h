@@ -160,6 +160,7 @@ class DataSide {
   End recovery_by_ = End::kUnclear;
   std::pair<std::int64_t, std::int64_t> twice_{};  // of the last ACK: bytes that arrived twice
   bool had_come_ = false;                          // likewise, as on_ack was told
+  std::int64_t probe_to_ = -1;                     // the end of a probe that is outstanding to its sender
   bool started_ = false, sack_permitted_ = false, id_seen_ = false, ts_seen_ = false, recovering_ = false;
   SenderTimer timer_;
 };
