@@ -21,7 +21,6 @@ from tcplearn.cli.explain import explain
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.module import module_app
-from tcplearn.cli.papers import papers
 from tcplearn.cli.replay import replay
 from tcplearn.cli.resend import resend
 from tcplearn.cli.simulate import simulate
@@ -51,7 +50,6 @@ VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "module": (module_app, "Install, show or remove the kernel module."),
     "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
     "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
-    "papers": (papers, "Write a paper's pages, its printed numbers beside ours."),
 }
 
 
