@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from experiments.latency.lab import timer_of
 from experiments.lib import runs as kept
 from experiments.lib.pages import ROOT, Figure, scenarios
 from experiments.lib.runs import Run, grouped, select
-from experiments.lib.statistics import interval, spread
+from experiments.lib.statistics import Drawn, interval, spread
 from tcplearn.explain.advice import MOST_SPURIOUS
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import milliseconds
+from tcplearn.output.numbers import milliseconds, percent
 
 #: What is judged: these settings, and these figures with their keys in the rows of forecasts.
 JUDGED = ("rto_min 5 ms", "rto_min 20 ms", "rto_min 100 ms", "priced")
@@ -101,17 +101,11 @@ class OnPath:
         able = [one for one in map(_measured, self.forecasts) if timers[one].spurious_permille <= most]
         return min(able, key=lambda one: timers[one].of(SLOW))
 
-    def over_best(self) -> tuple[float, Any]:
+    def over_best(self) -> Drawn:
         """Returns the advised setting's mean of the slowest 2 % over the best one's."""
-        ours, best = (self.cell.ratio(one, SLOW) for one in (_measured(self.advised), self.best()))
-        if _measured(self.advised) == self.best():
-            return 1.0, np.ones_like(ours[1])
-        drawn = [
-            self.cell.figures(one, None, True)[:, FIGURES.index(SLOW)]
-            for one in (_measured(self.advised), self.best())
-        ]
-        # samples of two timers are independent only if their order is not the same
-        return ours[0] / best[0], drawn[0] / np.roll(drawn[1], 1)
+        names = (_measured(self.advised), self.best())
+        (value, drawn), (least, drawn_too) = (self.cell.ratio(name, SLOW) for name in names)
+        return value / least, drawn / drawn_too
 
     @property
     def well_advised(self) -> bool:
@@ -146,6 +140,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "advice": _advice(paths),
         "figures": [chart],
         "apart": f"{100 * APART:g}",
+        "times": TIMES_SECOND,
     }
 
 
@@ -155,52 +150,34 @@ def _cell(scenario: str, measured: Sequence[Run]) -> Cell:
 
 
 def _criteria(paths: Sequence[OnPath]) -> str:
-    rows = []
     groups = {"all paths": paths, "kept until the end": [path for path in paths if path.kept]}
-    groups = {name: of for name, of in groups.items() if of}
-    for what, limit, value in (
-        (
-            "median error",
-            f"≤ {MEDIAN_ERROR:.0%}",
-            lambda of: f"{np.median([c.error for c in _judged(of)]):.1%}",
-        ),
-        (
-            f"errors of at most {TIMES_SECOND} times a second measurement's",
-            f"≥ {NINE_OF_TEN:.0%}",
-            _share(_judged, lambda c: c.error <= TIMES_SECOND * c.second),
-        ),
-        ("intervals that cover the measurement", f"≥ {COVERED:.0%}", _share(_judged, lambda c: c.covered)),
-        (
-            f"spurious retransmissions within a factor of {FACTOR} or {NEAR:g} in 1,000",
-            "all",
-            _share(_all_spurious, _is_near),
-        ),
-        (
-            f"paths where the advised setting is within {ALIKE:.0%} of the best or not to be told from it",
-            f"≥ {NINE_OF_TEN:.0%}",
-            _share(list, lambda path: path.well_advised),
-        ),
-    ):
-        rows.append([what, limit, *(value(of) for of in groups.values())])
-    return table_of(["figure", "criterion", *groups], rows)
+    judged = {
+        name: [one for path in of for one in path.compared() if one.judged] for name, of in groups.items()
+    }
+    spurious = {name: [one for path in of for one in path.spurious()] for name, of in groups.items()}
+    rows = [
+        ["median error", f"≤ {percent(MEDIAN_ERROR)}"],
+        [f"errors of at most {TIMES_SECOND} times a second measurement's", f"≥ {percent(NINE_OF_TEN)}"],
+        ["intervals that cover the measurement", f"≥ {percent(COVERED)}"],
+        [f"spurious retransmissions within a factor of {FACTOR}, or {NEAR:g} in 1,000", "all"],
+        [
+            f"advised setting within {percent(ALIKE)} of the best, or not to be told from it",
+            f"≥ {percent(NINE_OF_TEN)}",
+        ],
+    ]
+    for name, of in groups.items():
+        if not of:
+            continue
+        rows[0].append(percent(float(np.median([one.error for one in judged[name]]))))
+        rows[1].append(_share([one.error <= TIMES_SECOND * one.second for one in judged[name]]))
+        rows[2].append(_share([one.covered for one in judged[name]]))
+        rows[3].append(_share([_is_near(one) for one in spurious[name]]))
+        rows[4].append(_share([path.well_advised for path in of]))
+    return table_of(["figure", "criterion", *(name for name, of in groups.items() if of)], rows)
 
 
-def _share(
-    items: Callable[[Sequence[OnPath]], list[Any]], is_met: Callable[[Any], bool]
-) -> Callable[[Sequence[OnPath]], str]:
-    def of(paths: Sequence[OnPath]) -> str:
-        met = [is_met(one) for one in items(paths)]
-        return f"{sum(met)} of {len(met)} ({np.mean(met):.0%})"
-
-    return of
-
-
-def _judged(paths: Sequence[OnPath]) -> list[Compared]:
-    return [one for path in paths for one in path.compared() if one.judged]
-
-
-def _all_spurious(paths: Sequence[OnPath]) -> list[tuple[str, float, float]]:
-    return [one for path in paths for one in path.spurious()]
+def _share(met: Sequence[bool]) -> str:
+    return f"{sum(met)} of {len(met)} ({percent(sum(met) / len(met))})"
 
 
 def _is_near(of: tuple[str, float, float]) -> bool:
@@ -217,14 +194,16 @@ def _by_path(paths: Sequence[OnPath]) -> str:
             row = [path.name, setting]
             for figure in KEYS:
                 one = found[setting, figure]
-                error = f"{one.error:.0%} ({TIMES_SECOND * one.second:.0%})"
+                error = f"{100 * one.error:.0f} ({100 * TIMES_SECOND * one.second:.0f})"
                 row += [
                     f"{milliseconds(one.forecast)} ({milliseconds(one.low)}-{milliseconds(one.high)})",
                     milliseconds(one.measured),
                     error if one.judged else "not judged",
                 ]
             rows.append([*row, f"{spurious:.1f}", f"{measured:.1f}"])
-    head = [f"{figure}: {part}" for figure in KEYS for part in ("forecast, ms", "measured", "error (limit)")]
+    head = [
+        f"{figure}: {part}" for figure in KEYS for part in ("forecast, ms", "measured", "error, % (limit)")
+    ]
     return table_of(["path", "setting", *head, "spurious in 1,000: forecast", "measured"], rows)
 
 

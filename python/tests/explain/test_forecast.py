@@ -57,6 +57,28 @@ def test_stock_is_what_was_seen(stock: tuple[Explained, list[float]]) -> None:
     assert its["p99_response_ms"].value == pytest.approx(seen["p99_response_ms"].value, rel=0.02)
 
 
+@pytest.mark.parametrize("tick_us", [1000, 10_000])
+def test_timers_fire_on_ticks_that_the_senders_own_waits_tell(tmp_path: Path, tick_us: int) -> None:
+    talk = Talk()
+    thin.traffic(talk, 1, 1500, 0.04, tick_us=tick_us)
+    told = forecast.of(explained(tmp_path, talk))
+    assert told is not None
+    assert told.fit == pytest.approx(1, abs=0.006)
+    measured = thin.traffic(Talk(), 2, 1500, 0.04, "stock:rto_min_us=5000", tick_us=tick_us)
+    p99 = told.of("rto_min 5 ms").figures["p99_response_ms"].value
+    assert p99 == pytest.approx(np.quantile(measured, 0.99), rel=0.03)
+
+
+def test_what_is_lost_twice_by_chance_is_lost_twice_under_any_timer(tmp_path: Path) -> None:
+    """With 15 % loss the slowest requests are those whose retransmission was lost too."""
+    talk = Talk()
+    thin.traffic(talk, 1, 2000, 0.15)
+    told = forecast.of(explained(tmp_path, talk))
+    assert told is not None
+    measured = [thin.traffic(Talk(), seed, 2000, 0.15, "stock:rto_min_us=5000") for seed in (2, 3)]
+    assert told.of("rto_min 5 ms").slowest_ms == pytest.approx(np.mean([*map(slowest, measured)]), rel=0.12)
+
+
 def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
     """On a path that jitters a short timer fires for nothing, as often as it does when it is set."""
     talk, set_ = Talk(), Talk()

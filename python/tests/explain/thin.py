@@ -20,27 +20,45 @@ def traffic(
     spec: str = "stock",
     jitter: float = 0.03,
     rtt_us: int = RTT_US,
+    tick_us: int = 0,
+    fade_s: tuple[float, float] | None = None,
 ) -> list[float]:
-    """Adds the packets to `talk`; returns response times in ms."""
+    """Adds the packets to `talk`; returns response times in ms. `tick_us`: of the sender's timers, 0 for
+    none; `fade_s`: the shortest and the longest of the fades that begin 5 s apart on average and lose all."""
     rng = np.random.default_rng(seed)
     policy = resends.policy(spec)
     now = talk.open()
     times = []
+    begin_us = np.cumsum(rng.exponential(5e6, requests)) if fade_s else np.empty(0)
+    end_us = begin_us + 1e6 * np.exp(rng.uniform(*np.log(fade_s or (1, 1)), len(begin_us)))
+
+    def fades(at: int) -> bool:
+        past = int(np.searchsorted(begin_us, at))
+        return bool((end_us[max(past - 3, 0) : past] > at).any())
+
+    def ends(begin: int, wait: int) -> int:
+        """Linux's timer wheel: calc_wheel_index in kernel/time/timer.c."""
+        if not tick_us:
+            return begin + wait
+        level = next(n for n in range(9) if wait < 63 * tick_us * 8**n)
+        expires = begin // tick_us - (-wait // tick_us)
+        return ((expires >> 3 * level) + 1 << 3 * level) * tick_us
+
     for k in range(requests):
         start, asked, answered = now, 1 + 200 * k, 1 + k
         wait, _ = policy.send(start, 1)
         at, done, rtt, which, extra, sent = start, None, 0, 0, [], 0
         while True:
             took = int(rtt_us * rng.lognormal(0, jitter))
-            gone = rng.random() < loss
+            gone = rng.random() < loss or fades(at)
             talk.client(at, asked, 200, answered, lost=0.9 if gone else None)
             if not gone and done is None:
                 done, rtt, which = at + took, took, sent
             elif not gone:
                 extra.append(at + took)
-            if done is not None and done <= at + wait:
+            if done is not None and done <= ends(at, wait):
                 break
-            at, sent = at + wait, sent + 1
+            at, sent = ends(at, wait), sent + 1
             wait, _ = policy.timer(at, 1)
         talk.answer(done - talk.rtt_us // 2, answered, 1, asked + 200)
         for late in extra:

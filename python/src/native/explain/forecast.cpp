@@ -2,6 +2,7 @@
 #include "forecast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -10,6 +11,16 @@ namespace {
 
 // Resends of a segment that nobody answers: beyond, the waits are minutes.
 constexpr std::size_t kMostFires = 64;
+
+// When a path that was down is taken to have come back, after the last sending that was lost and before the one
+// that arrived: the parts of that time are equally likely but for its ends, so near is the model of a timer.
+std::int64_t back_us(const TimedLoss& lost) {
+  if (lost.resends < 2) return lost.silent_until_us;
+  constexpr double kGolden = 0.6180339887498949, kEnds = 0.05;
+  const double even = std::fmod(static_cast<double>(lost.start_us) * kGolden, 1.0);
+  const double part = kEnds + (1 - 2 * kEnds) * even;
+  return lost.silent_until_us + std::llround(part * static_cast<double>(lost.end_us - lost.silent_until_us));
+}
 
 std::int32_t since(std::int64_t from_us, std::int64_t to_us) {
   return static_cast<std::int32_t>(
@@ -81,7 +92,7 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
       // what has not been sent again yet is when its wait ends
       const std::size_t number = std::max(lost->resends, 1u) - 1;
       const std::int64_t same_us = number < run.sent_us.size() ? run.sent_us[number] : run.due_us;
-      const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), lost->silent_until_us);
+      const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), back_us(*lost));
       const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
       fates.same_us[k] = since(lost->start_us, same_us);
       fates.repaired_us[k] = since(lost->start_us, repaired_us);

@@ -97,7 +97,7 @@ enum class End : std::uint8_t {
 };
 
 // What each candidate would have done about a loss, since the lost sending: its resend with the number of the
-// one that arrived, and its first after the last sending that is known to be lost; -1: not known.
+// one that arrived, and its first once the path is taken to be back; -1: not known.
 struct Fates {
   PerCandidate same_us, repaired_us;
   Fates() {

@@ -89,9 +89,7 @@ def _address(names: pl.Series) -> list[str]:
 
 def _fit(timed: pl.DataFrame) -> tuple[float, float]:
     """How near the model of stock is to when the sender did send again, in the middle and in its spread."""
-    both = timed.filter(
-        pl.col("same_0").is_not_null() & (pl.col("waited_ms") > 0) & (pl.col("resends") == 1)
-    )
+    both = timed.filter(pl.col("same_0").is_not_null() & (pl.col("waited_ms") > 0) & (pl.col("resends") == 1))
     if not both.height:
         return math.nan, math.nan
     ratio = both["same_0"].to_numpy() / both["waited_ms"].to_numpy()
@@ -99,13 +97,13 @@ def _fit(timed: pl.DataFrame) -> tuple[float, float]:
 
 
 def _independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """The odds that a retransmission which was lost too was lost by chance of its own. Where a larger share
-    of them is lost than of all segments, the path was down."""
-    lost = stalls.height
+    """The odds that a retransmission which was lost too was lost by chance of its own. Where more of them are
+    lost than chance explains, by their standard deviation at least, the path was down."""
     again = timed.filter(pl.col("resends") > 1).height
-    if not again or not segments:
-        return 0.0
-    return min(1.0, (lost / segments) / (again / lost))
+    beyond = again - math.sqrt(again)
+    # each stall is a loss, and each retransmission follows one
+    by_chance = stalls.height * int(stalls["resends"].sum()) / segments if segments else 0.0
+    return by_chance / beyond if beyond > by_chance else 1.0
 
 
 def _saved(
@@ -159,7 +157,7 @@ def _figure(ordered: list[npt.NDArray[np.float64]], q: float, rng: np.random.Gen
 
 
 def _slowest(ordered: list[npt.NDArray[np.float64]], rng: np.random.Generator) -> Figure:
-    """Returns the mean of the slowest. A bootstrap sample has each request as often as Poisson's law gives."""
+    """Returns the mean of the slowest. A sample has each request as often as Poisson's law gives."""
     n = len(ordered[0])
     tail = max(1, math.ceil(n * SLOWEST))
     means = []
