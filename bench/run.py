@@ -39,7 +39,7 @@ CAUSES = """
 import sys
 from pathlib import Path
 from tcplearn.explain import read
-print(read.explained([Path(sys.argv[1])], policies=()).stalls.height)
+print(read.capture(Path(sys.argv[1]), policies=()).tables["stalls"].height)
 """
 
 

@@ -13,14 +13,25 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, write
+from tcplearn.cli.common import (
+    Outputs,
+    Work,
+    Workers,
+    check_readable,
+    progress_bar,
+    say,
+    warn_of_repeats,
+    write,
+)
 from tcplearn.cli.groups import with_groups
+from tcplearn.cli.suite import shortened
 from tcplearn.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tcplearn.explain import Explained
+    from tcplearn.replay.trace_jobs import Where
     from tcplearn.traces import CaptureTrace, Interface
 
 
@@ -64,6 +75,7 @@ def explain(
     seed: o.Seed = 0,
     all: Annotated[bool, typer.Option("--all", help="Every server and setting in the tables.")] = False,
     out: Outputs,
+    workers: Workers,
 ) -> Work:
     """Say what the requests in captures waited for: lost packets, the server, the client, the path."""
     if not files and not interface:
@@ -85,8 +97,8 @@ def explain(
             from tcplearn.traces import Interface
 
             sources.append(Interface(interface))
-        found = _read(sources, duration_s, host, seed, out)
-        for warning in found.warnings:
+        found = _read(sources, duration_s, host, seed, workers.where(), out)
+        for warning in shortened(found.warnings, "--report lists them"):
             say(f"warning: {warning}")
         found.made_by["command"] = command
         if out.report or out.pictures:
@@ -97,7 +109,7 @@ def explain(
 
 
 def _read(
-    sources: list[Path | Interface], duration_s: float, host: str, seed: int, out: Outputs
+    sources: list[Path | Interface], duration_s: float, host: str, seed: int, where: Where, out: Outputs
 ) -> Explained:
     from tcplearn import explain as explained
 
@@ -113,7 +125,12 @@ def _read(
 
         with clock.at_work() if clock else contextlib.nullcontext():
             return explained.run(
-                sources, host=host, seed=seed, progress=progress, watch=watch if clock else None
+                sources,
+                host=host,
+                seed=seed,
+                progress=progress,
+                watch=watch if clock else None,
+                where=where,
             )
 
 

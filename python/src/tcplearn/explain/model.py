@@ -43,9 +43,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The requests of one destination, or of all: how long they took, and why."""
+    """The requests of one destination, of one capture, or of all: how long they took, and why."""
 
-    destination: str  # "" for all
+    destination: str  # or the capture; "" for all
     requests: int
     connections: int
     pipelined: int
@@ -63,6 +63,7 @@ class Explained:
     connections: pl.DataFrame
     sources: list[str]
     packets: int = 0
+    named: str = ""  # what the user gave
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
     forecast: Forecast | None = None  # None: no timer held a request up
@@ -76,11 +77,21 @@ class Explained:
     @cached_property
     def destinations(self) -> list[Summary]:
         """Each server with requests, the one with the most time in its slowest requests first."""
-        out = []
-        for (name,), requests in self.requests.group_by(["server"], maintain_order=True):
-            stalls = self.stalls.filter(self.stalls["server"] == name)
-            out.append(summary(str(name), requests, stalls))
+        stalls = self.stalls.partition_by("server", as_dict=True)
+        requests = self.requests.group_by(["server"], maintain_order=True)
+        out = [summary(str(key[0]), of, stalls.get(key, self.stalls.clear())) for key, of in requests]
         return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
+
+    @cached_property
+    def files(self) -> list[Summary]:
+        """Each of several captures, in the order of `sources`; none where there is one."""
+        if len(self.sources) < 2:
+            return []
+        requests, stalls = (of.partition_by("source", as_dict=True) for of in (self.requests, self.stalls))
+        return [
+            summary(name, requests.get((k,), self.requests.clear()), stalls.get((k,), self.stalls.clear()))
+            for k, name in enumerate(self.sources)
+        ]
 
 
 def slowest_first(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -95,7 +106,7 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Of the requests of a destination and the stalls of its connections."""
+    """Return that of the requests of a destination, or a capture, and the stalls of their connections."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}

@@ -26,7 +26,7 @@ def write(
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     """`worst`: the packets of the slowest requests, where they can be had."""
-    out = Page(f"tcplearn explain: {', '.join(found.sources)}", found.made_by.get("version", ""))
+    out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = found.advice.sentences if found.advice else []
     out.head(
         "Why requests were slow",
@@ -35,7 +35,7 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     )
     out.links()
     out.warnings("Warnings", found.warnings)
-    out.facts({"files": ", ".join(found.sources), **found.made_by})
+    out.facts({"files": found.named, **found.made_by})
     out.section("Where the time went", place="causes", link="causes")
     if found.total.parts:
         out.table(tables.causes(found.total), {})
@@ -47,6 +47,9 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     if len(found.destinations) > 1:
         out.section("Servers", place="servers", link="servers")
         out.table(tables.destinations(found, everything=True), {})
+    if found.files and found.total.requests:
+        out.section("Captures", place="captures", link="captures")
+        out.table(tables.files(found, everything=True), {})
     if worst:
         about = "Each packet of the slowest requests: bytes of its stream over time, at the capture point."
         out.section("The slowest requests, packet by packet", about, place="packets", link="packets")
