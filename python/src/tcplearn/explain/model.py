@@ -111,9 +111,11 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
     if len(times_ms):
-        response = {key: float(np.percentile(times_ms, p)) for key, p in PERCENTILES.items()}
+        found = np.percentile(times_ms, list(PERCENTILES.values()))
+        response = dict(zip(PERCENTILES, found.tolist(), strict=True))
         response["longest_response_ms"] = float(times_ms.max())
-    durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in stalls.group_by(["cause"])}
+    groups = stalls.group_by(["cause"]) if stalls.height else ()  # there may be 100,000 servers
+    durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in groups}
     parts = []
     all_ms, slow_ms = float(times_ms.sum()), float(times_ms[slow].sum())
     for cause in CAUSES:
@@ -135,7 +137,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
     return Summary(
         destination,
         len(times_ms),
-        requests.select("source", "connection").n_unique() if len(times_ms) else 0,
+        requests[["source", "connection"]].n_unique() if len(times_ms) else 0,
         int(requests["pipelined"].sum() or 0),
         response,
         len(slow),
