@@ -19,7 +19,7 @@ from test_explain_cli import capture
 
 import wrong_results
 from tcplearn.cli import main
-from tcplearn.explain import read, run
+from tcplearn.explain import files, read, run
 from tcplearn.replay.trace_jobs import Results, Seen
 from test_short_flows import MAKE
 
@@ -119,7 +119,7 @@ def test_what_is_kept_and_wrong_is_read_again(
 ) -> None:
     first = rows_of(capsys, str(folder))
     results = Results(own_cache / "explain")
-    job = read.job(Seen.of(folder / "b.pcap"))
+    job = files.job(Seen.of(folder / "b.pcap"))
     file = results.path(job.key)
     wrong_results.check(results, job, file, capsys)
     good = json.loads(file.read_bytes())

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One capture to tables of requests, stalls and connections; of a file as a job, with them in Parquet."""
+"""A capture to tables of requests, stalls and connections."""
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import gzip
-import io
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,9 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 from tcplearn.errors import printable
 from tcplearn.explain.candidates import SPECS
 from tcplearn.explain.causes import CAUSES, ENDS
-from tcplearn.jobs import Job, advance, shape
-from tcplearn.replay import trace_jobs
-from tcplearn.replay.trace_jobs import Json, Seen
 from tcplearn.traces import (
     PCAP_MAGIC,
     CaptureTrace,
@@ -37,6 +32,7 @@ Watch = Callable[[CaptureTrace], None]
 #: Numbers of native code that stand for words, and those that are no duration.
 _WORDS = {"cause": CAUSES, "ended_by": ENDS, "by_server": ("client", "server")}
 _NAMES = {"by_server": "by"}
+NOT_A_CAPTURE = "not a capture (pcap, pcapng); explain needs the packets themselves"
 #: Of native tables, as columns of tables here.
 TABLES = ("requests", "stalls", "connections")
 
@@ -143,44 +139,3 @@ def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         ends = [connections["server"].gather(row), clients.gather(row)]
         out[name] = tables.pop(name).with_columns(ends)
     return out
-
-
-def job(file: Seen) -> Job:
-    """Return the job that reads a file; raise TraceError, OSError."""
-    return trace_jobs.job(kept, file, {}, (), max(1, file.bytes), _check)
-
-
-def kept(document: Json) -> Json:
-    """Return what a file has as plain JSON: of the tables it is Parquet in base64."""
-
-    def work(file: Seen) -> Json:
-        found = capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)
-        packed = {name: _packed(table) for name, table in found.tables.items()}
-        return {"tables": packed, "packets": found.packets, "warnings": found.warnings}
-
-    return trace_jobs.outcome(document, work)
-
-
-def _packed(table: pl.DataFrame) -> str:
-    out = io.BytesIO()
-    table.write_parquet(out)
-    return base64.b64encode(out.getbuffer()).decode()
-
-
-def of_kept(plain: Json) -> Capture:
-    """Return what `kept` has packed; raise ValueError if it is wrong."""
-    import polars as pl
-
-    try:
-        tables = {
-            name: pl.read_parquet(io.BytesIO(base64.b64decode(plain["tables"][name]))) for name in TABLES
-        }
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(str(error)) from error
-    return Capture(tables, plain["packets"], plain["warnings"])
-
-
-def _check(plain: Json) -> None:
-    """Raise ValueError if `plain` does not have the form that `of_kept` and its users need."""
-    shape.check(plain, {"tables": dict.fromkeys(TABLES, str), "packets": int, "warnings": [str]})
-    of_kept(plain)

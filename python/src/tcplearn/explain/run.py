@@ -11,18 +11,12 @@ from tcplearn import provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.explain import advice, forecast, read, silence
 from tcplearn.explain.model import Explained
-from tcplearn.jobs import Job, Progress
-from tcplearn.output.numbers import counted
-from tcplearn.replay import trace_jobs
-from tcplearn.replay.trace_jobs import Seen, Where
-from tcplearn.suite.suite import traces_in
-from tcplearn.traces import TraceError
 
 if TYPE_CHECKING:
     from tcplearn.explain.read import Capture, Watch
+    from tcplearn.jobs import Progress
+    from tcplearn.replay.trace_jobs import Where
     from tcplearn.traces import CaptureTrace, Interface
-
-NOT_A_CAPTURE = "not a capture (pcap, pcapng); explain needs the packets themselves"
 
 
 def run(
@@ -42,7 +36,9 @@ def run(
     if len(named) == 1 and not below:
         captures = {named[0]: _alone(named[0], progress, watch)}
     else:
-        captures = _several(named, below, problems, progress, watch, where or Where())
+        from tcplearn.explain import files
+
+        captures = files.several(named, below, problems, progress, watch, where)
     found = _together(captures)
     found.named = " ".join(map(printable, sources)) if len(sources) < 4 else f"{len(captures)} captures"
     found.warnings[:0] = problems
@@ -65,6 +61,8 @@ def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface],
         if not isinstance(source, Path) or not source.is_dir():
             named.append(source)
             continue
+        from tcplearn.suite.suite import traces_in
+
         below, wrong = traces_in(source)
         if not below:
             raise UserError(f"{printable(source)}: there is no file in it; name a folder of captures")
@@ -77,7 +75,7 @@ def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface],
 def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | None) -> Capture:
     name = printable(source)
     if not read.may_be_capture(source):
-        raise UserError(f"{name}: {NOT_A_CAPTURE}")
+        raise UserError(f"{name}: {read.NOT_A_CAPTURE}")
 
     def seen(trace: CaptureTrace) -> None:
         if progress:
@@ -86,59 +84,6 @@ def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | N
             watch(trace)
 
     return read.capture(source, seen)
-
-
-def _several(
-    named: Sequence[Path | Interface],
-    below: set[Path],
-    problems: list[str],
-    progress: Progress | None,
-    watch: Watch | None,
-    where: Where,
-) -> dict[Path | Interface, Capture]:
-    """Return what each source has. A file that cannot be read is a line in `problems`; of folders, files
-    that are no captures are only counted, and copies are left out."""
-    found: dict[Path | Interface, Job | Capture] = {}
-    firsts: dict[str, Path] = {}
-    left_out: list[str] = []
-    others = 0
-    for source in named:
-        if not isinstance(source, Path) or not source.is_file():
-            found[source] = read.capture(source, watch)
-        elif read.may_be_capture(source):
-            try:
-                job = read.job(Seen.of(source, printable(source)))
-            except (TraceError, OSError) as error:
-                left_out.append(trace_jobs.problem(source, error))
-                continue
-            first = firsts.setdefault(job.key, source)
-            if first is source:
-                found[source] = job
-            else:
-                left_out.append(f"{printable(source)}: a copy of {printable(first)}")
-        elif source in below:
-            others += 1
-        else:
-            left_out.append(f"{printable(source)}: {NOT_A_CAPTURE}")
-    work = sorted((one for one in found.values() if isinstance(one, Job)), key=lambda job: -job.cost)
-    done = trace_jobs.run(work, "explain", where, progress, "files", in_processes=True)
-    out: dict[Path | Interface, Capture] = {}
-    for source, one in found.items():
-        if not isinstance(one, Job):
-            out[source] = one
-        elif "problem" in (plain := done.pop(one.key)):
-            left_out.append(plain["problem"])
-        else:
-            out[source] = read.of_kept(plain)
-    problems += [f"left out: {line}" for line in left_out]
-    if others:
-        problems.append(f"{counted(others, 'file')} of folders that are no captures left out")
-    if not out and left_out:
-        more = f" (and {counted(len(left_out) - 1, 'more file')})" if len(left_out) > 1 else ""
-        raise UserError(f"no capture can be read: {left_out[0]}{more}")
-    if not out:
-        raise UserError("no capture in what was named; give pcap or pcapng files")
-    return out
 
 
 def _together(captures: dict[Path | Interface, Capture]) -> Explained:
