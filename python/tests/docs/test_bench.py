@@ -30,7 +30,7 @@ def test_every_part_of_the_benchmark_runs() -> None:
         f"{a}/{name}" for a in ("double", "fixed") for name in algorithms.by_name(algorithms.ESTIMATOR)
     }
     assert all(math.isfinite(ns) and ns > 0 for ns in updates.values())
-    assert len(found["capture"]["runs"]) == 7 and found["capture"]["samples"] > 1000
+    assert len(found["capture"]["runs"]) == 9 and found["capture"]["samples"] > 1000
     assert found["short_flows"]["peak_mb"].keys() == {"table", "json", "report", "explain"}
     shown = [*found["capture"]["runs"], "numpy loop", "short flows", "report"]
     assert all(any(line.startswith(name) for line in done.stdout.splitlines()) for name in shown)

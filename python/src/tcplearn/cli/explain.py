@@ -13,8 +13,18 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, warn_of_repeats, write
+from tcplearn.cli.common import (
+    Outputs,
+    Work,
+    Workers,
+    check_readable,
+    progress_bar,
+    say,
+    warn_of_repeats,
+    write,
+)
 from tcplearn.cli.groups import with_groups
+from tcplearn.cli.suite import shortened
 from tcplearn.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,6 +75,7 @@ def explain(
     ] = False,
     all: Annotated[bool, typer.Option("--all", help="Every server and setting in the tables.")] = False,
     out: Outputs,
+    workers: Workers,
 ) -> Work:
     """Explain the waits of requests in captures: lost packets, the server, the client, the path."""
     if not files and not interface:
@@ -86,8 +97,9 @@ def explain(
             from tcplearn.traces import Interface
 
             sources.append(Interface(interface))
-        found = _read(sources, duration_s, out, host=host, seed=seed, anonymize=anonymize)
-        for warning in found.warnings:
+        options = {"host": host, "seed": seed, "anonymize": anonymize, "where": workers.where()}
+        found = _read(sources, duration_s, out, **options)
+        for warning in shortened(found.warnings, "--report lists them"):
             say(f"warning: {warning}")
         if not anonymize:
             found.made_by["command"] = command

@@ -45,9 +45,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The requests of one destination, or of all: how long they took, and why."""
+    """The requests of one destination, of one capture, or of all: how long they took, and why."""
 
-    destination: str  # "" for all
+    destination: str  # or the capture; "" for all
     requests: int
     connections: int
     pipelined: int
@@ -64,8 +64,9 @@ class Explained:
     stalls: pl.DataFrame
     connections: pl.DataFrame
     sources: list[str]
-    files: list[Path | None] = field(default_factory=list)  # of the sources, where they can be read again
+    paths: list[Path | None] = field(default_factory=list)  # of the sources, where they can be read again
     packets: int = 0
+    named: str = ""  # what the user gave
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
     forecast: Forecast | None = None  # None: no timer held a request up
@@ -79,11 +80,21 @@ class Explained:
     @cached_property
     def destinations(self) -> list[Summary]:
         """Each server with requests, the one with the most time in its slowest requests first."""
-        out = []
-        for (name,), requests in self.requests.group_by(["server"], maintain_order=True):
-            stalls = self.stalls.filter(self.stalls["server"] == name)
-            out.append(summary(str(name), requests, stalls))
+        stalls = self.stalls.partition_by("server", as_dict=True)
+        requests = self.requests.group_by(["server"], maintain_order=True)
+        out = [summary(str(key[0]), of, stalls.get(key, self.stalls.clear())) for key, of in requests]
         return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
+
+    @cached_property
+    def captures(self) -> list[Summary]:
+        """Each of several captures, in the order of `sources`; none where there is one."""
+        if len(self.sources) < 2:
+            return []
+        requests, stalls = (of.partition_by("source", as_dict=True) for of in (self.requests, self.stalls))
+        return [
+            summary(name, requests.get((k,), self.requests.clear()), stalls.get((k,), self.stalls.clear()))
+            for k, name in enumerate(self.sources)
+        ]
 
 
 def slowest_first(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -98,14 +109,16 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Of the requests of a destination and the stalls of its connections."""
+    """Return that of the requests of a destination, or a capture, and the stalls of their connections."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
     if len(times_ms):
-        response = {key: float(np.percentile(times_ms, p)) for key, p in PERCENTILES.items()}
+        found = np.percentile(times_ms, list(PERCENTILES.values()))
+        response = dict(zip(PERCENTILES, found.tolist(), strict=True))
         response["longest_response_ms"] = float(times_ms.max())
-    durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in stalls.group_by(["cause"])}
+    groups = stalls.group_by(["cause"]) if stalls.height else ()  # there may be 100,000 servers
+    durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in groups}
     parts = []
     all_ms, slow_ms = float(times_ms.sum()), float(times_ms[slow].sum())
     for cause in CAUSES:
@@ -127,7 +140,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
     return Summary(
         destination,
         len(times_ms),
-        requests.select("source", "connection").n_unique() if len(times_ms) else 0,
+        requests[["source", "connection"]].n_unique() if len(times_ms) else 0,
         int(requests["pipelined"].sum() or 0),
         response,
         len(slow),

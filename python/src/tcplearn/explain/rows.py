@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 def summaries(found: Explained) -> list[Record]:
-    """A row a destination, one of all, and one for each setting that is forecast."""
+    """Return a row of all, one for each destination, one for each of several captures, and one for each
+    setting that is forecast."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
+    seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]
     if not found.forecast:
         return seen
     chosen = found.advice.chosen if found.advice else None
@@ -56,10 +58,9 @@ def foretold(one: Outlook) -> Record:
 
 def tidied(found: Explained) -> Iterator[Record]:
     """The summaries, a row for each metric."""
-    source = " ".join(found.sources)
     for record in summaries(found):
         name = str(record.pop("destination"))
-        setting = str(record.pop("setting", ""))
+        setting, source = str(record.pop("setting", "")), str(record.pop("source", found.named))
         head = head_of(EXPLAIN, found.made_by, algorithm=setting, source=source, flow=name)
         yield from tidy(head, record)
 

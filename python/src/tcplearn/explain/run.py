@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures, explained."""
+"""Captures, explained: a job for each file of several, and the answer for all together."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from tcplearn.explain import advice, anonymous, forecast, read, silence
 from tcplearn.explain.model import Explained
 
 if TYPE_CHECKING:
-    from tcplearn.explain.read import Progress, Watch
-    from tcplearn.traces import Interface
+    from tcplearn.explain.read import Capture, Watch
+    from tcplearn.jobs import Progress
+    from tcplearn.replay.trace_jobs import Where
+    from tcplearn.traces import CaptureTrace, Interface
 
 
 def run(
@@ -25,32 +27,40 @@ def run(
     anonymize: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    where: Where | None = None,
 ) -> Explained:
     """Explain captures and folders of them together. `host`: only connections whose names contain it.
     `seed`: of the draws behind forecasts. `anonymize`: addresses and files have other names in all that
-    results. Raises UserError, and TraceError for what cannot be read."""
-    named, lenient, problems = _files(sources)
-    found = read.explained(named, progress, watch, lenient=lenient)
+    results. `watch` is called while a source that is alone, or no file, is read. `where`: the place of the
+    work on several files. Raises UserError, and TraceError for what cannot be read."""
+    named, below, problems = _files(sources)
+    if len(named) == 1 and not below:
+        captures = {named[0]: _alone(named[0], progress, watch)}
+    else:
+        from tcplearn.explain import files
+
+        captures = files.several(named, below, problems, progress, watch, where)
+    found = _together(captures)
     found.warnings[:0] = problems
     if host:
         _choose(found, host)
     found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
-    again = {printable(source): source for source in named if isinstance(source, Path) and source.is_file()}
-    found.files = [again.get(name) for name in found.sources]
+    found.paths = [one if isinstance(one, Path) and one.is_file() else None for one in captures]
     if anonymize:
         anonymous.replace_names(found, [*map(printable, named), *map(printable, sources)])
+    given = found.sources if anonymize else list(map(printable, sources))
+    found.named = " ".join(given) if len(given) < 4 else f"{len(found.sources)} captures"
     silence.name_silence(found)
     found.forecast = forecast.of(found, seed)
     found.advice = advice.of(found, found.forecast)
     return found
 
 
-def _files(
-    sources: Sequence[Path | Interface],
-) -> tuple[list[Path | Interface], list[Path], list[str]]:
-    """Folders as the files below them, each file once."""
+def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
+    """Return each source once, with the files below folders in their place; these files; problems of
+    folders."""
     named: list[Path | Interface] = []
-    lenient: list[Path] = []
+    lenient: set[Path] = set()
     problems: list[str] = []
     for source in sources:
         if not isinstance(source, Path) or not source.is_dir():
@@ -61,10 +71,47 @@ def _files(
         below, wrong = traces_in(source)
         if not below:
             raise UserError(f"{printable(source)}: there is no file in it; name a folder of captures")
-        lenient += below
+        lenient.update(below)
         named += below
         problems += wrong
     return list(dict.fromkeys(named)), lenient, problems
+
+
+def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | None) -> Capture:
+    name = printable(source)
+    if not read.may_be_capture(source):
+        raise UserError(f"{name}: {read.NOT_A_CAPTURE}")
+
+    def seen(trace: CaptureTrace) -> None:
+        if progress:
+            progress(trace.progress, name)
+        if watch:
+            watch(trace)
+
+    return read.capture(source, seen)
+
+
+def _together(captures: dict[Path | Interface, Capture]) -> Explained:
+    """Return the tables of all, with the numbers of their sources."""
+    import polars as pl
+
+    def table(name: str) -> pl.DataFrame:
+        parts = (one.tables.pop(name) for one in captures.values())
+        numbered = [
+            part.select(pl.lit(number, pl.UInt32).alias("source"), pl.all())
+            for number, part in enumerate(parts)
+        ]
+        return pl.concat(numbered, rechunk=True)
+
+    sources = [printable(source) for source in captures]
+    packets = sum(one.packets for one in captures.values())
+    warnings = [
+        f"{name}: {line}"
+        for name, one in zip(sources, captures.values(), strict=True)
+        for line in one.warnings
+    ]
+    requests, stalls, connections = map(table, read.TABLES)
+    return Explained(requests, stalls, connections, sources, packets=packets, warnings=warnings)
 
 
 def _choose(found: Explained, host: str) -> None:

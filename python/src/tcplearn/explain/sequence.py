@@ -33,7 +33,7 @@ def of(found: Explained) -> list[Sequence]:
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]
     for source in {request["source"] for request in chosen}:
-        path = found.files[source]
+        path = found.paths[source]
         if path is None:
             continue
         mine = [k for k, request in enumerate(chosen) if request["source"] == source]

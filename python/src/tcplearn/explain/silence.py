@@ -9,6 +9,8 @@ from tcplearn.explain.causes import CAUSES, PATH_SILENT, RESENT
 from tcplearn.explain.model import held_up
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
     from tcplearn.explain.model import Explained
@@ -37,16 +39,38 @@ def name_silence(found: Explained) -> None:
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
     """Rows of stalls that overlap with one of another connection."""
-    rows: set[int] = set()
+    rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
-        open_: list[tuple[float, int, int]] = []  # until, connection, row
-        for start, end, connection, row in group.select("start_s", "end_s", "connection", "row").iter_rows():
-            open_ = [one for one in open_ if one[0] > start]
-            for _, other, its_row in open_:
-                if other != connection:
-                    rows |= {row, its_row}
-            open_.append((end, connection, row))
+        names = ("start_s", "end_s", "connection", "row")
+        start_s, end_s, connection, row = (group[name].to_numpy() for name in names)
+        rows += row[_meets(start_s, end_s, connection)].tolist()
     return sorted(rows)
+
+
+def _meets(
+    start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.bool_]:
+    """Return which spans, in the order of their starts, overlap with one of another connection."""
+    import numpy as np
+
+    count = len(start_s)
+    # one that begins later: the next of another connection is the first to begin
+    changes = np.flatnonzero(np.diff(connection)) + 1
+    next_ = np.append(changes, count)[np.searchsorted(changes, np.arange(count), side="right")]
+    out: npt.NDArray[np.bool_] = np.append(start_s, np.inf)[next_] < end_s
+    # one that began before: of two connections the last to end are enough
+    latest, other, whose = -np.inf, -np.inf, -1
+    for k, (start, end, number) in enumerate(
+        zip(start_s.tolist(), end_s.tolist(), connection.tolist(), strict=True)
+    ):
+        out[k] |= start < (other if number == whose else latest)
+        if number == whose:
+            latest = max(latest, end)
+        elif end > latest:
+            latest, other, whose = end, latest, number
+        else:
+            other = max(other, end)
+    return out
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:

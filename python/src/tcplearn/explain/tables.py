@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import sentences
@@ -51,12 +52,20 @@ def causes(summary: Summary) -> Table:
 
 def destinations(found: Explained, everything: bool) -> Table:
     """Response times by server, and what held up its slowest requests."""
-    all_ = found.destinations
+    return _each("server", found.destinations, everything)
+
+
+def files(found: Explained, everything: bool) -> Table:
+    """The same by capture, of those with requests."""
+    return _each("capture", [one for one in found.captures if one.requests], everything)
+
+
+def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
     shown = all_ if everything else all_[:SHOWN]
     more = len(all_) - len(shown)
     out = Table(
         [
-            Column("server", words=True),
+            Column(what, words=True),
             Column("requests"),
             Column("p50,\nms"),
             Column("p90,\nms", keep=1),
@@ -131,6 +140,8 @@ def document(found: Explained, console: Console, *, everything: bool) -> Rendera
         parts += [Text(""), terminal.titled(causes(found.total), console)]
     if len(found.destinations) > 1 or (everything and found.destinations):
         parts += [Text(""), terminal.titled(destinations(found, everything), console)]
+    if found.captures and found.total.requests:
+        parts += [Text(""), terminal.titled(files(found, everything), console)]
     if found.forecast and found.advice and (everything or found.advice.chosen):
         parts += [Text(""), terminal.titled(forecasts(found.forecast), console)]
     return Group(*parts)

@@ -71,6 +71,7 @@ def advance(share: float) -> None:
 
 #: Functions whose failed jobs can be repeated from a file, which can name no others.
 REPEATABLE = (
+    "tcplearn.explain.files:kept",
     "tcplearn.lab.first_rto:boot",
     "tcplearn.lab.run:boot",
     "tcplearn.study.measure:part",

@@ -26,7 +26,7 @@ def write(
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     """`worst`: the packets of the slowest requests, where they can be had."""
-    out = Page(f"tcplearn explain: {', '.join(found.sources)}", found.made_by.get("version", ""))
+    out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = found.advice.sentences if found.advice else []
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]
     out.head(
@@ -38,7 +38,7 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
         out.put(Picture("answer", spec, narrow=explain_charts.answer(found, narrow=True)))
     out.links()
     out.warnings("Warnings", found.warnings)
-    out.facts({"files": ", ".join(found.sources), **found.made_by})
+    out.facts({"files": found.named, **found.made_by})
     out.section("Where the time went", place="causes", link="causes")
     if found.total.parts:
         out.table(tables.causes(found.total), {})
@@ -51,6 +51,9 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     if len(found.destinations) > 1:
         out.section("Servers", place="servers", link="servers")
         out.table(tables.destinations(found, everything=True), {})
+    if found.captures and found.total.requests:
+        out.section("Captures", place="captures", link="captures")
+        out.table(tables.files(found, everything=True), {})
     if worst:
         about = "Each packet of the slowest requests: bytes of its stream over time, at the capture point."
         out.section("The slowest requests, packet by packet", about, place="packets", link="packets")

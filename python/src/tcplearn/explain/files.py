@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Several captures: a job for each file, whose tables are kept as Parquet."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tcplearn.errors import UserError, printable
+from tcplearn.explain import read
+from tcplearn.explain.read import Capture, Watch
+from tcplearn.jobs import Job, Progress, advance, shape
+from tcplearn.output.numbers import counted
+from tcplearn.replay import trace_jobs
+from tcplearn.replay.trace_jobs import Json, Seen, Where
+from tcplearn.traces import Interface, TraceError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def several(
+    named: Sequence[Path | Interface],
+    below: set[Path],
+    problems: list[str],
+    progress: Progress | None,
+    watch: Watch | None,
+    where: Where | None,
+) -> dict[Path | Interface, Capture]:
+    """Return what each source has. A file that cannot be read is a line in `problems`; of folders, files
+    that are no captures are only counted, and copies are left out."""
+    found: dict[Path | Interface, Job | Capture] = {}
+    firsts: dict[str, Path] = {}
+    left_out: list[str] = []
+    others = 0
+    for source in named:
+        if not isinstance(source, Path) or not source.is_file():
+            found[source] = read.capture(source, watch)
+        elif read.may_be_capture(source):
+            try:
+                made = job(Seen.of(source, printable(source)))
+            except (TraceError, OSError) as error:
+                left_out.append(trace_jobs.problem(source, error))
+                continue
+            first = firsts.setdefault(made.key, source)
+            if first is source:
+                found[source] = made
+            else:
+                left_out.append(f"{printable(source)}: a copy of {printable(first)}")
+        elif source in below:
+            others += 1
+        else:
+            left_out.append(f"{printable(source)}: {read.NOT_A_CAPTURE}")
+    work = sorted((one for one in found.values() if isinstance(one, Job)), key=lambda job: -job.cost)
+    done = trace_jobs.run(work, "explain", where or Where(), progress, "files", in_processes=True)
+    out: dict[Path | Interface, Capture] = {}
+    for source, one in found.items():
+        if not isinstance(one, Job):
+            out[source] = one
+        elif "problem" in (plain := done.pop(one.key)):
+            left_out.append(plain["problem"])
+        else:
+            out[source] = of_kept(plain)
+    problems += [f"left out: {line}" for line in left_out]
+    if others:
+        problems.append(f"{counted(others, 'file')} of folders that are no captures left out")
+    if not out and left_out:
+        more = f" (and {counted(len(left_out) - 1, 'more file')})" if len(left_out) > 1 else ""
+        raise UserError(f"no capture can be read: {left_out[0]}{more}")
+    if not out:
+        raise UserError("no capture in what was named; give pcap or pcapng files")
+    return out
+
+
+def job(file: Seen) -> Job:
+    """Return the job that reads a file; raise TraceError, OSError."""
+    return trace_jobs.job(kept, file, {}, (), max(1, file.bytes), _check)
+
+
+def kept(document: Json) -> Json:
+    """Return what a file has as plain JSON: of the tables it is Parquet in base64."""
+
+    def work(file: Seen) -> Json:
+        found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)
+        packed = {name: _packed(table) for name, table in found.tables.items()}
+        return {"tables": packed, "packets": found.packets, "warnings": found.warnings}
+
+    return trace_jobs.outcome(document, work)
+
+
+def _packed(table: pl.DataFrame) -> str:
+    out = io.BytesIO()
+    table.write_parquet(out)
+    return base64.b64encode(out.getbuffer()).decode()
+
+
+def of_kept(plain: Json) -> Capture:
+    """Return what `kept` has packed; raise ValueError if it is wrong."""
+    import polars as pl
+
+    try:
+        tables = {
+            name: pl.read_parquet(io.BytesIO(base64.b64decode(plain["tables"][name]))) for name in read.TABLES
+        }
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from error
+    return Capture(tables, plain["packets"], plain["warnings"])
+
+
+def _check(plain: Json) -> None:
+    """Raise ValueError if `plain` does not have the form that `of_kept` and its users need."""
+    shape.check(plain, {"tables": dict.fromkeys(read.TABLES, str), "packets": int, "warnings": [str]})
+    of_kept(plain)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn explain` of many files: a job for each, which is kept; and the answer for all together."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from scenes import SCENES
+from talk import Talk, pcap_of
+from test_explain_cli import capture
+
+import wrong_results
+from tcplearn.cli import main
+from tcplearn.explain import files, read, run
+from tcplearn.replay.trace_jobs import Results, Seen
+from test_short_flows import MAKE
+
+FILES = 12
+
+
+def kept(cache: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in cache.glob("explain/runs/*/[!.]*.json")}
+
+
+def rows_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert main(["explain", *words, "--format", "json", "-q"]) == 0
+    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return rows
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    out = tmp_path / "captures"
+    out.mkdir()
+    capture(out / "a.pcap", "answer_lost", "slow_server")
+    capture(out / "b.pcap", "delayed_ack")
+    return out
+
+
+def test_an_interrupted_run_goes_on(
+    tmp_path: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed in range(FILES):
+        path = tmp_path / f"{seed:02}.pcap"
+        subprocess.run([sys.executable, MAKE, path, "--flows", "1500", "--seed", str(seed)], check=True)
+    (tmp_path / "cut.pcap").write_bytes(path.read_bytes()[:30])
+    words = [sys.executable, "-m", "tcplearn", "explain", str(tmp_path), "-q", "-j", "2"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while len(kept(own_cache)) < 3:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, said = process.communicate(timeout=30)
+    before = kept(own_cache)
+    assert (out, process.returncode) == ("", 130)
+    assert 3 <= len(before) < FILES
+    where = f"kept in {own_cache / 'explain'}; the same command goes on from there\n"
+    assert said == f"tcplearn: stopped: {len(before)} of {FILES + 1} files {where}"
+
+    rows = rows_of(capsys, str(tmp_path))
+    after = kept(own_cache)
+    assert len(after) == FILES  # and not cut.pcap, which may be whole the next time
+    assert {path: after[path] for path in before} == before  # none was done again
+    assert rows_of(capsys, str(tmp_path), "--fresh", "-j", "1") == rows
+    assert kept(own_cache).keys() == after.keys() and not kept(own_cache).items() & after.items()
+    assert [Path(row["source"]).name for row in rows if "source" in row] == [
+        f"{k:02}.pcap" for k in range(FILES)
+    ]
+    assert sum(row["requests"] for row in rows if "source" in row) == rows[0]["requests"] == FILES * 1500
+
+
+def test_all_together_are_what_each_is(folder: Path, own_cache: Path) -> None:
+    paths = sorted(folder.iterdir())
+    together, alone = run([folder]), [run([path]) for path in paths]
+    assert together.sources == [str(path) for path in paths] and together.named == str(folder)
+    for name in read.TABLES:
+        parts = [
+            getattr(one, name).with_columns(pl.lit(k, pl.UInt32).alias("source"))
+            for k, one in enumerate(alone)
+        ]
+        assert getattr(together, name).equals(pl.concat(parts))
+    assert [(one.requests, one.parts) for one in together.captures] == [
+        (one.total.requests, one.total.parts) for one in alone
+    ]
+    assert not alone[0].captures
+
+
+def test_a_damaged_file_has_a_line_and_the_others_go_on(
+    folder: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = rows_of(capsys, str(folder))
+    cut, text, twin = folder / "cut.pcap", folder.parent / "notes.txt", folder.parent / "twin.pcap"
+    cut.write_bytes((folder / "a.pcap").read_bytes()[:30])
+    text.write_text("no capture\n")
+    twin.write_bytes((folder / "b.pcap").read_bytes())
+    assert main(["explain", str(folder), str(text), str(twin), "--format", "json"]) == 0
+    out, said = capsys.readouterr()
+    seen = [(row["requests"], row.get("source")) for row in json.loads(out) if row.get("setting", "") == ""]
+    assert seen == [(row["requests"], row.get("source")) for row in whole if row.get("setting", "") == ""]
+    assert f"left out: {cut}: " in said and f"left out: {text}: not a capture" in said
+    assert f"left out: {twin}: a copy of {folder / 'b.pcap'}" in said and said.count("left out") == 3
+    assert main(["explain", str(cut), str(text)]) == 2
+    out, said = capsys.readouterr()
+    assert out == "" and "no capture can be read: " in said and "(and 1 more file)" in said
+
+
+def test_what_is_kept_and_wrong_is_read_again(
+    folder: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = rows_of(capsys, str(folder))
+    results = Results(own_cache / "explain")
+    job = files.job(Seen.of(folder / "b.pcap"))
+    file = results.path(job.key)
+    wrong_results.check(results, job, file, capsys)
+    good = json.loads(file.read_bytes())
+    for tables in ({}, {**good["tables"], "stalls": "AAAA"}, {**good["tables"], "stalls": "é"}):
+        file.write_text(json.dumps({**good, "tables": tables}))
+        assert rows_of(capsys, str(folder)) == first
+        assert json.loads(file.read_bytes())["tables"] == good["tables"]
+
+
+def test_servers_and_captures_are_tables_of_their_own(
+    folder: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = Talk(server="10.0.0.9")
+    SCENES["window_closed"](other)
+    (folder / "c.pcap").write_bytes(pcap_of(other))
+    assert main(["explain", str(folder), "-q"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("10.0.0.9:80") for line in lines)
+    assert sum(line.startswith(str(folder)) for line in lines) == 3
