@@ -73,6 +73,41 @@ def test_a_lost_answer_that_carried_the_ack(tmp_path: Path, place: str, options:
     assert place != "client" or stalls["client"]["cause"] == "spurious"
 
 
+@pytest.mark.parametrize("lost", [0.1, 0.9])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_syn_ack_that_the_servers_timer_sent_again(tmp_path: Path, place: str, lost: float) -> None:
+    """It left before the client's second SYN came: the wait was shorter than that between the SYNs."""
+    talk = Talk(place=PLACES[place])
+    talk.syn(0)
+    talk.syn_ack(HALF_US, lost=lost)
+    talk.syn(1_015_000)
+    talk.syn_ack(HALF_US + 1_000_000)
+    talk.client(1_000_000 + RTT_US, 1, 0, 1)
+    talk.syn_ack(HALF_US + 1_015_000)
+    at = talk.exchanges(1_100_000, BEFORE)
+    talk.close(at, 1 + 200 * BEFORE, 1 + BEFORE)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == "syn_ack_lost"
+    assert stall["duration_ms"] == pytest.approx(1000, abs=1)
+
+
+def test_a_lost_answer_on_a_new_connection(tmp_path: Path) -> None:
+    """Earlier connections of the same host tell that IP counts its packets."""
+    talks = [Talk(port=40_000 + k) for k in range(4)]
+    for k, talk in enumerate(talks):
+        at = talk.open(k * 1_000_000)
+        talk.client(at, 1, 200, 1)
+        talk.answer(at + HALF_US, 1, 0, 201)
+        again = at + HALF_US + 242_000 * (k == 3)
+        if k == 3:
+            talk.answer(at + HALF_US + 100, 1, 1, 201, lost=0.1)
+        talk.answer(again + 100, 1, 1, 201)
+        talk.close(again + 100_000, 201, 2)
+    (stall,) = explained(tmp_path, *talks).stalls.iter_rows(named=True)
+    assert (stall["cause"], stall["by"]) == ("tail_probe", "server")
+    assert stall["duration_ms"] == pytest.approx(242, abs=1)
+
+
 def test_a_copy_was_lost_and_then_the_answer(tmp_path: Path) -> None:
     """Of three copies of a request the second arrived: the server reports the third as a duplicate."""
     talk = Talk()

@@ -52,12 +52,11 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   }
   settle(kClient, now_us, false, out);
   settle(kServer, now_us, false, out);
-  if (const auto stall =
-          handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient)))
-    emit(*stall, out);
+  handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
+  if (const auto stall = handshake_.take(leg_to(kServer), false)) emit(*stall, out);
   if (packet.has(kRst)) return;
-  const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end));
+  const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end));
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
   give_requests(false, out);
 }
@@ -305,7 +304,7 @@ void Conversation::finish(ExplainedRows& out) {
     settle(end, last_us_, true, out);
     close_stall(end, out);
   }
-  if (const auto stall = handshake_.unanswered()) emit(*stall, out);
+  if (const auto stall = handshake_.take(leg_to(kServer), true)) emit(*stall, out);
   const DataSide& answers = ends_[kServer].data;
   for (Exchange& exchange : exchanges_) {
     // the last bytes may be acknowledged after the end of the capture

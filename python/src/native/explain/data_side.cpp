@@ -48,19 +48,19 @@ std::size_t DataSide::first_ending_after(std::int64_t sequence) const {
 
 // The numbers of IP count a host's packets of a connection, where it numbers them so: what is missing was
 // lost before it came here.
-std::uint32_t DataSide::follow_ids(const Packet& packet) {
+std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_row) {
   const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
   const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
   std::uint32_t missing = 0;
   if (counted && step == 1) {
-    ids_in_row_ = std::min(ids_in_row_ + 1, 2 * kIdsInRow);
+    ids_in_row = std::min(ids_in_row + 1, 2 * kIdsInRow);
   } else if (counted && step > 1 && step <= kLargestIdGap) {
-    missing = ids_in_row_ >= kIdsInRow ? step - 1u : 0;
-    if (missing == 0) ids_in_row_ = 0;
+    missing = ids_in_row >= kIdsInRow ? step - 1u : 0;
+    if (missing == 0) ids_in_row = 0;
   } else if (counted && step > 0x8000) {
     return 0;  // it was overtaken
-  } else {
-    ids_in_row_ = 0;
+  } else if (counted) {
+    ids_in_row = 0;
   }
   id_seen_ = packet.ip_id != 0;
   last_id_ = packet.ip_id;
@@ -68,9 +68,10 @@ std::uint32_t DataSide::follow_ids(const Packet& packet) {
   return missing;
 }
 
-DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, const Leg& back) {
+DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, const Leg& back,
+                                 std::uint32_t& ids_in_row) {
   Sent out;
-  out.lost_before = follow_ids(packet);
+  out.lost_before = follow_ids(packet, ids_in_row);
   unseen_ += out.lost_before;
   if (packet.has(kSyn)) {
     if (!started_ || !outstanding()) start_at((std::int64_t{1} << 32) + packet.seq + 1);
@@ -312,8 +313,7 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
 // Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come before.
 bool DataSide::is_doubled(const Piece& piece) const {
   const bool twice = twice_.first <= piece.start && piece.end <= twice_.second;
-  const Again& again = *piece.again;
-  return again.sacked_us < 0 && !piece.filled && (twice || had_come_);
+  return piece.again->sacked_us < 0 && !piece.filled && (twice || had_come_);
 }
 
 int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {

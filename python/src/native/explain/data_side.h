@@ -72,7 +72,8 @@ class DataSide {
 
   // `back`: the other leg, from the capture point to this end. Losses that are over are added to `out`.
   // `had_come`: the ACK is of a copy, and the other end had answered the first.
-  Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back);
+  // `ids_in_row`: of its host (Path).
+  Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row);
   Acked on_ack(const Packet& packet, bool had_come, std::int64_t now_us, const Leg& back,
                std::vector<Mark>& marks, std::vector<Repaired>& out);
   // Whether a packet without data of this end says that it had sent bytes that never came here.
@@ -142,7 +143,7 @@ class DataSide {
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
            std::vector<Repaired>& out);
-  std::uint32_t follow_ids(const Packet& packet);
+  std::uint32_t follow_ids(const Packet& packet, std::uint32_t& ids_in_row);
   void limit_memory();
 
   std::vector<Piece> pieces_;
@@ -155,7 +156,7 @@ class DataSide {
   std::int64_t arrived_us_ = -1;
   std::uint32_t largest_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;
-  std::uint32_t ids_in_row_ = 0, last_payload_ = 0;
+  std::uint32_t last_payload_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
   std::pair<std::int64_t, std::int64_t> twice_{};  // of the last ACK: bytes that arrived twice

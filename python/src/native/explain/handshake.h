@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "capture/packet.h"
 #include "data_side.h"
@@ -14,11 +16,11 @@ namespace tcplearn {
 
 class Handshake {
  public:
-  // A packet of the client's or the server's. Returns the stall that ends with it.
-  std::optional<StallRow> on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server,
-                                    Leg& to_client);
-  // What was never answered, at the end.
-  std::optional<StallRow> unanswered() const;
+  // A packet of the client's or the server's.
+  void on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server, Leg& to_client);
+  // Returns the handshake's stall once, when its length is known; at the end in any case, and also what was
+  // never answered.
+  std::optional<StallRow> take(const Leg& to_server, bool at_end);
 
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
@@ -29,6 +31,7 @@ class Handshake {
     std::uint32_t copies = 0, first_ts = 0, last_ts = 0;
     std::int64_t first_us = -1, before_us = -1, last_us = -1, second_us = -1;
     bool has_ts = false;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> sent;  // timestamp and time
     void add(const Packet& packet, std::int64_t now_us);
   };
   std::optional<StallRow> judged(const Packet& third) const;
@@ -37,6 +40,7 @@ class Handshake {
   Kind syn_, syn_ack_;
   std::uint32_t echo_ = 0;  // of the last SYN-ACK
   std::int64_t third_us_ = -1;
+  std::optional<StallRow> stall_;
   bool syn_ack_between_ = false;  // a SYN came after a SYN-ACK had gone
 };
 

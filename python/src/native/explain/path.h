@@ -38,6 +38,8 @@ class Path {
       from.gaps[from.next++ % from.gaps.size()] = {from.last_us, now_us};
     from.last_us = now_us;
   }
+  // How many packets of that end in a row IP numbered one after the other, each connection by itself.
+  std::uint32_t& ids_in_row(unsigned end) { return from_[end].ids_in_row; }
   // Whether nothing of that end came in all this time.
   bool silent(unsigned end, std::int64_t from_us, std::int64_t to_us) const {
     const From& from = from_[end];
@@ -56,6 +58,7 @@ class Path {
   };
   struct From {
     std::int64_t last_us = -1;
+    std::uint32_t ids_in_row = 0;
     std::array<Gap, 8> gaps{};
     std::size_t next = 0;
   };
