@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +14,7 @@ from tcplearn.explain.causes import CAUSES, ENDS
 from tcplearn.explain.model import Explained
 from tcplearn.output.numbers import counted
 from tcplearn.traces import PCAP_MAGIC, CaptureTrace, Interface, TraceError, TraceOptions, open_trace
+from tcplearn.traces.base import ByteStream, TraceFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,12 +76,9 @@ def _may_be_capture(source: Path | Interface) -> bool:
     """False for a file that can be read, and is none."""
     if not isinstance(source, Path) or not source.is_file():
         return True
-    with contextlib.suppress(OSError, EOFError, zlib.error):
-        with source.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(source) if packed else source.open("rb") as opened:
-            head = opened.read(4)
-        return not head or head in PCAP_MAGIC
+    with contextlib.suppress(TraceError):
+        head = ByteStream(TraceFile.of(source)).read()
+        return not head or head.startswith(PCAP_MAGIC)
     return True
 
 
