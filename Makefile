@@ -202,12 +202,15 @@ try: $(BIN)/tcplearn $(VENV)/.dev
 core-fuzz: dev
 	core/tests/run_fuzz.sh $(FUZZ_SECONDS) build/core-fuzz
 
-CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp)
-build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(wildcard python/src/native/capture/*.h) python/src/native/columns.h
+CAPTURE_SOURCES := $(wildcard python/src/native/capture/*.cpp python/src/native/explain/*.cpp)
+CAPTURE_HEADERS := $(wildcard python/src/native/capture/*.h python/src/native/explain/*.h) python/src/native/columns.h
+CAPTURE_FLAGS := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore/include
+build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(CAPTURE_HEADERS) $(wildcard core/src/*)
 	@tools/system-packages $(BUILD_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES)
 	@mkdir -p $(@D)
-	clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	  -Ipython/src/native $(CAPTURE_SOURCES) -lpcap -lz -o $@
+	for file in $(wildcard core/src/*.c); do clang $(CAPTURE_FLAGS) -c $$file -o $(@D)/$$(basename $$file .c).o || exit 1; done
+	clang++ -std=c++17 $(CAPTURE_FLAGS) -fsanitize=fuzzer -Ipython/src/native $(CAPTURE_SOURCES) \
+	  $(patsubst core/src/%.c,$(@D)/%.o,$(wildcard core/src/*.c)) -lpcap -lz -o $@
 
 capture-build: build/capture-fuzz/fuzz_capture
 

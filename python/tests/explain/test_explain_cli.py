@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import thin
+import zstandard
 from scenes import BEFORE, SCENES
 from talk import RTT_US, SERVER, Talk, explained, pcap_of
 
@@ -205,6 +206,15 @@ def test_one_host_of_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["explain", str(path), "-q", "--host", "10.0.0.9"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("13 requests in 1 connection") and "server's own time" not in out
+
+
+def test_a_capture_packed_with_zstd_is_named_as_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = capture(tmp_path / "a.pcap", "slow_server")
+    path.write_bytes(zstandard.compress(path.read_bytes()))
+    assert main(["explain", str(path)]) == 2
+    assert "a capture packed with zstd; unpack it first: zstd -d FILE" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

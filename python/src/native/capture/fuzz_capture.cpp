@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// libFuzzer target: any bytes must give rows as described in batch.h, or a TraceError.
-//   clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined *.cpp -lpcap -lz -o fuzz_capture
+// libFuzzer target: any bytes must give rows as described in batch.h and explain/rows.h, or a TraceError.
+// `make capture-build` builds it.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "explain/explainer.h"
 #include "reader.h"
 
 namespace {
@@ -66,7 +70,40 @@ void check_losses(const Batch& b) {
   }
 }
 
+void check_requests(const tcplearn::ExplainedRows& rows) {
+  const auto& r = rows.requests;
+  for (std::size_t i = 0; i < r.connection.size(); ++i) {
+    check(r.start_us[i] >= 0 && r.response_us[i] >= 0 && r.request_bytes[i] > 0 && r.answer_bytes[i] > 0);
+    std::int64_t spent_us = 0;
+    for (const auto& cause : r.by_cause_us) {
+      check(cause[i] >= 0);
+      spent_us += cause[i];
+    }
+    check(spent_us == r.response_us[i]);
+  }
+}
+
+void check_explained(const tcplearn::ExplainedRows& rows) {
+  check_requests(rows);
+  const auto& s = rows.stalls;
+  for (std::size_t i = 0; i < s.connection.size(); ++i) {
+    check(s.start_us[i] >= 0 && s.duration_us[i] >= 0);
+    check(s.cause[i] < static_cast<std::uint8_t>(tcplearn::Cause::kTransfer));
+    check(s.ended_by[i] <= static_cast<std::uint8_t>(tcplearn::End::kData));
+    check(s.waited_us[i] >= -1 && s.timer_us[i] >= -1 && s.srtt_us[i] >= -1);
+  }
+  const auto& c = rows.connections;
+  for (std::size_t i = 0; i < c.connection.size(); ++i) {
+    check(c.first_us[i] >= 0 && c.first_us[i] <= c.last_us[i] && c.handshake_us[i] >= -1);
+    check(c.to_client_us[i] >= -1 && c.to_server_us[i] >= -1);
+    check(c.needless_segments[i] <= c.resent_segments[i]);
+    check(c.resent_segments[i] <= c.client_segments[i] + c.server_segments[i]);
+    check(c.client_bytes[i] >= 0 && c.server_bytes[i] >= 0);
+  }
+}
+
 void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& options, std::size_t max_rows) {
+  auto* explainer = dynamic_cast<tcplearn::Explainer*>(options.observer.get());
   try {
     CaptureReader reader(data, size, "fuzz", options);
     std::unordered_map<std::uint32_t, std::uint64_t> rows;
@@ -93,6 +130,7 @@ void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& opti
     check(batch.size() == 0);
     for (const auto& entry : rows) check(over[entry.first]);
     check(reader.stats().connections_alive == 0);
+    if (explainer != nullptr) check_explained(explainer->take());
   } catch (const tcplearn::TraceError&) {
     // The right answer to most inputs.
   }
@@ -107,6 +145,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.events = true;
   options.idle_us = 1'000'000;
   options.sender = "both";
+  options.observer = std::make_shared<tcplearn::Explainer>(
+      std::vector<std::string>{"stock", "stock:rto_min_us=5000", "linear", "priced"});
   drain(data, size, options, 1);
   return 0;
 }

@@ -41,6 +41,8 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   const unsigned end = side == client_side_ ? kClient : kServer;
   Host& me = ends_[end];
   path_.arrived(end, now_us);
+  if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
+    me.data.set_ids_shared();
   if (packet.has_timestamp) options_ |= 2;
   if (packet.has(kSyn)) {
     me.scale = packet.window_scale;
@@ -82,7 +84,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
       if (loss.certain || loss.all_copies > 1 || loss.spurious) continue;
       if (loss.stream_end > acked.twice_from && loss.stream_end <= acked.twice_to) {
         loss.spurious = loss.certain = true;
-        ++me.data.needless;
+        me.data.count_needless(loss.packet);
       }
     }
   }
@@ -95,7 +97,11 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0) path_.add(now_us, acked.rtt_us);
     if (end == kClient && acked.pure && !exchanges_.empty()) {
       Exchange& now = exchanges_.back();
-      if (!now.answered && now.acknowledged_us < 0 && me.data.una() >= now.request_to)
+      // with a number beyond all answers that came here it follows one that was lost
+      const DataSide& answers = ends_[kServer].data;
+      const bool before = answers.unwrap(packet.seq) <= answers.sent_to();
+      if (!before) forget_spurious();
+      if (before && !now.answered && now.acknowledged_us < 0 && me.data.una() >= now.request_to)
         now.acknowledged_us = now_us;
     }
   }
@@ -157,7 +163,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       wait(end, Cause::kWindowClosed, End::kAck, me.window_closed_us, me.window_opened_us, out);
     me.window_closed_us = me.window_opened_us = -1;
   } else if (!window && sent.first_out && last_sender_ == end) {
-    own_time(end, now_us, out);
+    own_time(end, sent, now_us, out);
   }
   if (end == kClient) {
     on_request(sent, now_us);
@@ -168,15 +174,25 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
 }
 
 // All that this end had sent was acknowledged: it had nothing to send, or waited for that ACK.
-void Conversation::own_time(unsigned end, std::int64_t now_us, ExplainedRows& out) {
+void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,
+                            ExplainedRows& out) {
   Host& me = ends_[end];
   const std::int64_t acked_us = me.data.last_advance_us(), back_us = leg_to(end).known_us();
   if (acked_us < 0) return;
   // of the server while no other request is on its way, of the client while it is sending one
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
+  if (goes_on && was_lost(end, sent, false, now_us - me.last_ack.last_sent_us)) {
+    // meanwhile it had nothing to acknowledge: what was lost was data
+    lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
+    return;
+  }
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
-    wait(end, end == kServer ? Cause::kServer : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
+    // more of its answer may have been sent and lost, where nothing tells
+    const bool numbered = me.data.numbered(path_.ids_in_row(end));
+    const bool perhaps = sent.mid_write && !numbered && !beside_server() && idle_us > back_us;
+    const Cause own = perhaps ? Cause::kUnknown : Cause::kServer;
+    wait(end, end == kServer ? own : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
     return;
   }
   // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
@@ -185,6 +201,45 @@ void Conversation::own_time(unsigned end, std::int64_t now_us, ExplainedRows& ou
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
   if (held && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
+}
+
+// The client sent again what had arrived since the answer to it was lost: that is the cause.
+void Conversation::forget_spurious() {
+  std::vector<Repaired>& settling = ends_[kClient].settling;
+  settling.erase(
+      std::remove_if(settling.begin(), settling.end(), [](const Repaired& loss) { return loss.spurious; }),
+      settling.end());
+}
+
+// Whether what this end sends had been sent before, and was lost on its way here.
+bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
+                            std::int64_t waited_us) const {
+  if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
+  return sent.announced ||
+         (sent.lost_before > 0 && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
+}
+
+// What this end sends had been sent before, and was lost on its way here: since `from_us` at most.
+void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent,
+                               std::int64_t now_us, ExplainedRows& out) {
+  DataSide& data = ends_[end].data;
+  StallRow row;
+  row.by_server = end == kServer ? 1 : 0;
+  const bool twice = sent.lost_before > 1 && data.may_be_lost(sent.lost_before, true, now_us - from_us);
+  const Cause once = (options_ & 5) != 4 ? Cause::kTailProbe : Cause::kTailTimer;
+  row.cause = static_cast<std::uint8_t>(twice ? Cause::kResendLost : once);
+  row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
+  row.start_us = row.silent_until_us = from_us;
+  row.duration_us = now_us - from_us;
+  row.resends = twice ? sent.lost_before : 1;
+  row.bytes = static_cast<std::uint32_t>(sent.to - sent.from);
+  row.out_segments = 1;
+  row.silent = path_.silent(end, from_us, now_us) ? 1 : 0;
+  if (data.forecast && !twice && end == kServer && !exchanges_.back().answered) {
+    data.forecast->on_unseen(from_us, row.fates);
+    row.head_us = row.duration_us;
+  }
+  emit(row, out);
 }
 
 void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
@@ -232,27 +287,16 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   const std::int64_t arrived_us = std::max(request.arrived_us(), exchange.start_us);
   const std::int64_t there_us = leg_to(kServer).known_us();
   const std::int64_t due_us = arrived_us + there_us, excess_us = now_us - due_us;
-  if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
-  if (sent.lost_before > 0 && excess_us > std::max(there_us, kLeastRowUs)) {
-    // the answer had been sent before, and was lost on its way here
-    StallRow row;
-    row.by_server = 1;
-    row.cause = static_cast<std::uint8_t>(sent.lost_before > 1 ? Cause::kResendLost : Cause::kTailProbe);
-    row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
-    row.start_us = row.silent_until_us = due_us;
-    row.duration_us = excess_us;
-    row.resends = sent.lost_before;
-    row.bytes = static_cast<std::uint32_t>(sent.to - sent.from);
-    row.out_segments = 1;
-    if (ends_[kServer].data.forecast && sent.lost_before == 1) {
-      ends_[kServer].data.forecast->on_unseen(due_us, row.fates);
-      row.head_us = excess_us;
-    }
-    if ((options_ & 1) == 0 && sent.lost_before == 1)
-      row.cause = static_cast<std::uint8_t>(Cause::kTailTimer);
-    emit(row, out);
+  const std::int64_t earliest_us =
+      std::max({request.earliest_us() + there_us, exchange.start_us, exchange.acknowledged_us});
+  if (was_lost(kServer, sent, true, now_us - earliest_us)) {
+    // the answer had been sent before, and was lost on its way here; a request that was sent again waited for
+    // it
+    forget_spurious();
+    lost_unseen(kServer, earliest_us, sent, now_us, out);
     return;
   }
+  if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
   if (cause == Cause::kServer && exchange.acknowledged_us > due_us + kHeldUs) {
@@ -262,11 +306,16 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
 }
 
+// Whether there is no path to the server to wait for.
+bool Conversation::beside_server() const {
+  const std::int64_t there_us = leg_to(kServer).min_us, to_client_us = leg_to(kClient).min_us;
+  return there_us >= 0 && (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us));
+}
+
 Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
-  const std::int64_t there_us = leg_to(kServer).known_us(), to_client_us = leg_to(kClient).min_us;
+  const std::int64_t there_us = leg_to(kServer).known_us();
   if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
-  // beside the server there is no path to wait for
-  if (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us)) return Cause::kServer;
+  if (beside_server()) return Cause::kServer;
   // it said that it had the request, and answered later
   if (exchange.acknowledged_us >= 0) return Cause::kServer;
   if (excess_us <= std::max(kJitterUs, there_us / 4)) return Cause::kTransfer;

@@ -58,7 +58,12 @@ class Conversation {
   void on_request(const DataSide::Sent& sent, std::int64_t now_us);
   void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
-  void own_time(unsigned end, std::int64_t now_us, ExplainedRows& out);
+  void own_time(unsigned end, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
+  void forget_spurious();
+  bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
+  bool beside_server() const;
+  void lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent, std::int64_t now_us,
+                   ExplainedRows& out);
   void settle(unsigned end, std::int64_t now_us, bool all, ExplainedRows& out);
   void commit(unsigned end, const Repaired& loss, ExplainedRows& out);
   void close_stall(unsigned end, ExplainedRows& out);

@@ -9,18 +9,10 @@ namespace {
 // So much of a window is held, and less while nothing at all was acknowledged.
 constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
-constexpr std::uint32_t kLargestSegment = 1500;
 constexpr std::uint32_t kDupThresh = 3;
 // RACK's timer is so late at most, two ticks of 4 ms and what a host takes, where RTTs are short (RFC
 // 8985, 6.2).
 constexpr std::int64_t kPromptUs = 12'000;
-// A packet that was overtaken follows within this, where no timestamp tells.
-constexpr std::int64_t kOvertakenUs = 3000;
-// So many packets of one end in a row numbered one after the other by IP, and a gap means packets that were
-// lost.
-constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
-
-bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
 }  // namespace
 
@@ -33,7 +25,7 @@ void DataSide::start_at(std::int64_t sequence) {
   pieces_.clear();
   resent_starts_.clear();
   head_ = 0;
-  una_ = nxt_ = sacked_to_ = recover_ = sequence;
+  una_ = nxt_ = sacked_to_ = recover_ = announced_ = sequence;
   duplicates_ = timer_resends_ = 0;
   recovering_ = false;
   started_ = true;
@@ -46,39 +38,20 @@ std::size_t DataSide::first_ending_after(std::int64_t sequence) const {
   return static_cast<std::size_t>(it - pieces_.begin());
 }
 
-// The numbers of IP count a host's packets of a connection, where it numbers them so: what is missing was
-// lost before it came here.
-std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_row) {
-  const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
-  const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
-  std::uint32_t missing = 0;
-  if (counted && step == 1) {
-    ids_in_row = std::min(ids_in_row + 1, 2 * kIdsInRow);
-  } else if (counted && step > 1 && step <= kLargestIdGap) {
-    missing = ids_in_row >= kIdsInRow ? step - 1u : 0;
-    if (missing == 0) ids_in_row = 0;
-  } else if (counted && step > 0x8000) {
-    return 0;  // it was overtaken
-  } else if (counted) {
-    ids_in_row = 0;
-  }
-  id_seen_ = packet.ip_id != 0;
-  last_id_ = packet.ip_id;
-  last_payload_ = packet.payload_bytes;
-  return missing;
-}
-
 DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, const Leg& back,
                                  std::uint32_t& ids_in_row) {
   Sent out;
-  out.lost_before = follow_ids(packet, ids_in_row);
+  const bool follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
+  out.lost_before = lost_by_ids(packet, follows, now_us, ids_in_row);
   unseen_ += out.lost_before;
   if (packet.has(kSyn)) {
     if (!started_ || !outstanding()) start_at((std::int64_t{1} << 32) + packet.seq + 1);
     return out;
   }
-  if (is_ahead(packet)) unseen_to_ = unwrap(packet.seq);
-  if (packet.payload_bytes == 0) return out;
+  if (packet.payload_bytes == 0) {
+    if (is_ahead(packet) && !packet.has(kFin) && !packet.has(kRst)) follow_announced(packet, now_us);
+    return out;
+  }
   if (!started_) start_at((std::int64_t{1} << 32) + packet.seq);
   std::int64_t start = unwrap(packet.seq);
   if (start > nxt_ + kLargestStep || start < nxt_ - kLargestStep) {
@@ -99,19 +72,22 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (end > nxt_) {
     out.is_new = true;
     out.first_out = !outstanding();
+    out.mid_write = last_bytes_ > 0 && last_bytes_ >= largest_;
+    last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
-    if (out.from < unseen_to_) out.lost_before = std::max(unseen_, 1u);
+    if (announced_ > nxt_ && start == nxt_ && !overtaken(packet, announced_ts_, announced_us_, now_us, back)) {
+      out.announced = true;
+      out.lost_before = std::max(unseen_, 1u);
+    }
     unseen_ = 0;
     bytes += end - out.from;
     if (start > nxt_) append(nxt_, start, packet, now_us, true);
     append(out.from, end, packet, now_us, false);
     last_sent_us_ = now_us;
   }
-  if (packet.has_timestamp && (!ts_seen_ || ts_before(newest_ts_, packet.ts_value))) {
+  if (packet.has_timestamp && (newest_ts_ == 0 || ts_before(newest_ts_, packet.ts_value)))
     newest_ts_ = packet.ts_value;
-    ts_seen_ = true;
-  }
   limit_memory();
   return out;
 }
@@ -138,6 +114,7 @@ void DataSide::split(std::size_t index, std::int64_t at) {
 
 void DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                           const Leg& back) {
+  const std::uint32_t before = resent++;
   bool any = false;
   for (std::size_t i = first_ending_after(start); i < pieces_.size() && pieces_[i].start < end; ++i) {
     if (pieces_[i].start < start) {
@@ -145,23 +122,19 @@ void DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& pa
       continue;
     }
     if (pieces_[i].end > end) split(i, end);
-    any = any || !pieces_[i].missing;
-    copy(pieces_[i], packet, now_us, back);
+    any = copy(pieces_[i], packet, now_us, back) || any;
   }
-  if (any) ++resent;
+  if (!any) resent = before;
 }
 
-void DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back) {
+bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back) {
   if (piece.missing) {
     piece.missing = false;
-    const bool same_age = !packet.has_timestamp || !ts_seen_ || packet.ts_value == newest_ts_;
-    const bool older = packet.has_timestamp && ts_seen_ && ts_before(packet.ts_value, newest_ts_);
-    if (older || (same_age && now_us - piece.first_us < std::max(kOvertakenUs, back.known_us() / 2))) {
+    if (overtaken(packet, newest_ts_, piece.first_us, now_us, back)) {
       piece.ts = packet.ts_value;
-      return;  // it was overtaken on its way
+      return false;  // it was overtaken on its way
     }
     piece.filled = true;
-    ++resent;
   }
   if (!piece.again) {
     piece.again = std::make_unique<Again>();
@@ -170,10 +143,11 @@ void DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, con
     piece.again->tail = piece.end == nxt_;
     resent_starts_.push_back(piece.start);
   }
-  if (piece.again->copies.size() >= kMostCopies) return;
+  if (piece.again->copies.size() >= kMostCopies) return true;
   bool clocked = false;
   const End by = trigger(piece, now_us, back, clocked);
-  piece.again->copies.push_back({now_us, packet.ts_value, packet.has_timestamp, clocked, by});
+  piece.again->copies.push_back({now_us, packet.ts_value, packet.has_timestamp, clocked, by, resent});
+  return true;
 }
 
 // Why the sender sent this again: docs/explain.md.
@@ -181,8 +155,10 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
   const std::int64_t prompt_us =
       back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
   if (piece.filled) {
-    // three duplicate ACKs, or RACK's wait, and the way there and back
-    return now_us - piece.first_us <= prompt_us + back.known_us() / 2 ? End::kFast : End::kTimer;
+    // the way there and back, and RACK's wait, which grows up to a smoothed round trip where packets are
+    // reordered
+    const std::int64_t rack_us = std::max(kPromptUs, timer_.srtt_us());
+    return now_us - piece.first_us <= leg.known_us() + back.known_us() + rack_us ? End::kFast : End::kTimer;
   }
   const bool prompt = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
   clocked = recovering_ && una_ < recover_ && prompt;
@@ -216,8 +192,8 @@ void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t no
         i == 0 && (right <= ack || (packet.sack_count > 1 && left >= unwrap(packet.sack[1].left) &&
                                     right <= unwrap(packet.sack[1].right)));
     if (twice) {
-      out.twice_from = left;
-      out.twice_to = right;
+      twice_from_ = out.twice_from = left;
+      twice_to_ = out.twice_to = right;
       continue;
     }
     sacked_to_ = std::max(sacked_to_, right);
@@ -250,9 +226,9 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64
   }
   ack = std::min(ack, nxt_);  // a FIN takes a number
   const bool sacks = packet.sack_count > 0 && outstanding();
+  twice_from_ = twice_to_ = 0;
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
-  twice_ = {acked.twice_from, acked.twice_to};
   had_come_ = had_come;
   // Linux holds a probe for outstanding until more is acknowledged, or the probe as a duplicate
   if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
@@ -291,6 +267,7 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
       settle(piece, first ? &packet : nullptr, now_us, out);
     } else if (!piece.missing) {
       arrived_us_ = std::max(arrived_us_, piece.first_us);
+      earliest_us_ = std::max(earliest_us_, piece.first_us);
     }
     for (Mark& mark : marks)
       if (mark.us < 0 && piece.end >= mark.to) mark.us = arrived_us_;
@@ -312,16 +289,18 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
 
 // Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come before.
 bool DataSide::is_doubled(const Piece& piece) const {
-  const bool twice = twice_.first <= piece.start && piece.end <= twice_.second;
-  return piece.again->sacked_us < 0 && !piece.filled && (twice || had_come_);
+  const bool twice = piece.end > twice_from_ && piece.end <= twice_to_;
+  return twice || (had_come_ && piece.again->sacked_us < 0 && !piece.filled);
 }
 
 int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
   const std::vector<Copy>& copies = piece.again->copies;
   const int last = static_cast<int>(copies.size()) - 1;
+  // RFC 2883: the last copy brought this ACK about, and what is echoed is its timestamp, but one before it
+  // had arrived
   if (is_doubled(piece)) {
     certain = true;
-    return last - 1;
+    return std::max(last - 1, piece.filled ? 0 : -1);
   }
   // RFC 7323, 4.3: what fills the left edge is what is echoed.
   if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
@@ -373,12 +352,20 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.tail = again.tail;
   loss.clocked = again.copies[at].clocked;
   loss.head = head_ack != nullptr;
-  if (loss.spurious || at + 1 < again.copies.size()) ++needless;
+  loss.packet = again.copies.back().packet;
+  if (loss.spurious || at + 1 < again.copies.size()) count_needless(loss.packet);
   arrived_us_ = std::max(arrived_us_, loss.end_us);
+  earliest_us_ = std::max(earliest_us_, loss.spurious ? loss.start_us : loss.end_us);
   resent_starts_.erase(std::remove(resent_starts_.begin(), resent_starts_.end(), piece.start),
                        resent_starts_.end());
   out.push_back(loss);
   piece.again.reset();
+}
+
+void DataSide::count_needless(std::uint32_t packet) {
+  if (packet == last_needless_) return;  // of another piece of it
+  last_needless_ = packet;
+  needless = std::min(needless + 1, resent);
 }
 
 void DataSide::finish(std::vector<Repaired>& out) {

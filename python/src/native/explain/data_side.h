@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "capture/packet.h"
@@ -35,8 +34,9 @@ struct Repaired {
   std::int64_t silent_until_us = 0;  // the last sending known to be lost
   std::int64_t first_wait_us = -1, timer_us = -1, srtt_us = -1;
   std::int64_t stream_end = 0;
-  std::uint32_t copies = 0, all_copies = 0, bytes = 0,
-                out_segments = 0;  // sent again until it arrived; in all
+  std::uint32_t copies = 0, all_copies = 0;  // sent again until it arrived; in all
+  std::uint32_t bytes = 0, out_segments = 0;
+  std::uint32_t packet = 0;  // of the last copy, among those sent again
   End by = End::kUnclear;
   bool spurious = false;  // the first copy arrived
   Fates fates;
@@ -52,8 +52,11 @@ class DataSide {
     bool is_new = false;     // bytes beyond all seen before
     bool first_out = false;  // nothing was out before them
     std::int64_t from = 0, to = 0;
-    std::uint32_t lost_before =
-        0;  // packets of this end that never came here since its last, by IP's numbers
+    // packets of this end that never came here since its last, by IP's numbers; by TCP's: they had been sent
+    // before
+    std::uint32_t lost_before = 0;
+    bool announced = false;
+    bool mid_write = false;  // what was sent before them was a full segment: more may have followed it
   };
   struct Acked {
     bool advanced = false;
@@ -84,17 +87,32 @@ class DataSide {
   // At the end of the connection.
   void finish(std::vector<Repaired>& out);
 
+  // A packet that was sent again, by its number among these, had arrived before.
+  void count_needless(std::uint32_t packet);
+
   void set_sack_permitted() { sack_permitted_ = true; }
   std::int64_t unwrap(std::uint32_t sequence) const;
 
   bool outstanding() const { return una_ < nxt_; }
   std::int64_t una() const { return una_; }
+  std::int64_t sent_to() const { return nxt_; }
   std::int64_t last_sent_us() const { return last_sent_us_; }
   std::int64_t last_advance_us() const { return last_advance_us_; }
   std::uint32_t largest() const { return largest_; }
   std::uint32_t out() const { return static_cast<std::uint32_t>(pieces_.size() - head_); }
   // When the bytes acknowledged so far had all been sent by copies that arrived.
   std::int64_t arrived_us() const { return arrived_us_; }
+  // The same where the first copy of what was sent again spuriously came as soon as it could.
+  std::int64_t earliest_us() const { return earliest_us_; }
+  // Whether IP's numbers tell of every packet of this end that was lost before it came here.
+  bool numbered(std::uint32_t ids_in_row) const;
+  // They count the packets of other connections too.
+  void set_ids_shared() { ids_shared_ = true; }
+  bool follows_id(std::uint16_t id) const {
+    return !id_seen_ || static_cast<std::uint16_t>(last_id_ + 1) == id;
+  }
+  // Whether `times` losses of what was out, alone or not, explain that it was waited for so long.
+  bool may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const;
   const SenderTimer& timer() const { return timer_; }
 
   // Whose resends for nothing are of interest; null: nobody's.
@@ -104,14 +122,17 @@ class DataSide {
   std::int64_t bytes = 0;
 
  private:
-  // As in capture/flow.cpp: a window holds so much at most.
+  // As in capture/flow.cpp: a window holds 2^30 bytes at most.
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
+  static constexpr std::uint32_t kLargestSegment = 1500;
+  static bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
   struct Copy {
     std::int64_t us;
     std::uint32_t ts;
     bool has_ts;
     bool clocked;
     End by;
+    std::uint32_t packet;  // of those sent again
   };
   struct Again {
     std::vector<Copy> copies;
@@ -132,7 +153,8 @@ class DataSide {
   void append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us, bool missing);
   void send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                   const Leg& back);
-  void copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back);
+  // Whether that is a retransmission.
+  bool copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back);
   End trigger(const Piece& piece, std::int64_t now_us, const Leg& back, bool& clocked);
   void split(std::size_t index, std::int64_t at);
   std::size_t first_ending_after(std::int64_t sequence) const;
@@ -144,25 +166,30 @@ class DataSide {
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
            std::vector<Repaired>& out);
   std::uint32_t follow_ids(const Packet& packet, std::uint32_t& ids_in_row);
+  std::uint32_t lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
+                            std::uint32_t& ids_in_row);
+  void follow_announced(const Packet& packet, std::int64_t now_us);
+  bool overtaken(const Packet& packet, std::uint32_t ts, std::int64_t first_us, std::int64_t now_us,
+                 const Leg& back) const;
   void limit_memory();
 
   std::vector<Piece> pieces_;
   std::vector<std::int64_t> resent_starts_;  // of pieces sent again and neither acknowledged nor SACKed
   std::size_t head_ = 0;
-  std::int64_t unseen_to_ = 0;  // sent, by what a packet without data says
-  std::uint32_t unseen_ = 0;    // packets that never came here since the last data, by IP's numbers
+  std::uint32_t unseen_ = 0;  // packets that never came here since the last data, by IP's numbers
   std::int64_t una_ = 0, nxt_ = 0, sacked_to_ = 0, recover_ = 0;
   std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1;
-  std::int64_t arrived_us_ = -1;
+  std::int64_t arrived_us_ = -1, earliest_us_ = -1, announced_ = 0, announced_us_ = 0;
+  std::int64_t twice_from_ = 0, twice_to_ = 0;  // as the last ACK says
+  std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;
-  std::uint32_t last_payload_ = 0;
+  std::uint32_t last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
-  std::pair<std::int64_t, std::int64_t> twice_{};  // of the last ACK: bytes that arrived twice
-  bool had_come_ = false;                          // likewise, as on_ack was told
-  std::int64_t probe_to_ = -1;                     // the end of a probe that is outstanding to its sender
-  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ts_seen_ = false, recovering_ = false;
+  std::int64_t probe_to_ = -1;  // the end of a probe that is outstanding to its sender
+  bool had_come_ = false;       // the last ACK is of a copy, and the first had been answered
+  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_shared_ = false, recovering_ = false;
   SenderTimer timer_;
 };
 

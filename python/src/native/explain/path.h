@@ -31,6 +31,19 @@ class Path {
     return now_us - since_us_ > 2 * kHalfUs ? -1 : std::max(now_over_us_, before_us_);
   }
 
+  // Whether a host counts the packets of several connections in one row: this packet has the number after
+  // that of another connection's, and not that after its own's.
+  bool ids_shared(unsigned end, std::uint32_t connection, std::uint16_t id, bool follows_own) {
+    Ids& ids = ids_[end];
+    const bool others =
+        ids.seen && ids.connection != connection && static_cast<std::uint16_t>(ids.last + 1) == id;
+    ids.shared = ids.shared || (others && !follows_own && id > 1);
+    ids.seen = id != 0;
+    ids.last = id;
+    ids.connection = connection;
+    return ids.shared;
+  }
+
   // A packet of one end came here; when nothing did for a while is kept.
   void arrived(unsigned end, std::int64_t now_us) {
     From& from = from_[end];
@@ -56,6 +69,11 @@ class Path {
   struct Gap {
     std::int64_t from_us = 0, to_us = -1;
   };
+  struct Ids {
+    std::uint32_t connection = 0;
+    std::uint16_t last = 0;
+    bool seen = false, shared = false;
+  };
   struct From {
     std::int64_t last_us = -1;
     std::uint32_t ids_in_row = 0;
@@ -69,6 +87,7 @@ class Path {
   }
 
   std::array<From, 2> from_{};
+  std::array<Ids, 2> ids_{};
   std::int64_t least_us_ = -1, since_us_ = -4 * kHalfUs, now_over_us_ = -1, before_us_ = -1;
 };
 

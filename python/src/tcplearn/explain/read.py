@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 from tcplearn.errors import printable
 from tcplearn.explain.candidates import SPECS
 from tcplearn.explain.causes import CAUSES, ENDS
-from tcplearn.traces import (
-    PCAP_MAGIC,
-    CaptureTrace,
-    Interface,
-    TraceError,
-    TraceOptions,
-    open_trace,
-)
+from tcplearn.traces import PCAP_MAGIC, CaptureTrace, Interface, TraceError, TraceOptions, open_trace
+from tcplearn.traces.base import ByteStream, TraceFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,12 +73,9 @@ def may_be_capture(source: Path | Interface) -> bool:
     """Return False for a file that can be read, and is no capture."""
     if not isinstance(source, Path) or not source.is_file():
         return True
-    with contextlib.suppress(OSError, EOFError, zlib.error):
-        with source.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(source) if packed else source.open("rb") as opened:
-            head = opened.read(4)
-        return not head or head in PCAP_MAGIC
+    with contextlib.suppress(TraceError):
+        head = ByteStream(TraceFile.of(source)).read()
+        return not head or head.startswith(PCAP_MAGIC)
     return True
 
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// What one end sent, and what never came to the capture point, or came there late.
+#include <algorithm>
+
+#include "data_side.h"
+
+namespace tcplearn {
+namespace {
+
+// A packet that was overtaken follows within this, where no timestamp tells.
+constexpr std::int64_t kOvertakenUs = 3000;
+// So many packets of one end in a row numbered one after the other by IP, and a gap means packets that were
+// lost.
+constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
+
+}  // namespace
+
+// The numbers of IP count a host's packets of a connection, where it numbers them so: what is missing was
+// lost before it came here.
+std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_row) {
+  const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
+  const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
+  std::uint32_t missing = 0;
+  if (counted && step == 1) {
+    ids_in_row = std::min(ids_in_row + 1, 2 * kIdsInRow);
+  } else if (counted && step > 1 && step <= kLargestIdGap) {
+    missing = ids_in_row >= kIdsInRow ? step - 1u : 0;
+    if (missing == 0) ids_in_row = 0;
+  } else if (counted && step > 0x8000) {
+    return 0;  // it was overtaken
+  } else if (counted) {
+    ids_in_row = 0;
+  }
+  id_seen_ = packet.ip_id != 0;
+  last_id_ = packet.ip_id;
+  last_payload_ = packet.payload_bytes;
+  return missing;
+}
+
+bool DataSide::numbered(std::uint32_t ids_in_row) const { return !ids_shared_ && ids_in_row >= kIdsInRow; }
+
+// By IP's numbers; where a host counts all its packets in one row they tell nothing of one connection.
+std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
+                                    std::uint32_t& ids_in_row) {
+  const std::uint32_t lost = follow_ids(packet, ids_in_row);
+  // the next data in its order comes too soon to be sent again: what is missing was no packet of this
+  // connection's
+  const std::int64_t soon_us = std::max(timer_.srtt_us(), kOvertakenUs);
+  if (lost > 0 && follows && last_sent_us_ >= 0 && now_us - last_sent_us_ < soon_us) ids_shared_ = true;
+  return ids_shared_ ? 0 : lost;
+}
+
+// Whether packets that are lost so many times, and nothing else, take so long: docs/explain.md.
+bool DataSide::may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const {
+  const std::int64_t rto_us = timer_.rto_us(), n = std::min(times, 16u);
+  if (rto_us < 0) return false;
+  const std::int64_t least_us = lone ? n * rto_us * 3 / 5 : timer_.srtt_us() * 3 / 2;
+  return waited_us >= least_us && waited_us <= (rto_us << n) * 3 / 2;
+}
+
+// An ACK with a number beyond all data that came here: some had been sent before it.
+void DataSide::follow_announced(const Packet& packet, std::int64_t now_us) {
+  const std::int64_t next = unwrap(packet.seq);
+  if (next <= std::max(nxt_, announced_) || next > nxt_ + kLargestStep) return;
+  announced_ = next;
+  announced_us_ = now_us;
+  announced_ts_ = packet.ts_value;
+}
+
+// Whether this was sent before what came at `first_us` with the timestamp `ts`.
+bool DataSide::overtaken(const Packet& packet, std::uint32_t ts, std::int64_t first_us, std::int64_t now_us,
+                         const Leg& back) const {
+  if (packet.has_timestamp && ts != 0 && packet.ts_value != ts) return ts_before(packet.ts_value, ts);
+  return now_us - first_us < std::max(kOvertakenUs, back.known_us() / 2);
+}
+
+}  // namespace tcplearn

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Lost answers whose request is sent again too, and losses that leave a trace in numbers alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scenes import ANSWERED, ASKED, HALF_US, _calm
+from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk, explained
+
+from tcplearn.explain import Explained
+
+PROBE_US = 242_000
+
+
+def _answer_and_request_again(talk: Talk, answer: int = 400) -> None:
+    """The answer is lost; the request's probe comes to the server, which reports a duplicate (RFC 2883) and
+    then sends the answer again."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, answer, ASKED + 200, lost=0.1)
+    talk.client(at + PROBE_US, ASKED, 200, ANSWERED)
+    there = at + PROBE_US + HALF_US
+    talk.answer(there, ANSWERED + answer, 0, ASKED + 200, blocks=((ASKED, ASKED + 200),))
+    talk.answer(there + 12_000, ANSWERED, answer, ASKED + 200)
+    talk.close(there + 100_000, ASKED + 200, ANSWERED + answer)
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+@pytest.mark.parametrize("place", [CLIENT, MIDDLE, SERVER])
+def test_the_answer_was_lost_and_not_the_request(tmp_path: Path, place: float, numbered: bool) -> None:
+    """TCP's own numbers tell: the duplicate's ACK has one beyond all data that came."""
+    talk = Talk(place=place, numbered=numbered)
+    _answer_and_request_again(talk)
+    found = explained(tmp_path, talk)
+    assert _causes(found) >= {("tail_probe", "server")}
+    assert _causes(found) <= {("tail_probe", "server"), ("spurious", "client")}
+    stall = next(row for row in found.stalls.iter_rows(named=True) if row["cause"] == "tail_probe")
+    assert stall["duration_ms"] == pytest.approx((PROBE_US + 12_000) / 1e3, abs=5)
+    slow = found.requests.filter(found.requests["response_ms"] > 200)
+    assert slow["tail_probe_ms"].to_list() == pytest.approx([254], abs=5)
+
+
+def test_an_answer_that_was_lost_several_times(tmp_path: Path) -> None:
+    """All that the client sent again had arrived: IP's numbers tell that the answers were lost."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    for after in (0, 242_000, 726_000):
+        talk.answer(at + HALF_US + after, ANSWERED, 400, ASKED + 200, lost=0.1)
+    for after in (242_000, 726_000):
+        talk.client(at + after, ASKED, 200, ANSWERED, lost=0.9)
+    talk.answer(at + HALF_US + 1_694_000, ANSWERED, 400, ASKED + 200)
+    talk.close(at + 2_000_000, ASKED + 200, ANSWERED + 400)
+    found = explained(tmp_path, talk)
+    assert _causes(found) == {("resend_lost", "server")}
+    assert found.stalls["duration_ms"].to_list() == pytest.approx([1694], abs=5)
+
+
+def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
+    """The third was spurious: its duplicate is reported by the ACK that echoes it."""
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 600, ASKED + 200, lost=0.9)
+    talk.answer(there + 242_000, ANSWERED, 600, ASKED + 200)
+    talk.client(there + 262_000, ASKED + 200, 200, ANSWERED + 600, lost=0.1)
+    talk.answer(there + 530_000, ANSWERED, 600, ASKED + 200)
+    heard = there + 550_000
+    talk.client(heard, ASKED + 400, 0, ANSWERED + 600, blocks=((ANSWERED, ANSWERED + 600),))
+    talk.client(heard + 10_000, ASKED + 200, 200, ANSWERED + 600)
+    talk.answer(heard + 30_000, ANSWERED + 600, 10, ASKED + 400)
+    talk.close(heard + 200_000, ASKED + 400, ANSWERED + 610)
+    found = explained(tmp_path, talk)
+    (stall,) = found.stalls.filter(found.stalls["by"] == "server").iter_rows(named=True)
+    assert stall["cause"] == "tail_probe" and stall["resends"] == 1
+    assert stall["duration_ms"] == pytest.approx(242, abs=5)
+    assert found.connections["needless_segments"].to_list() == [1]
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_the_end_of_an_answer_that_was_lost(tmp_path: Path, numbered: bool) -> None:
+    """The segments before were full: without IP's numbers nothing tells it from a pause of the server's."""
+    talk = Talk(numbered=numbered)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    for k in range(3):
+        lost = 0.1 if k == 2 else None
+        size = 104 if k == 2 else 1448
+        talk.answer(there + 30 * k, ANSWERED + 1448 * k, size, ASKED + 200, lost=lost)
+    talk.client(there + HALF_US + 100, ASKED + 200, 0, ANSWERED + 2896)
+    talk.answer(there + 300_000, ANSWERED + 2896, 104, ASKED + 200)
+    talk.close(there + 500_000, ASKED + 200, ANSWERED + 3000)
+    found = explained(tmp_path, talk)
+    (stall,) = found.stalls.iter_rows(named=True)
+    assert stall["cause"] == ("tail_probe" if numbered else "unknown")
+    assert stall["by"] == "server"
+    assert stall["duration_ms"] == pytest.approx(300 if numbered else 260, abs=5)
+
+
+def test_a_pause_between_two_writes_is_the_servers(tmp_path: Path) -> None:
+    """What it wrote before ended in a segment that was not full."""
+    talk = Talk(numbered=False)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 1448, ASKED + 200)
+    talk.answer(there + 30, ANSWERED + 1448, 500, ASKED + 200)
+    talk.client(there + HALF_US + 100, ASKED + 200, 0, ANSWERED + 1948)
+    talk.answer(there + 300_000, ANSWERED + 1948, 500, ASKED + 200)
+    talk.close(there + 500_000, ASKED + 200, ANSWERED + 2448)
+    assert _causes(explained(tmp_path, talk)) == {("server", "server")}
+
+
+def test_a_gap_that_rack_repairs_late(tmp_path: Path) -> None:
+    """Where packets are reordered it waits up to a round trip longer: that is no timer's stall."""
+    talk = Talk(place=MIDDLE)
+    at = _calm(talk)
+    for k in range(6):
+        talk.client(at + 100 * k, ASKED + 1448 * k, 1448, ANSWERED, lost=0.1 if k == 2 else None)
+    hole = ASKED + 2 * 1448
+    talk.answer(at + HALF_US + 100, ANSWERED, 0, hole)
+    for k in range(3, 6):
+        talk.answer(
+            at + HALF_US + 100 * k, ANSWERED, 0, hole, blocks=((hole + 1448, ASKED + 1448 * (k + 1)),)
+        )
+    again = at + RTT_US + 35_000
+    talk.client(again, hole, 1448, ANSWERED)
+    talk.answer(again + HALF_US, ANSWERED, 1, ASKED + 6 * 1448)
+    talk.close(again + 200_000, ASKED + 6 * 1448, ANSWERED + 1)
+    found = explained(tmp_path, talk)
+    assert found.stalls["cause"].to_list() == ["lost_fast"]
+
+
+def test_segments_that_are_sent_again_together_count_once(tmp_path: Path) -> None:
+    """One packet with the bytes of three, all of which had arrived."""
+    talk = Talk(stamped=False)
+    at = _calm(talk)
+    for k in range(3):
+        talk.client(at + 100 * k, ASKED + 100 * k, 100, ANSWERED)
+    talk.client(at + 242_000, ASKED, 300, ANSWERED)
+    late = at + 290_000
+    talk.answer(late, ANSWERED, 1, ASKED + 300)
+    talk.answer(late + 5000, ANSWERED + 1, 0, ASKED + 300, blocks=((ASKED, ASKED + 300),))
+    talk.close(late + 100_000, ASKED + 300, ANSWERED + 1)
+    found = explained(tmp_path, talk)
+    assert found.connections["resent_segments"].to_list() == [1]
+    assert found.connections["needless_segments"].to_list() == [1]
+
+
+def _causes(found: Explained) -> set[tuple[str, str]]:
+    return {(row["cause"], row["by"]) for row in found.stalls.iter_rows(named=True)}
+
+
+def _late_answer(talk: Talk, late_us: int) -> int:
+    """IP's numbers miss one before it; returns when the request before it came."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 1448, ASKED + 200)
+    talk.client(there + HALF_US, ASKED + 200, 200, ANSWERED + 1448)
+    talk._idents[False] += 1
+    talk.answer(there + RTT_US + late_us, ANSWERED + 1448, 100, ASKED + 400)
+    talk.close(there + 500_000, ASKED + 400, ANSWERED + 1548)
+    return there
+
+
+def test_an_answer_that_comes_before_any_timer_was_not_lost(tmp_path: Path) -> None:
+    talk = Talk()
+    _late_answer(talk, 60_000)
+    assert _causes(explained(tmp_path, talk)) == {("unknown", "server")}
+
+
+def test_a_host_that_counts_its_packets_of_all_connections(tmp_path: Path) -> None:
+    """Another connection has the numbers that are missing here."""
+    talk, other = Talk(port=40_000), Talk(port=40_001)
+    at = other.open()
+    other.client(at, 1, 100, 1)
+    there = _late_answer(talk, 242_000)
+    # the late answer and the FIN came after it
+    other._idents[False] = talk._idents[False] - 3
+    other.answer(there + 100_000, 1, 100, 101)
+    found = explained(tmp_path, talk, other)
+    assert "tail_probe" not in {cause for cause, _ in _causes(found)}
