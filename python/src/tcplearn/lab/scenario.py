@@ -170,7 +170,7 @@ class Scenario(Table):
     runs: Runs = Runs()
     kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
     truth: bool = False  # whether captures around each hop show where each packet was dropped
-    captures: bool = False  # whether captures at both ends and between hops, and the kernel's reasons, are kept
+    captures: bool = False  # whether captures at each end and hop, and the kernel's reasons, are kept
     programs: bool = False  # whether the guest has Python, curl, nginx and iperf3
 
     @property
