@@ -42,6 +42,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
                                  std::uint32_t& ids_in_row) {
   Sent out;
   const bool follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
+  const bool older = id_seen_ && static_cast<std::uint16_t>(packet.ip_id - last_id_) > 0x8000;
   out.lost_before = lost_by_ids(packet, follows, now_us, ids_in_row);
   unseen_ += out.lost_before;
   if (packet.has(kSyn)) {
@@ -76,7 +77,9 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
-    if (announced_ > nxt_ && start == nxt_ && !overtaken(packet, announced_ts_, announced_us_, now_us, back)) {
+    const bool again = (unseen_ > 0 && !older) ||  // IP numbered it anew, after one that never came here
+                       !overtaken(packet, announced_ts_, announced_us_, now_us, back);
+    if (announced_ > nxt_ && start == nxt_ && again) {
       out.announced = true;
       out.lost_before = std::max(unseen_, 1u);
     }

@@ -12,6 +12,7 @@ constexpr std::int64_t kOvertakenUs = 3000;
 // So many packets of one end in a row numbered one after the other by IP, and a gap means packets that were
 // lost.
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
+constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
 
 }  // namespace
 
@@ -53,7 +54,7 @@ std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int
 // Whether packets that are lost so many times, and nothing else, take so long: docs/explain.md.
 bool DataSide::may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const {
   const std::int64_t rto_us = timer_.rto_us(), n = std::min(times, 16u);
-  if (rto_us < 0) return false;
+  if (rto_us < 0) return waited_us <= (kInitialRtoUs << n) * 3 / 2;
   const std::int64_t least_us = lone ? n * rto_us * 3 / 5 : timer_.srtt_us() * 3 / 2;
   return waited_us >= least_us && waited_us <= (rto_us << n) * 3 / 2;
 }
