@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from .base import FlowInfo, TraceError, TraceFile, TraceOptions, number, shown
 from .csv_header import TO_US, Header, parse_header, split_fields
-from .many_flows import ManyFlows
+from .many_flows import Int64s, ManyFlows
 from .plausible import Plausible
-from .samples import Int64s, SampleTrace, slices
+from .samples import SampleTrace, slices
 from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
