@@ -2,7 +2,7 @@
 """What a whole profile of simulations takes, from runs drawn with chances by their planned cost: the mean of
 CPU seconds over planned ones times the plan, with its 90 % interval.
 
-    python bench/profile_time.py papers/nunes2014/scenario-*.toml --profile quick --runs 24
+    python bench/profile_time.py experiments/nunes2014/scenario-*.toml --profile quick --runs 24
 
 The runs drawn are kept in --out, and not run again."""
 

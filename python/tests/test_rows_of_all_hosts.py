@@ -31,7 +31,7 @@ COMMANDS = {
     "replay": ("replay", str(CAPTURE), "-e", "jacobson", "-e", "conformal", "--total"),
     "suite": ("suite", str(CAPTURE.parent), "-e", "jacobson", "-e", "last", "--min-samples", "30"),
     "study": ("study", "experts", str(CAPTURE), "--n", "10", "--eta", "2", "--alpha", "0.08"),
-    "ns3": ("simulate", str(ROOT / "papers" / "nunes2014" / "scenario-5.toml"), "--profile", "smoke"),
+    "ns3": ("simulate", str(ROOT / "experiments" / "nunes2014" / "scenario-5.toml"), "--profile", "smoke"),
     "lab": ("lab", "run"),
 }
 

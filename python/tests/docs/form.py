@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SMOKE = "papers/nunes2014/scenario-5.toml --profile smoke --out TMP/runs"
+SMOKE = "experiments/nunes2014/scenario-5.toml --profile smoke --out TMP/runs"
 NAME = "a name stands for the reader's own"
 
 

@@ -55,7 +55,7 @@ def _settings(path: Path) -> None:
     algorithms = {"estimators": ["stock"]}
     algorithms[{"estimator": "estimators", "resend": "resends"}.get(key, key)] = sorted(found - {"none"})
     path.write_text(
-        f'extends = "{ROOT}/papers/nunes2014/live-1.toml"\nname = "settings"\nruns = {{ count = 1 }}\n'
+        f'extends = "{ROOT}/experiments/nunes2014/live-1.toml"\nname = "settings"\nruns = {{ count = 1 }}\n'
         'transfer = { bytes = "20kB" }\n[algorithms]\ntlp = [true]\n'
         + "".join(f"{name} = {values}\n" for name, values in algorithms.items())
     )

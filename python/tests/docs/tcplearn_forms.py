@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from form import NAME, SMOKE, Form, with_traffic
 
-LIVE = "papers/nunes2014/live-1.toml"
+LIVE = "experiments/nunes2014/live-1.toml"
 
 REPLAY = (
     Form(r"tcplearn explain my\.pcap(.*)", NAME, (r"tcplearn explain capture.pcap\1",)),
@@ -124,7 +124,16 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn papers (?:PAPER|\w+)(?: --only (?:simulated|rounded))?(?: -o \S+)?",
+        r"tcplearn experiments nunes2014(?: --page \S+)?(?: --run)?",
+        "in full the page of the counted clock, small",
+        ("tcplearn experiments nunes2014 --list",),
+        (
+            "tcplearn experiments nunes2014 --page simulated --run --profile smoke -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
+        r"tcplearn papers (?:PAPER|\w+)(?: --only simulated)?(?: -o \S+)?",
         "of a paper whose smoke runs suffice for its simulated page",
         (),
         (

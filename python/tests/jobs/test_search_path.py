@@ -25,7 +25,7 @@ from tcplearn.simulate import run_job, scenario
 from tcplearn.study import measure as study
 from tcplearn.suite import measure as suite
 
-PAPERS = ROOT / "papers"
+EXPERIMENTS = ROOT / "experiments"
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_bridge_to_a_users_estimator_in_a_simulation(
 ) -> None:
     file = tmp_path / "scenario.toml"
     file.write_text(
-        f'extends = "{PAPERS / "nunes2014" / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
+        f'extends = "{EXPERIMENTS / "nunes2014" / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n'
         f'[[profiles.t.grids]]\nseeds = 1\nalgorithms = ["{installed_example}"]\n'
         'timings = ["every-ack"]\nvariants = []\nvary = {}\n'
     )
@@ -149,7 +149,7 @@ def test_every_job_whose_command_is_printed_can_be_repeated(traces: Path) -> Non
         suite.job(seen, "a.csv", suite.Options(), False),
         *study.jobs(seen, {}, ["last"]),
         lab_run.job(
-            lab_scenario.load(PAPERS / "nunes2014" / "live-1.toml"), 0, "fingerprint", lab_run.Options()
+            lab_scenario.load(EXPERIMENTS / "nunes2014" / "live-1.toml"), 0, "fingerprint", lab_run.Options()
         ),
     ]
     assert {job.name_of(work) for work in works} < set(job.REPEATABLE)

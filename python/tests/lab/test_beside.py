@@ -20,7 +20,7 @@ def test_a_scenario_with_the_truth_counts_what_others_send_around_each_transfer(
         start = next(i for i, line in enumerate(lines) if line.startswith(f"transfer {arm.folder} "))
         assert lines[start - 1].endswith(f"/out/{arm.folder}/before.x0")
         assert lines[start + 2].endswith(f"/out/{arm.folder}/after.x0")
-    live = scenario.load(ROOT / "papers" / "nunes2014" / "live-1.toml")
+    live = scenario.load(ROOT / "experiments" / "nunes2014" / "live-1.toml")
     assert live.traffic and ".x0" not in guest.script(live, 0)
 
 

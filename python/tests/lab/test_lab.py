@@ -20,10 +20,9 @@ from tcplearn.__main__ import main
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import check, machine, run, scenario, vectors
 from tcplearn.output.rows import TIDY
-from tcplearn.papers.nunes2014 import figure_26
 from tcplearn.traces import open_trace, tlog
 
-LIVE = ROOT / "papers" / "nunes2014" / "live-1.toml"
+LIVE = ROOT / "experiments" / "nunes2014" / "live-1.toml"
 SMALL = """
 name = "small"
 [path.hop.link]
@@ -90,7 +89,7 @@ def test_a_rate_of_misses_that_is_set_in_the_kernel_is_held(
 def test_smoke_of_a_live_experiment(
     ready: machine.Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--profile", "smoke", "--format", "json", "--out", str(tmp_path), "-q"]
+    options = ["--profile", "smoke", "--format", "json", "--out", str(tmp_path / "lab"), "-q"]
     assert main(["lab", "run", str(LIVE), *options]) == 0
     rows = json.loads(capsys.readouterr().out)
     for row in rows:
@@ -110,14 +109,27 @@ def test_smoke_of_a_live_experiment(
         "reno+stock",
         "reno+experts/nunes2014-linux",
     }
-    values = list(figure_26.rows(scenario.load(LIVE, "smoke"), next(tmp_path.glob("live-1-000-*"))))
-    assert {v["e"] for v in values} == {
-        figure_26.MEASURED,
-        figure_26.STOCK,
-        figure_26.OF,
-        *figure_26.REPLAYED,
-    }
-    assert figure_26.draw(values).startswith("<svg")
+    # the same run is found again, and the page is made of what is kept of it
+    words = [
+        "experiments",
+        "nunes2014",
+        "live-1/smoke",
+        "--page",
+        "live",
+        "--profile",
+        "smoke",
+        "--run",
+        "-q",
+    ]
+    words += ["--file", str(tmp_path / "runs.parquet"), "--out", str(tmp_path), "-o", str(tmp_path / "page")]
+    assert main(words) == 0
+    assert "6 of 30 runs, 1 figures" in capsys.readouterr().err
+    text = (tmp_path / "page" / "live.md").read_text()
+    assert (
+        text.count("| `experts/nunes2014-linux` |") == 4
+    )  # errors and what was sent, with probes and without
+    figure = (tmp_path / "page" / "live-figure-26.svg").read_text()
+    assert "replayed on the same samples" in figure and ">live-1<" in figure
 
 
 def test_twice_gives_identical_rows(

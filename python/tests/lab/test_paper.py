@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows to a table, and to a page beside a paper's."""
+"""A summary of rows, and errors in ticks of a clock that counts."""
 
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pytest
 
-from samples import ROOT
-from tcplearn.lab import counted_ticks, scenario, table
+from tcplearn.lab import counted_ticks, table
 from tcplearn.output.rows import Head, tidy
-from tcplearn.papers.nunes2014 import live_page
 from tcplearn.traces import tlog, tlog_records
-
-FOLDER = ROOT / "papers" / "nunes2014"
-
 
 PARAMETERS = {"tlp": False, "bytes": 1, "kernel": "6.1"}
 
@@ -46,26 +40,6 @@ def test_a_counter_without_a_row_is_zero() -> None:
     found = table.summary(rows())[("reno+stock", json.dumps(PARAMETERS, sort_keys=True))]
     assert found["nstat.TcpExtTCPTimeouts"][0] == 1.5
     assert found["mean_abs_error_ticks"] == (2.5, 0.5**0.5, 2)
-
-
-def test_the_papers_figures_are_beside_ours() -> None:
-    part = live_page.Part(scenario.load(FOLDER / "live-1.toml"), rows())
-    page = live_page.page(
-        [part], live_page.read_published(FOLDER / "published-live.csv"), "command", "## Why\n"
-    )
-    # mean and half of Student's interval of 90 % of two runs; the scores that were not measured are left out
-    half = 6.3138 * math.sqrt(0.5) / math.sqrt(2)
-    assert (
-        f"| `stock` | off | 2 | 3.00 ± {half:.2f} |  | 2.50 ± {half:.2f} |  |  |  | 8.19 ± 0.97 |  |" in page
-    )
-    # the geometric mean of 1/2 and 2/3 in pairs of one run
-    logs = math.log(1 / 2), math.log(2 / 3)
-    middle, half = sum(logs) / 2, 6.3138 * abs(logs[0] - logs[1]) / 2
-    low, high = math.exp(middle - half), math.exp(middle + half)
-    ratio = f"{math.exp(middle):.2f} ({low:.2f} to {high:.2f})"
-    assert f"| {ratio} | 5.10 ± 0.61 | 0.62 |" in page
-    assert "| 7.0 ± 0.0; paper 31.1 ± 17.7 | 1.5 ± " in page
-    assert page.endswith("## Why\n") and "`command`" in page and "made at 0abc" in page
 
 
 def test_boundaries_are_counted_from_sending_to_the_ack() -> None:

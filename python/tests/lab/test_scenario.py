@@ -100,7 +100,7 @@ def test_queues_stand_behind_the_sender_and_delays_behind_the_queues(tmp_path: P
 
 
 def test_runs_are_interleaved_and_their_seeds_differ() -> None:
-    live = scenario.load(ROOT / "papers" / "nunes2014" / "live-1.toml")
+    live = scenario.load(ROOT / "experiments" / "nunes2014" / "live-1.toml")
     first = [guest.arms(live, n)[0] for n in range(6)]
     assert len(set(first)) == 6
     assert len({run.seed_of(live, n) for n in range(100)}) == 100

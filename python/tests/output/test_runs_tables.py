@@ -21,7 +21,7 @@ from tcplearn.simulate import rows as simulate
 from tcplearn.simulate import scenario
 
 Render = Callable[[Console], Any]
-PAPER = ROOT / "papers" / "nunes2014"
+PAPER = ROOT / "experiments" / "nunes2014"
 PARAMETERS = {"tlp": True, "bytes": 16_000_000, "kernel": "6.1.0-39", "tick_ms": 4}
 
 

@@ -14,8 +14,8 @@ from tcplearn import documents
 from tcplearn.cli import main
 
 BASES = {
-    "simulate": ROOT / "papers" / "nunes2014" / "scenario-6.toml",
-    "lab": ROOT / "papers" / "nunes2014" / "live-1.toml",
+    "simulate": ROOT / "experiments" / "nunes2014" / "scenario-6.toml",
+    "lab": ROOT / "experiments" / "nunes2014" / "live-1.toml",
 }
 NUL = "a text with a NUL"
 EVERYWHERE = {

@@ -66,15 +66,18 @@ def test_a_mistake_is_one_line(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_every_shipped_scenario_is_good() -> None:
-    for file in sorted((ROOT / "papers").glob("*/scenario-*.toml")):
+    for file in sorted((ROOT / "experiments").glob("*/scenario-*.toml")):
         assert simulation.runs(file, "smoke"), file
-    files = [*(ROOT / "papers").glob("*/live-*.toml"), *(ROOT / "linux" / "lab" / "scenarios").glob("*.toml")]
+    files = [
+        *(ROOT / "experiments").glob("*/live-*.toml"),
+        *(ROOT / "linux" / "lab" / "scenarios").glob("*.toml"),
+    ]
     for path in files:
         assert lab.load(path).path.hops
 
 
 def test_the_lab_extends_too(tmp_path: Path) -> None:
-    live = ROOT / "papers" / "nunes2014" / "live-1.toml"
+    live = ROOT / "experiments" / "nunes2014" / "live-1.toml"
     (tmp_path / "x.toml").write_text(f'extends = "{live}"\nname = "x"\ntransfer.bytes = "1MB"\n')
     found = lab.load(tmp_path / "x.toml", "smoke")
     assert found.name == "x" and found.transfer.bytes == 500_000 and found.runs.count == 1

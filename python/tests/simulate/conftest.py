@@ -15,7 +15,7 @@ from tcplearn.__main__ import main
 from tcplearn.simulate import engine, results
 
 ROOT = Path(__file__).resolve().parents[3]
-PAPER = ROOT / "papers" / "nunes2014"
+PAPER = ROOT / "experiments" / "nunes2014"
 
 #: A sweep of real runs, a third of a second each.
 REAL_RUNS = 40

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,19 @@ def test_a_page_of_small_runs_of_ns3(tmp_path: Path) -> None:
     assert text.count("| model, known places | 300 | ") == 1
     (tmp_path / "runs").rename(tmp_path / "elsewhere")  # of the file alone
     assert main(words) == 0 and (tmp_path / "simulated.md").read_text() == text
+
+
+@pytest.mark.usefixtures("ns3")
+def test_nunes2014s_pages_of_small_runs_of_ns3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["experiments", "nunes2014", "--profile", "smoke", "-q", "-j", "1", "--out", str(tmp_path)]
+    words += ["--file", str(tmp_path / "runs.parquet"), "-o", str(tmp_path)]
+    assert main([*words, "--page", "simulated", "--run"]) == 0
+    assert "8 of 8 runs, 4 figures" in capsys.readouterr().err
+    text = (tmp_path / "simulated.md").read_text()
+    for given in ("the count", "the count less one", "the RTT"):
+        assert text.count(f"| {given} | ") == 6  # by reading, by three sizes, by network, and of what is sent
+    assert main([*words, "--page", "rounded", "--run", "scenario-5/smoke", "scenario-6/smoke"]) == 0
+    assert "8 of 28 runs, 7 figures" in capsys.readouterr().err
+    text = (tmp_path / "simulated-rounded.md").read_text()
+    row = r"\| V \|  \| 30 \| [0-9.]+ \| 30 of 30 \| \d+ \| not run \| [0-9.]+ / [0-9.]+: [0-9.]+ \(one "
+    assert len(re.findall(row, text)) == 1

@@ -56,7 +56,13 @@ def test_each_fast_retransmit_is_a_row(tmp_path: Path) -> None:
 
 
 def test_no_rows_no_file(tmp_path: Path, fake_engine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["simulate", str(ROOT / "papers" / "nunes2014" / "scenario-5.toml"), "--profile", "smoke", "-q"]
+    words = [
+        "simulate",
+        str(ROOT / "experiments" / "nunes2014" / "scenario-5.toml"),
+        "--profile",
+        "smoke",
+        "-q",
+    ]
     out = ["--losses", str(tmp_path / "l.parquet"), "--out", str(tmp_path)]
     assert main([*words, *out]) == 2
     assert "no fast retransmit is recorded" in capsys.readouterr().err

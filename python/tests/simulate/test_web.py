@@ -114,7 +114,7 @@ def test_refused_in_one_line(
 def test_web_needs_its_topology(
     fake_engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = ROOT / "papers" / "nunes2014" / "scenario-5.toml"
+    other = ROOT / "experiments" / "nunes2014" / "scenario-5.toml"
     (tmp_path / "bad.toml").write_text(f'extends = "{other}"\nname = "T"\n[scenario.load]\nkind = "web"\n')
     assert main(["simulate", str(tmp_path / "bad.toml"), "--profile", "smoke"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -14,7 +14,7 @@ from tcplearn.errors import UserError, did_you_mean, printable
 
 
 def papers(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="As nunes2014.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="As hwang2018.")],
     profile: Annotated[
         str,
         typer.Option(
@@ -23,14 +23,6 @@ def papers(
             show_default="the paper's own choice",
         ),
     ] = "",
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A profile of the live scenarios too, into the same tables.",
-            show_default=False,
-        ),
-    ] = None,
     only: Annotated[
         str,
         typer.Option(
@@ -56,7 +48,7 @@ def papers(
     quiet: options.Quiet = False,
 ) -> Work:
     """Write a paper's pages, its printed numbers beside ours: the simulated one from the runs that exist, the
-    live one from those that are kept, the others run first (hours; --only simulated leaves it out)."""
+    lab's from those that are kept, the others run first (hours; --only simulated leaves it out)."""
 
     def work(_: str) -> None:
         from tcplearn import papers as all_papers
@@ -72,7 +64,6 @@ def papers(
             folder,
             output or Path("out") / "papers" / paper,
             profile,
-            tuple(also or ()),
             out,
             Place(jobs or 0, scheduler, slurm),
         )

@@ -23,7 +23,6 @@ class Request:
     folder: Path  # the paper's scenarios and published figures
     out: Path
     profile: str = ""  # "": those that the paper's page is of
-    also: tuple[str, ...] = ()  # profiles of live scenarios, into the same tables
     kept: Path | None = None  # where runs are; None: the cache
     place: Place = field(default_factory=Place)  # for runs that are still to do
 
@@ -32,7 +31,6 @@ class Request:
         """What makes the page again."""
         words = ["tcplearn", "papers", self.paper]
         words += ["--profile", self.profile] if self.profile else []
-        words += [word for name in self.also for word in ("--also", name)]
         return shlex.join([*words, "-o", printable(self.out)])
 
     def notes(self, page: str) -> str:

@@ -4,7 +4,7 @@
 The rate walks at random between 0.3 and 12 Mbit/s (log scale, a step each 20 ms) and stops now and then
 for 0.1 to 2 s, as handovers do. Recorded traces: github.com/ravinet/mahimahi.
 
-    python3 papers/nunes2014/links/make_cellular.py > papers/nunes2014/links/cellular.trace
+    python3 experiments/nunes2014/links/make_cellular.py > experiments/nunes2014/links/cellular.trace
 """
 
 import math

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""nunes2014: experts that predict the RTT; its figures and printed numbers beside ours, in ns-3 and on a real
+kernel."""
+
+from pathlib import Path
+
+from experiments.lib.pages import Page
+from experiments.nunes2014 import clock, live, rounded
+
+HERE = Path("experiments") / "nunes2014"
+PAGES = {
+    "simulated": Page("nunes2014/simulated.md.j2", HERE / "simulated.md", clock.batches, clock.fill),
+    "rounded": Page(
+        "nunes2014/simulated-rounded.md.j2", HERE / "simulated-rounded.md", rounded.batches, rounded.fill
+    ),
+    "live": Page("nunes2014/live.md.j2", HERE / "live.md", live.batches, live.fill),
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The simulations on the clock of the paper's time: what the experts were given, and what was scored, side by
+side."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.lib.batches import Batch, SimulatedRuns
+from experiments.lib.runs import Run, select
+from experiments.nunes2014 import figures, published
+from experiments.nunes2014.published import ERROR
+from experiments.nunes2014.runs import (
+    EXPERTS,
+    SCORED,
+    SIZES,
+    Beside,
+    Pairs,
+    beside,
+    keep,
+    mean_and_half,
+    name,
+    network,
+    number,
+    sized,
+)
+
+#: Given the count as it comes; it takes one off itself.
+BASE = "jacobson/freebsd-2.2:sampling=every-ack"
+CLOCK = "one-per-rtt/bsd-500ms"
+#: What the experts are given, by timing.
+GIVEN = {CLOCK: "the count", f"{CLOCK}/less-one": "the count less one", f"{CLOCK}/time": "the RTT"}
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    if profile == "smoke":
+        return [SimulatedRuns(folder / "scenario-5.toml", "clock-smoke", keep)]
+    return [SimulatedRuns(folder / f"scenario-{i}.toml", profile or "clock", keep) for i in range(1, 6)]
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    runs = [run for run in runs if run.labels["timing"] in GIVEN]
+    read = list(beside(runs, BASE, CLOCK))
+    if not read:
+        return {}
+    printed = published.simulated(folder)
+    drawn = [run for run in runs if run.algorithm in (BASE, EXPERTS)]
+    return {
+        "against": [f"scored against {scored}" for scored in SCORED],
+        "scored": list(SCORED.values()),
+        "given": GIVEN,
+        "nearer": [
+            _nearer(given, [r for r in read if r.timing == timing]) for timing, given in GIVEN.items()
+        ],
+        "sizes": list(_sizes(runs)),
+        "every_estimator": list(_every_estimator(select(runs, timing=CLOCK))),
+        "read": read,
+        "variances": {(p["scenario"], p["load"]): p["value"] for p in printed if "variance" in p["metric"]},
+        "ratios": {
+            (p["scenario"], p["load"]): p["value"] for p in printed if p["algorithm"] == published.RATIO
+        },
+        "printed": [row for row in printed if row["metric"] == ERROR],
+        "claimed": (ERROR, published.RESENT),
+        "live": published.live(folder),
+        "figures": figures.draw(drawn, folder, "figures", _panels),
+    }
+
+
+def label(run: Run) -> str:
+    """Returns how tables and figures name a run's algorithm."""
+    return f"{EXPERTS}: given {GIVEN[run.labels['timing']]}" if run.algorithm == EXPERTS else name(run)
+
+
+def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
+    """Yields for errors a panel for each scoring, for all else one."""
+    if metric == ERROR:
+        yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
+    elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
+        yield "timers run down at boundaries", label(run), metric
+
+
+def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
+    """Returns for each scoring the geometric mean of the ratios, in how many networks the experts are nearer,
+    and how many intervals are wholly on either side."""
+    cells = []
+    for metric in SCORED.values():
+        found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
+        middles, sure = [ratio[0] for ratio, _ in found], [ratio for ratio, seeds in found if seeds > 1]
+        middle = number(statistics.geometric_mean(middles) if middles else None)
+        above, below = sum(low > 1 for _, low, _ in sure), sum(high < 1 for _, _, high in sure)
+        nearer = f"{sum(middle > 1 for middle in middles)} of {len(middles)}"
+        cells.append(f"{middle}; {nearer}; {above} above, {below} below of {len(sure)}")
+    return [given, *cells]
+
+
+def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
+    """Returns the metric by label, of each network and seed in which all of these have it."""
+    found: dict[Any, dict[str, float]] = {}
+    for run in runs:
+        if metric in run.metrics:
+            found.setdefault((network(run), run.seed), {})[label(run)] = run.metrics[metric]
+    return [of for of in found.values() if of.keys() >= set(labels)]
+
+
+def _sizes(runs: Sequence[Run]) -> Iterator[list[str]]:
+    base = BASE.partition(":")[0]
+    for size in SIZES:
+        for given in GIVEN.values():
+            experts, cells = f"{EXPERTS}: given {given}", []
+            for metric in SCORED.values():
+                found = _together(runs, sized(metric, size), (base, experts))
+                pairs = Pairs([of[base] for of in found], [of[experts] for of in found])
+                more = [of[base] - of[experts] for of in found]
+                nearer = f"{sum(d > 0 for d in more)} of {len(more)}"
+                cells.append(f"{pairs.both()}: {mean_and_half(more, '+.2f')}; {nearer}" if more else "–")
+            yield [size, given, *cells]
+
+
+def _every_estimator(runs: Sequence[Run]) -> Iterator[list[str]]:
+    labels = list(dict.fromkeys(map(label, runs)))
+    for size in SIZES:
+        found = [_together(runs, sized(metric, size), labels) for metric in SCORED.values()]
+        for one in labels if all(found) else ():
+            cells = []
+            for of in found:
+                nearest = sum(errors[one] <= min(errors.values()) for errors in of)
+                cells.append(f"{mean_and_half([errors[one] for errors in of])}; {nearest} of {len(of)}")
+            yield [size, f"`{one.partition(':')[0]}`", *cells]

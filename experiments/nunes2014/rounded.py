@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The simulations with samples rounded up to ticks: the paper's numbers beside ours, and other estimators."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.lib.batches import Batch, SimulatedRuns
+from experiments.lib.runs import Run
+from experiments.nunes2014 import figures, published
+from experiments.nunes2014.published import ERROR
+from experiments.nunes2014.runs import (
+    EXPERTS,
+    TICK_MS,
+    Beside,
+    Network,
+    beside,
+    by_network,
+    keep,
+    mean,
+    name,
+    number,
+)
+
+BASE = "jacobson/nunes2014"
+TICKS = ("every-ack/500ms", "one-per-rtt/500ms")
+BEYOND = ("VI", "VII")  # the paper
+UNBOUNDED = "every-ack"  # the timing that the other estimators have
+#: What is shown of the other estimators, and by what it is multiplied.
+OTHERS = {
+    "error, ms": ("mean_abs_error_ms", 1.0),
+    "retransmitted packets, %": ("retransmitted_share", 100.0),
+    "spurious timeouts, all flows": ("spurious_timeouts", 1.0),
+    "goodput of a flow, packets/s": ("goodput_pps", 1.0),
+}
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [SimulatedRuns(folder / f"scenario-{i}.toml", profile or "quick", keep) for i in range(1, 8)]
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    # those with the paper's bounds of the RTO, which a scenario compares everywhere
+    bounded = [run for run in runs if run.algorithm in (BASE, EXPERTS) or ":" in run.algorithm]
+    main = [run for run in bounded if run.scenario not in BEYOND]
+    compared = [one for one in beside(main, BASE) if one.timing in TICKS]
+    if not compared:
+        return {}
+    drawn = [run for run in bounded if run.labels["timing"] in TICKS or run.scenario in BEYOND]
+    return {
+        "samplings": [f"error, {timing}" for timing in TICKS],
+        "networks": list(_networks(compared)),
+        "standing": list(_standing(main)),
+        "printed": [(row, _ours(row, compared)) for row in published.simulated(folder)],
+        "others": list(OTHERS),
+        "other_estimators": list(_other_estimators(runs)),
+        "figures": figures.draw(drawn, folder, "figures-rounded", _panels),
+    }
+
+
+def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
+    is_left_out = metric == figures.OVER_TIME and run.algorithm not in (BASE, EXPERTS)
+    return [] if is_left_out else [(run.labels["timing"], name(run), metric)]
+
+
+def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
+    """Yields of each network what it carried under BASE, the errors by sampling, and how much the experts
+    predict too high."""
+    by: dict[Network, dict[str, Beside]] = {}
+    for one in compared:
+        by.setdefault(one.network, {})[one.timing] = one
+    for at, of in by.items():
+        last = of.get(TICKS[1]) or of[TICKS[0]]
+        samples = np.concatenate([run.series["samples"] for run in last.base])
+        some = samples[samples > 0]
+        carried = [f"{len(some)} of {len(samples)}", f"{np.median(some) if len(some) else 0:.0f}"]
+        errors = (of[timing].pairs(ERROR).shown if timing in of else "not run" for timing in TICKS)
+        bias = mean(last.experts, "bias_ms", 1 / TICK_MS)
+        yield [*at, last.rtt_ticks, *carried, *errors, "–" if bias is None else f"{bias:+.2f}"]
+
+
+def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
+    """Yields of each algorithm its error over that of BASE, and in how many networks none was nearer; of the
+    networks in which each had an error."""
+    every = list(dict.fromkeys(run.algorithm for run in main))
+    errors = []
+    for timings in by_network(main).values():
+        for timing in TICKS:
+            by = timings.get(timing, {})
+            of = {a: mean(each, ERROR) or 0.0 for a, each in by.items()}
+            is_whole = all(ERROR in run.metrics for each in by.values() for run in each)
+            if is_whole and of.keys() == set(every) and all(of.values()):
+                errors.append(of)
+    for algorithm in every if errors else ():
+        over = [of[algorithm] / of[BASE] for of in errors]
+        nearest = sum(of[algorithm] == min(of.values()) for of in errors)
+        middle = number(statistics.geometric_mean(over))
+        yield [algorithm.partition(":")[0], middle, number(max(over)), f"{nearest} of {len(errors)}"]
+
+
+def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
+    """Returns the least and the greatest of what we have, over networks and samplings."""
+    of = printed["algorithm"]
+    found = [
+        one.pairs(printed["metric"])
+        for one in compared
+        if one.network[0] == printed["scenario"] and printed["load"] in ("", one.network[2])
+    ]
+    if "/" in of:
+        values = [ratio[0] if of == published.RATIO else 1 / ratio[0] for p in found if (ratio := p.ratio)]
+    else:
+        values = [p.means[of == EXPERTS] for p in found if p.means]
+    return f"{number(min(values))} to {number(max(values))}, of {len(values)}" if values else "not run"
+
+
+def _other_estimators(runs: Sequence[Run]) -> Iterator[list[str]]:
+    for at, timings in by_network(runs).items():
+        algorithms = timings.get(UNBOUNDED, {})
+        for algorithm, of in algorithms.items() if "linux" in algorithms else ():
+            if ":" not in algorithm:
+                yield [*at, f"`{algorithm}`", *(number(mean(of, *metric)) for metric in OTHERS.values())]
