@@ -91,8 +91,10 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
     errors = []
     for timings in by_network(main).values():
         for timing in TICKS:
-            of = {a: mean(each, ERROR) or 0.0 for a, each in timings.get(timing, {}).items()}
-            if of.keys() == set(every) and all(of.values()):
+            by = timings.get(timing, {})
+            of = {a: mean(each, ERROR) or 0.0 for a, each in by.items()}
+            is_whole = all(ERROR in run.metrics for each in by.values() for run in each)
+            if is_whole and of.keys() == set(every) and all(of.values()):
                 errors.append(of)
     for algorithm in every if errors else ():
         over = [of[algorithm] / of[BASE] for of in errors]

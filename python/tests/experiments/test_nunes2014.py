@@ -152,6 +152,7 @@ def test_a_network_that_carries_nothing_is_named(tmp_path: Path) -> None:
 
     text = written("rounded", rounded_runs(error), tmp_path)
     assert "| III | paper | 34 | – | 0 of 4 | 0 | no samples | no samples | – |" in text
+    assert "| tracking |" not in text  # without an error in one seed, it is compared nowhere
     ratio = "0.00 / 1.00: no ratio"
     assert f"| III | paper | 100 | 4.00 | 2 of 4 | 9 | {ratio} | {ratio} | -0.10 |" in text
 
