@@ -10,9 +10,9 @@ LIVE = "experiments/nunes2014/live-1.toml"
 REPLAY = (
     Form(r"tcplearn explain my\.pcap(.*)", NAME, (r"tcplearn explain capture.pcap\1",)),
     Form(
-        r"tcplearn explain captures/ more\.pcapng",
+        r"tcplearn explain captures/(?: more\.pcapng)?(.*?)(?: --report \S+)?",
         NAME,
-        ("tcplearn explain examples/captures/ capture.pcap",),
+        (r"tcplearn explain examples/captures/ capture.pcap\1",),
     ),
     Form(
         r"tcplearn explain -i eth0 --for 5m",

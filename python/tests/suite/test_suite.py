@@ -215,8 +215,10 @@ def test_the_verdict_and_one_table_come_first(traces: Path, capsys: pytest.Captu
     rows = {r["estimator"]: r for r in rows_of(capsys, str(traces)) if r["group"] == "series"}
     assert main(["suite", str(traces)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("No RTO compared suits this traffic better than Linux's.")
-    assert "but too many spurious timeouts: 14, where 3 would be allowed." in out
+    assert out.startswith(
+        "Best RTO for this traffic: conformal.\nIn 2,200 samples conformal has 1 spurious timeout"
+    )
+    assert "but too many spurious timeouts: 5, where 3 would be allowed." in out
     assert (
         out.count("-----\n") == 1 and "Chosen miss rates" not in out and "\nNext: --report suite.html" in out
     )

@@ -29,10 +29,10 @@ def replace_names(found: Explained, files: Iterable[str]) -> None:
         setattr(found, table, _renamed(getattr(found, table), names))
     captures = {name: f"capture-{n}" for n, name in enumerate(dict.fromkeys([*found.sources, *files]), 1)}
     found.sources = [captures[name] for name in found.sources]
-    # the longest first: a name may be a part of another
-    for old, new in sorted((captures | hosts).items(), key=lambda pair: -len(pair[0])):
+    # of warnings only these are a part; the longest first, as one may be a part of another
+    for old, new in sorted(captures.items(), key=lambda pair: -len(pair[0])):
         word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
-        found.warnings = [word.sub(new, warning) for warning in found.warnings]
+        found.warnings = [word.sub(new, line) if old != "-" else line for line in found.warnings]
     found.made_by["command"] = COMMAND
     found.made_by.pop("host", None)
 
