@@ -29,6 +29,7 @@ class Conversation {
   // `side`: 0 for the sender of the first packet.
   void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
   void finish(ExplainedRows& out);
+  Path& path() { return path_; }
 
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
