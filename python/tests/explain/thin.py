@@ -13,12 +13,20 @@ RTT_US = 32_000
 
 
 def traffic(
-    talk: Talk, seed: int, requests: int, loss: float, spec: str = "stock", jitter: float = 0.03
+    talk: Talk,
+    seed: int,
+    requests: int,
+    loss: float,
+    spec: str = "stock",
+    jitter: float = 0.03,
+    *,
+    begin_us: int = 0,
 ) -> list[float]:
     """Adds the packets to `talk`; returns response times in ms."""
     rng = np.random.default_rng(seed)
     policy = resends.policy(spec)
-    now = talk.open()
+    now = talk.open(begin_us)
+    policy.ack(now, talk.rtt_us, 0, FIRST)  # Linux begins with the round trip of the handshake
     times = []
     for k in range(requests):
         start, asked, answered = now, 1 + 200 * k, 1 + k
@@ -43,4 +51,5 @@ def traffic(
         policy.ack(done, rtt, 0, FIRST if which == 0 else LATER)
         times.append((done - start) / 1e3)
         now = done + int(rng.uniform(50_000, 150_000))
+    talk.close(now, 1 + 200 * requests, 1 + requests)
     return times

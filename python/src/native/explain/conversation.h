@@ -81,6 +81,7 @@ class Conversation {
   std::vector<DataSide::Mark> marks_;
   std::int64_t first_us_, last_us_;
   Path& path_;
+  const Candidates& candidates_;
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
 };
