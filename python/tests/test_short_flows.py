@@ -80,6 +80,12 @@ def test_memory_of_parquet_does_not_grow_either(capture: Callable[[int], Path]) 
     assert kept_bytes(capture, few, many, ["--format", "parquet"], most_bytes) < most_bytes
 
 
+@pytest.mark.full
+def test_explain_of_many_short_connections_fits(capture: Callable[[int], Path]) -> None:
+    """It holds their rows, in columns, and not their state."""
+    assert peak_mb(capture(200_000), ["--format", "json"], "explain") < 300
+
+
 def test_what_is_streamed_is_what_would_be_kept(capture: Callable[[int], Path]) -> None:
     trace = capture(200)
     streamed: list[list[Row]] = []

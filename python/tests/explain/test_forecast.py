@@ -49,6 +49,29 @@ def test_forecast_against_the_same_path(stock: tuple[Explained, list[float]], na
     assert p99.value == pytest.approx(np.mean([np.quantile(times, 0.99) for times in measured]), rel=0.12)
 
 
+def short(folder: Path, connections: int, seed: int, spec: str = "stock") -> tuple[Explained, list[float]]:
+    """Connections of a request or two, one after the other, to one server."""
+    talks, times = [], []
+    for k in range(connections):
+        talk = Talk(port=10_000 + k, rtt_us=thin.RTT_US)
+        times += thin.traffic(talk, seed + k, 1 + k % 2, 0.05, spec, 0, begin_us=700_000 * k)
+        talks.append(talk)
+    return explained(folder, *talks), times
+
+
+def test_short_connections_are_judged_together(tmp_path: Path) -> None:
+    """Each begins as stock does, with the round trip of its handshake, so that its first request counts."""
+    found, _ = short(tmp_path, 600, 0)
+    told = forecast.of(found)
+    assert told is not None and told.stalls > 20
+    assert told.fit == pytest.approx(1, abs=0.02) and told.fit_error < 0.02
+    for name in (STOCK, "rto_min 5 ms"):
+        _, times = short(tmp_path, 600, 10_000, next(one.spec for one in ALL if one.name == name))
+        assert told.of(name).slowest_ms == pytest.approx(slowest(times), rel=0.12)
+    said = advice.of(found, told)
+    assert said.chosen is not None and said.line.startswith("sudo ip route replace 10.0.0.2 ")
+
+
 def test_stock_is_what_was_seen(stock: tuple[Explained, list[float]]) -> None:
     told = forecast.of(stock[0])
     assert told is not None

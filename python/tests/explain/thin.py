@@ -22,18 +22,21 @@ def traffic(
     rtt_us: int = RTT_US,
     tick_us: int = 0,
     fade_s: tuple[float, float] | None = None,
+    *,
+    begin_us: int = 0,
 ) -> list[float]:
     """Adds the packets to `talk`; returns response times in ms. `tick_us`: of the sender's timers, 0 for
     none; `fade_s`: the shortest and the longest of the fades that begin 5 s apart on average and lose all."""
     rng = np.random.default_rng(seed)
     policy = resends.policy(spec)
-    now = talk.open()
+    now = talk.open(begin_us)
+    policy.ack(now, talk.rtt_us, 0, FIRST)  # Linux begins with the round trip of the handshake
     times = []
-    begin_us = np.cumsum(rng.exponential(5e6, requests)) if fade_s else np.empty(0)
-    end_us = begin_us + 1e6 * np.exp(rng.uniform(*np.log(fade_s or (1, 1)), len(begin_us)))
+    fade_us = np.cumsum(rng.exponential(5e6, requests)) if fade_s else np.empty(0)
+    end_us = fade_us + 1e6 * np.exp(rng.uniform(*np.log(fade_s or (1, 1)), len(fade_us)))
 
     def fades(at: int) -> bool:
-        past = int(np.searchsorted(begin_us, at))
+        past = int(np.searchsorted(fade_us, at))
         return bool((end_us[max(past - 3, 0) : past] > at).any())
 
     def ends(begin: int, wait: int) -> int:
@@ -67,4 +70,5 @@ def traffic(
         policy.ack(done, rtt, 0, FIRST if which == 0 else LATER)
         times.append((done - start) / 1e3)
         now = done + int(rng.uniform(50_000, 150_000))
+    talk.close(now, 1 + 200 * requests, 1 + requests)
     return times

@@ -24,13 +24,15 @@ unsigned Conversation::client_side(const Packet& first) {
 
 Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
                            const Candidates& candidates)
-    : number_(number), client_side_(client_side(first)), first_us_(now_us), last_us_(now_us), path_(path) {
+    : number_(number),
+      client_side_(client_side(first)),
+      first_us_(now_us),
+      last_us_(now_us),
+      path_(path),
+      candidates_(candidates) {
   ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
   ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
-  if (candidates.size() > 0)
-    for (unsigned end : {kClient, kServer})
-      ends_[end].data.forecast = std::make_unique<Forecast>(candidates, path.ticks[end]);
   // what was agreed was not captured: nearly all hosts agree
   if (!first.has(kSyn))
     for (Host& host : ends_) host.data.set_sack_permitted();
@@ -156,6 +158,12 @@ void Conversation::follow_window(unsigned end, const Packet& packet, std::int64_
 void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent,
                                std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
+  if (!me.data.forecast && candidates_.size() > 0) {
+    me.data.forecast = std::make_unique<Forecast>(candidates_, path_.ticks[end]);
+    Fates none;  // a connection begins with what its handshake took
+    if (handshake_.rtt_us() >= 0)
+      me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
+  }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
@@ -375,10 +383,8 @@ void Conversation::finish(ExplainedRows& out) {
   row.client_bytes = requests.bytes;
   row.server_bytes = answers.bytes;
   row.options = options_;
-  if (requests.forecast) {
-    row.client_spurious = requests.forecast->spurious();
-    row.server_spurious = answers.forecast->spurious();
-  }
+  if (requests.forecast) row.client_spurious = requests.forecast->spurious();
+  if (answers.forecast) row.server_spurious = answers.forecast->spurious();
   row.client = to_string(ends_[kClient].endpoint);
   row.server = to_string(ends_[kServer].endpoint);
   out.add(row);

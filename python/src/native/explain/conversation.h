@@ -29,6 +29,7 @@ class Conversation {
   // `side`: 0 for the sender of the first packet.
   void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
   void finish(ExplainedRows& out);
+  Path& path() { return path_; }
 
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
@@ -85,6 +86,7 @@ class Conversation {
   std::vector<DataSide::Mark> marks_;
   std::int64_t first_us_, last_us_;
   Path& path_;
+  const Candidates& candidates_;
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
 };

@@ -115,7 +115,7 @@ class DataSide {
   bool may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const;
   const SenderTimer& timer() const { return timer_; }
 
-  // Whose resends for nothing are of interest; null: nobody's.
+  // Since its first data, where policies are compared: a scan of 100,000 ports has none.
   std::unique_ptr<Forecast> forecast;
   Leg leg;  // from the capture point to the other end and back
   std::uint32_t segments = 0, resent = 0, needless = 0;

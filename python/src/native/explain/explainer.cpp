@@ -16,6 +16,7 @@ void Explainer::on_packet(std::uint32_t connection, unsigned side, const Packet&
       const Endpoint& client = by_client ? packet.source : packet.destination;
       const Endpoint& server = by_client ? packet.destination : packet.source;
       Path& path = paths_[{client.address, server.address}];
+      path.begin();
       entry = std::make_unique<Conversation>(connection, packet, now_us, path, candidates_);
     }
     last_ = entry.get();
@@ -35,6 +36,7 @@ void Explainer::on_end(std::uint32_t connection) {
   const auto it = alive_.find(connection);
   if (it == alive_.end()) return;
   it->second->finish(rows_);
+  it->second->path().end();
   alive_.erase(it);
   last_ = nullptr;
 }

@@ -25,6 +25,8 @@ class Handshake {
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
   }
+  // The round trip that both hosts begin with: none was sent again (Karn). -1: there is none.
+  std::int64_t rtt_us() const { return syn_.copies == 1 && syn_ack_.copies == 1 ? duration_us() : -1; }
 
  private:
   struct Kind {  // of packet

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "sender_timer.h"
 
@@ -44,20 +45,30 @@ class Path {
     return ids.shared;
   }
 
+  // A connection begins. At the end of the last of them the gaps go, which are before all losses of those to
+  // come.
+  void begin() { ++alive_; }
+  void end() {
+    if (--alive_ == 0) gaps_.reset();
+  }
+
   // A packet of one end came here; when nothing did for a while is kept.
   void arrived(unsigned end, std::int64_t now_us) {
-    From& from = from_[end];
-    if (from.last_us >= 0 && now_us - from.last_us >= kGapUs)
-      from.gaps[from.next++ % from.gaps.size()] = {from.last_us, now_us};
-    from.last_us = now_us;
+    std::int64_t& last_us = last_us_[end];
+    if (last_us >= 0 && now_us - last_us >= kGapUs) {
+      if (!gaps_) gaps_ = std::make_unique<std::array<Gaps, 2>>();
+      Gaps& gaps = (*gaps_)[end];
+      gaps.all[gaps.next++ % gaps.all.size()] = {last_us, now_us};
+    }
+    last_us = now_us;
   }
   // How many packets of that end in a row IP numbered one after the other, each connection by itself.
-  std::uint32_t& ids_in_row(unsigned end) { return from_[end].ids_in_row; }
+  std::uint32_t& ids_in_row(unsigned end) { return ids_[end].in_row; }
   // Whether nothing of that end came in all this time.
   bool silent(unsigned end, std::int64_t from_us, std::int64_t to_us) const {
-    const From& from = from_[end];
-    if (from.last_us >= 0 && from.last_us <= from_us) return true;
-    for (const Gap& gap : from.gaps)
+    if (last_us_[end] >= 0 && last_us_[end] <= from_us) return true;
+    if (!gaps_) return false;
+    for (const Gap& gap : (*gaps_)[end].all)
       if (gap.from_us <= from_us && to_us <= gap.to_us) return true;
     return false;
   }
@@ -70,14 +81,12 @@ class Path {
     std::int64_t from_us = 0, to_us = -1;
   };
   struct Ids {
-    std::uint32_t connection = 0;
+    std::uint32_t connection = 0, in_row = 0;
     std::uint16_t last = 0;
     bool seen = false, shared = false;
   };
-  struct From {
-    std::int64_t last_us = -1;
-    std::uint32_t ids_in_row = 0;
-    std::array<Gap, 8> gaps{};
+  struct Gaps {
+    std::array<Gap, 8> all{};
     std::size_t next = 0;
   };
   static constexpr std::int64_t kGapUs = 20'000;
@@ -86,8 +95,10 @@ class Path {
     return least_us_ = least_us_ < 0 ? rtt_us : std::min(least_us_, rtt_us);
   }
 
-  std::array<From, 2> from_{};
+  std::array<std::int64_t, 2> last_us_{-1, -1};
+  std::unique_ptr<std::array<Gaps, 2>> gaps_;
   std::array<Ids, 2> ids_{};
+  std::uint32_t alive_ = 0;
   std::int64_t least_us_ = -1, since_us_ = -4 * kHalfUs, now_over_us_ = -1, before_us_ = -1;
 };
 

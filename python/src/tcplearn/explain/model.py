@@ -81,8 +81,11 @@ class Explained:
     def destinations(self) -> list[Summary]:
         """Each server with requests, the one with the most time in its slowest requests first."""
         stalls = self.stalls.partition_by("server", as_dict=True)
-        requests = self.requests.group_by(["server"], maintain_order=True)
-        out = [summary(str(key[0]), of, stalls.get(key, self.stalls.clear())) for key, of in requests]
+        servers = self.requests["server"].unique()
+        # one, as in a capture taken at it, needs no copy of all
+        alone = [((server,), self.requests) for server in servers] if len(servers) == 1 else None
+        groups = alone or self.requests.group_by(["server"], maintain_order=True)
+        out = [summary(str(key[0]), of, stalls.get(key, self.stalls.clear())) for key, of in groups]
         return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
 
     @cached_property
@@ -118,6 +121,8 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
         response = dict(zip(PERCENTILES, found.tolist(), strict=True))
         response["longest_response_ms"] = float(times_ms.max())
     groups = stalls.group_by(["cause"]) if stalls.height else ()  # there may be 100,000 servers
+    connections = requests["source"].to_numpy().astype(np.uint64) << np.uint64(32)
+    connections |= requests["connection"].to_numpy()
     durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in groups}
     parts = []
     all_ms, slow_ms = float(times_ms.sum()), float(times_ms[slow].sum())
@@ -140,7 +145,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
     return Summary(
         destination,
         len(times_ms),
-        requests[["source", "connection"]].n_unique() if len(times_ms) else 0,
+        len(np.unique(connections)),
         int(requests["pipelined"].sum() or 0),
         response,
         len(slow),

@@ -64,9 +64,7 @@ def capture(
             watch(trace)
     packets, warnings = trace.packets, list(trace.warnings)
     del trace  # frees its state before the tables are joined
-    return Capture(
-        _named({name: pl.concat(parts.pop(name), rechunk=True) for name in TABLES}), packets, warnings
-    )
+    return Capture(_named({name: pl.concat(parts.pop(name)) for name in TABLES}), packets, warnings)
 
 
 def may_be_capture(source: Path | Interface) -> bool:

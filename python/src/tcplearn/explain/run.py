@@ -101,7 +101,7 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
             part.select(pl.lit(number, pl.UInt32).alias("source"), pl.all())
             for number, part in enumerate(parts)
         ]
-        return pl.concat(numbered, rechunk=True)
+        return pl.concat(numbered)
 
     sources = [printable(source) for source in captures]
     packets = sum(one.packets for one in captures.values())
