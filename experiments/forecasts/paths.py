@@ -19,7 +19,7 @@ from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import Drawn, interval, spread
 from tcplearn.explain.advice import MOST_SPURIOUS
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import milliseconds, percent
+from tcplearn.output.numbers import listed, milliseconds, percent
 
 #: What is judged: these settings, and these figures with their keys in the rows of forecasts.
 JUDGED = ("rto_min 5 ms", "rto_min 20 ms", "rto_min 100 ms", "priced")
@@ -141,6 +141,8 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "figures": [chart],
         "apart": f"{100 * APART:g}",
         "times": TIMES_SECOND,
+        "names": listed([path.name for path in paths]),
+        "kept": listed([path.name for path in paths if path.kept]),
     }
 
 

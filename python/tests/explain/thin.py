@@ -43,8 +43,9 @@ def traffic(
         """Linux's timer wheel: calc_wheel_index in kernel/time/timer.c."""
         if not tick_us:
             return begin + wait
-        level = next(n for n in range(9) if wait < 63 * tick_us * 8**n)
-        expires = begin // tick_us - (-wait // tick_us)
+        ticks = -(-wait // tick_us)
+        level = next(n for n in range(9) if ticks < 63 * 8**n)
+        expires = begin // tick_us + ticks
         return ((expires >> 3 * level) + 1 << 3 * level) * tick_us
 
     for k in range(requests):

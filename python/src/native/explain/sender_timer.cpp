@@ -29,7 +29,8 @@ const Model& model() {
 // In ticks, of the timer wheel's level for a wait.
 std::int64_t granularity(std::int64_t wait_us, std::int64_t tick_us) {
   std::int64_t out = 1;
-  for (std::int64_t most_us = 63 * tick_us; wait_us >= most_us && out < 4096; most_us *= 8) out *= 8;
+  const std::int64_t ticks = (wait_us + tick_us - 1) / tick_us;
+  for (std::int64_t most = 63; ticks >= most && out < 4096; most *= 8) out *= 8;
   return out;
 }
 

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 LEAST_GAIN = 0.1
 #: Resends for nothing that a setting may add, in 1,000 segments.
 MOST_SPURIOUS = 10.0
-#: Gains this near each other, as shares, are alike: the careful one is advised.
+#: What is left of stock's times may be larger by this share and counts as alike: the careful setting is
+#: advised. Counts of resends for nothing this near, in 1,000 segments, are alike too.
 ALIKE = 0.05
+ALIKE_SPURIOUS = 1.0
 #: Below this a forecast is not made: so many stalls that a timer ended.
 LEAST_STALLS = 5
 
@@ -52,11 +54,12 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     if not able:
         return Advice(None, why=_no_gain(forecast, why))
     best = min(_score(one, stock) for one in able)
-    alike = [one for one in able if _score(one, stock) <= best + ALIKE]
+    alike = [one for one in able if _score(one, stock) <= best * (1 + ALIKE)]
     # what a stock kernel has before what needs a module, then the fewest resends for nothing
-    chosen = min(
-        alike, key=lambda one: (bool(one.candidate.needs), one.spurious_permille, _score(one, stock))
-    )
+    plain = [one for one in alike if not one.candidate.needs] or alike
+    fewest = min(one.spurious_permille for one in plain)
+    few = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
+    chosen = min(few, key=lambda one: _score(one, stock))
     to = forecast.peers[0] if len(forecast.peers) == 1 else ""
     line, undo = candidates.lines(chosen.candidate, to)
     hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
