@@ -44,6 +44,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (packet.has(kSyn)) {
     me.scale = packet.window_scale;
     me.has_scale = true;
+    ends_[1 - end].data.set_mss(packet.mss_option);
     if (packet.sack_permitted) {
       ends_[1 - end].data.set_sack_permitted();
       options_ |= 1;
@@ -171,7 +172,10 @@ void Conversation::own_time(unsigned end, std::int64_t now_us, ExplainedRows& ou
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
-    wait(end, end == kServer ? Cause::kServer : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
+    const bool ack_lost = me.data.last_needless_us() > acked_us;
+    const Cause own = end == kServer ? Cause::kServer : Cause::kClient;
+    wait(end, ack_lost ? Cause::kSpurious : own, ack_lost ? End::kAck : End::kData, acked_us + back_us,
+         now_us, out);
     return;
   }
   // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
