@@ -220,6 +220,18 @@ def test_a_path_that_is_silent_for_all(tmp_path: Path) -> None:
     assert slow["tail_probe_ms"].to_list() == pytest.approx([0, 0, 0, 242], abs=5)
 
 
+def test_a_timer_that_backed_off_fires_after_the_silence(tmp_path: Path) -> None:
+    """The other connection has its answer by then; what was lost had been lost while nothing came."""
+    twice, once = Talk(port=40_000), Talk(port=40_001)
+    SCENES["request_lost_twice"](twice)
+    at = _calm(once)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    once.client(at, asked, 200, answered, lost=0.9)
+    once.client(at + 262_000, asked, 200, answered)
+    _served(once, at + 262_000 + HALF_US)
+    assert explained(tmp_path, twice, once).stalls["cause"].to_list() == ["path_silent"] * 2
+
+
 def test_a_loss_beside_another_that_goes_on_is_no_silence(tmp_path: Path) -> None:
     lossy, calm = Talk(port=40_000), Talk(port=40_001)
     SCENES["request_lost"](lossy)
