@@ -16,6 +16,8 @@ from experiments.stalls.packets import Connection, Packet, Stream
 LEAST_US = 10_000
 #: An ACK that is sent so much later than it could be was held back.
 HELD_US = 20_000
+#: Data of a full segment, with timestamps.
+FULL_BYTES = 1448
 #: What a host takes between an ACK and what it sends then; a trace and a capture differ by no more.
 PROMPT_US = 5_000
 #: Functions of the kernel under a retransmission, the first that is found.
@@ -180,31 +182,32 @@ def _handshake(one: Connection) -> Iterator[Stall]:
 def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
     """Yields the client's own time, and its waits for the server's window and for delayed ACKs."""
     me, server = one.client, one.server
-    came = {p.end: p.arrived_us for p in reversed(me.arrivals) if p.size}
+    ends_at = {p.end: p for p in reversed(me.arrivals) if p.size}
+    room = min(FULL_BYTES, max((p.size for p in me.data), default=1))
     most = 0
     for p in me.data:
         new, most = p.seq >= most, max(most, p.end)
         if not new or p.seq % request == 0 or (told := me.told_of(p.seq)) is None or told.arrived_us > p.us:
             continue
         opened = told
-        if is_shut(told, server):
-            opened = next(
-                q for q in server.arrivals if q.arrived_us > told.arrived_us and not is_shut(q, server)
-            )
+        if _window(told, server) < room:
+            later = (q for q in server.arrivals if q.arrived_us > told.arrived_us)
+            opened = next(q for q in later if _window(q, server) >= room)
         cause, start_us, end_us = "client", told.arrived_us, p.us
         if opened is not told:
             cause, end_us = "window_closed", opened.arrived_us
         elif p.us - told.arrived_us <= PROMPT_US:
-            held_us = told.us - came[p.seq]
-            if held_us < HELD_US or told.size:
+            last = ends_at[p.seq]
+            alone = last.size < FULL_BYTES and me.acked(told.arrived_us - 1) >= last.seq
+            if not alone or told.us - last.arrived_us < HELD_US or told.size:
                 continue
+            held_us = told.us - last.arrived_us
             cause, start_us, end_us = "delayed_ack", told.arrived_us - held_us, told.arrived_us
         yield Stall(one.name, "client", frozenset({cause}), start_us, end_us)
 
 
-def is_shut(ack: Packet, by: Stream) -> bool:
-    """Returns whether a window has no room for a segment."""
-    return ack.window << max(by.scale, 0) < 1460
+def _window(ack: Packet, by: Stream) -> int:
+    return ack.window << max(by.scale, 0)
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:

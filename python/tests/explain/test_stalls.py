@@ -108,6 +108,37 @@ def test_a_lost_answer_on_a_new_connection(tmp_path: Path) -> None:
     assert stall["duration_ms"] == pytest.approx(242, abs=1)
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_the_ack_that_was_waited_for_was_lost(tmp_path: Path, place: str) -> None:
+    """Half of a request waits for the ACK of the other half (Nagle), which is lost near the client."""
+    talk = Talk(place=PLACES[place])
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 100, answered)
+    talk.answer(at + HALF_US, answered, 0, asked + 100, lost=0.1)
+    talk.client(at + 242_000, asked, 100, answered)
+    talk.answer(at + 242_000 + HALF_US, answered, 0, asked + 100, blocks=((asked, asked + 100),))
+    talk.client(at + 242_000 + RTT_US, asked + 100, 100, answered)
+    _served(talk, at + 242_000 + RTT_US + HALF_US)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert (stall["cause"], stall["by"]) == ("spurious", "client")
+    assert stall["duration_ms"] == pytest.approx(242, abs=5)
+
+
+def test_a_delayed_ack_of_writes_of_one_size(tmp_path: Path) -> None:
+    """A segment is full by the MSS that was agreed on, not by the largest that was sent."""
+    talk = Talk()
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 200, answered)
+    talk.answer(at + HALF_US + 40_000, answered, 0, asked + 200)
+    talk.client(at + RTT_US + 40_000, asked + 200, 200, answered)
+    _served(talk, at + RTT_US + 40_000 + HALF_US, request=400)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == "delayed_ack"
+    assert stall["duration_ms"] == pytest.approx(40, abs=5)
+
+
 def test_a_copy_was_lost_and_then_the_answer(tmp_path: Path) -> None:
     """Of three copies of a request the second arrived: the server reports the third as a duplicate."""
     talk = Talk()
@@ -187,6 +218,18 @@ def test_a_path_that_is_silent_for_all(tmp_path: Path) -> None:
     slow = found.requests.filter(pl.col("response_ms") > 100)
     assert slow["path_silent_ms"].to_list() == pytest.approx([242, 242, 242, 0], abs=5)
     assert slow["tail_probe_ms"].to_list() == pytest.approx([0, 0, 0, 242], abs=5)
+
+
+def test_a_timer_that_backed_off_fires_after_the_silence(tmp_path: Path) -> None:
+    """The other connection has its answer by then; what was lost had been lost while nothing came."""
+    twice, once = Talk(port=40_000), Talk(port=40_001)
+    SCENES["request_lost_twice"](twice)
+    at = _calm(once)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    once.client(at, asked, 200, answered, lost=0.9)
+    once.client(at + 262_000, asked, 200, answered)
+    _served(once, at + 262_000 + HALF_US)
+    assert explained(tmp_path, twice, once).stalls["cause"].to_list() == ["path_silent"] * 2
 
 
 def test_a_loss_beside_another_that_goes_on_is_no_silence(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (packet.has(kSyn)) {
     me.scale = packet.window_scale;
     me.has_scale = true;
+    ends_[1 - end].data.set_mss(packet.mss_option);
     if (packet.sack_permitted) {
       ends_[1 - end].data.set_sack_permitted();
       options_ |= 1;
@@ -196,11 +197,13 @@ void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64
     return;
   }
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
+    const bool ack_lost = me.data.last_needless_us() > acked_us;
     // more of its answer may have been sent and lost, where nothing tells
     const bool numbered = me.data.numbered(path_.ids_in_row(end));
     const bool perhaps = sent.mid_write && !numbered && !beside_server() && idle_us > back_us;
-    const Cause own = perhaps ? Cause::kUnknown : Cause::kServer;
-    wait(end, end == kServer ? own : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
+    const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
+    const Cause own = ack_lost ? Cause::kSpurious : end == kServer ? servers : Cause::kClient;
+    wait(end, own, ack_lost ? End::kAck : End::kData, acked_us + back_us, now_us, out);
     return;
   }
   // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2

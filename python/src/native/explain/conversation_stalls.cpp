@@ -52,7 +52,9 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.out_segments = loss.out_segments;
   row.fates = loss.fates;
   row.head_us = loss.fates.repaired_us[0] >= 0 ? loss.end_us - loss.start_us : -1;
-  row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, loss.end_us) ? 1 : 0;
+  // a timer that has backed off may fire long after the path came back, and others had their answers by then
+  const std::int64_t until_us = loss.copies > 1 ? loss.silent_until_us : loss.end_us;
+  row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, until_us) ? 1 : 0;
   if (me.any_open && row.start_us <= me.open.end_us() && row.end_us() >= me.open.start_us) {
     const std::int64_t from_us = std::min(row.start_us, me.open.start_us);
     const std::int64_t to_us = std::max(row.end_us(), me.open.end_us());

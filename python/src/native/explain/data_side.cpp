@@ -67,6 +67,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (end <= una_) {
     ++resent;
     ++needless;
+    last_needless_us_ = now_us;
     return out;
   }
   if (start < nxt_) send_again(std::max(start, una_), std::min(end, nxt_), packet, now_us, back);
@@ -153,7 +154,6 @@ bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, con
   return true;
 }
 
-// Why the sender sent this again: docs/explain.md.
 End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, bool& clocked) {
   const std::int64_t prompt_us =
       back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
@@ -241,7 +241,8 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64
     const bool whole = last.end <= ack;
     acked.prompt = newest > head_ || newest + 1 < pieces_.size();
     acked.last_sent_us = last.again ? last.again->copies.back().us : last.first_us;
-    acked.lone = newest == head_ && pieces_.size() - head_ == 1 && last.end - last.start < largest_;
+    acked.lone =
+        newest == head_ && pieces_.size() - head_ == 1 && last.end - last.start < std::max(largest_, full_);
     if (whole && !last.again && !last.missing && !last.filled && sacked_before <= una_) {
       acked.rtt_us = now_us - last.first_us;
       leg.add(acked.rtt_us);
@@ -290,7 +291,6 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
   }
 }
 
-// Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come before.
 bool DataSide::is_doubled(const Piece& piece) const {
   const bool twice = piece.end > twice_from_ && piece.end <= twice_to_;
   return twice || (had_come_ && piece.again->sacked_us < 0 && !piece.filled);

@@ -91,12 +91,15 @@ class DataSide {
   void count_needless(std::uint32_t packet);
 
   void set_sack_permitted() { sack_permitted_ = true; }
+  void set_mss(std::uint32_t mss_bytes) { full_ = mss_bytes > kOptionBytes ? mss_bytes - kOptionBytes : 0; }
   std::int64_t unwrap(std::uint32_t sequence) const;
 
   bool outstanding() const { return una_ < nxt_; }
   std::int64_t una() const { return una_; }
   std::int64_t sent_to() const { return nxt_; }
   std::int64_t last_sent_us() const { return last_sent_us_; }
+  // When it last sent again what had been acknowledged here: that ACK was lost further on.
+  std::int64_t last_needless_us() const { return last_needless_us_; }
   std::int64_t last_advance_us() const { return last_advance_us_; }
   std::uint32_t largest() const { return largest_; }
   std::uint32_t out() const { return static_cast<std::uint32_t>(pieces_.size() - head_); }
@@ -124,6 +127,7 @@ class DataSide {
  private:
   // As in capture/flow.cpp: a window holds 2^30 bytes at most.
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
+  static constexpr std::uint32_t kOptionBytes = 40;  // of TCP at most
   static constexpr std::uint32_t kLargestSegment = 1500;
   static bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
   struct Copy {
@@ -155,12 +159,15 @@ class DataSide {
                   const Leg& back);
   // Whether that is a retransmission.
   bool copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back);
+  // Why the sender sent this again: docs/explain.md.
   End trigger(const Piece& piece, std::int64_t now_us, const Leg& back, bool& clocked);
   void split(std::size_t index, std::int64_t at);
   std::size_t first_ending_after(std::int64_t sequence) const;
   void read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out);
   // Which copy arrived: -1 the first, else a place among those after it.
   int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
+  // Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come
+  // before.
   bool is_doubled(const Piece& piece) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
@@ -178,11 +185,12 @@ class DataSide {
   std::size_t head_ = 0;
   std::uint32_t unseen_ = 0;  // packets that never came here since the last data, by IP's numbers
   std::int64_t una_ = 0, nxt_ = 0, sacked_to_ = 0, recover_ = 0;
-  std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1;
+  std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1,
+               last_needless_us_ = -1;
   std::int64_t arrived_us_ = -1, earliest_us_ = -1, announced_ = 0, announced_us_ = 0;
   std::int64_t twice_from_ = 0, twice_to_ = 0;  // as the last ACK says
   std::uint32_t announced_ts_ = 0;
-  std::uint32_t largest_ = 0, newest_ts_ = 0;
+  std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;
   std::uint32_t last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
