@@ -41,7 +41,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   Host& me = ends_[end];
   path_.arrived(end, now_us);
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
-    me.data.set_ids_shared();
+    me.data.set_ids_useless();
   if (packet.has_timestamp) options_ |= 2;
   if (packet.has(kSyn)) {
     me.scale = packet.window_scale;
@@ -152,6 +152,8 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
                                std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
+  // its answer goes on, and with it what held it up
+  if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
     if (now_us - me.window_opened_us <= leg_to(end).known_us() + kPromptUs)
@@ -184,7 +186,8 @@ void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64
   }
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
     // more of its answer may have been sent and lost, where nothing tells
-    const bool perhaps = sent.mid_write && !me.data.numbered() && !beside_server() && idle_us > back_us;
+    const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered());
+    const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause own = perhaps ? Cause::kUnknown : Cause::kServer;
     wait(end, end == kServer ? own : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
     return;
@@ -209,8 +212,9 @@ void Conversation::forget_spurious() {
 bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
                             std::int64_t waited_us) const {
   if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
-  return sent.announced ||
-         (sent.lost_before > 0 && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
+  // of an answer of several segments, more that followed a full one
+  const bool told = sent.lost_before > 0 && (lone || sent.mid_write);
+  return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
 }
 
 // What this end sends had been sent before, and was lost on its way here: since `from_us` at most.

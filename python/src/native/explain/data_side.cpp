@@ -77,7 +77,10 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     if (announced_ > nxt_ && start == nxt_ && !overtaken(packet, announced_ts_, announced_us_, now_us, back))
       out.announced = true;
     bytes += end - out.from;
-    if (start > nxt_) append(nxt_, start, packet, now_us, true);
+    if (start > nxt_) {
+      append(nxt_, start, packet, now_us, true);
+      out.lost_before = 0;  // that is what is missing
+    }
     append(out.from, end, packet, now_us, false);
     last_sent_us_ = now_us;
   }
@@ -214,6 +217,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, std::int64_t now_us, cons
   if (ack > nxt_ + 1 || ack < una_ - kLargestStep) {  // what it acknowledges was not captured
     if (ack > nxt_ + kLargestStep || ack < una_) return acked;
     start_at(ack);
+    set_ids_useless();
     last_ack_us_ = last_advance_us_ = now_us;
     return acked;
   }
@@ -255,7 +259,9 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
     Piece& piece = pieces_[head_];
     if (piece.again) {
       settle(piece, first ? &packet : nullptr, now_us, out);
-    } else if (!piece.missing) {
+    } else if (piece.missing) {
+      set_ids_useless();
+    } else {
       arrived_us_ = std::max(arrived_us_, piece.first_us);
       earliest_us_ = std::max(earliest_us_, piece.first_us);
     }

@@ -99,8 +99,8 @@ class DataSide {
   std::int64_t earliest_us() const { return earliest_us_; }
   // Whether IP's numbers tell of every packet of this end that was lost before it came here.
   bool numbered() const;
-  // They count the packets of other connections too.
-  void set_ids_shared() { ids_shared_ = true; }
+  // They count the packets of other connections too, or packets came here that were not captured.
+  void set_ids_useless() { ids_useless_ = true; }
   bool follows_id(std::uint16_t id) const {
     return !id_seen_ || static_cast<std::uint16_t>(last_id_ + 1) == id;
   }
@@ -177,7 +177,7 @@ class DataSide {
   std::uint32_t ids_in_row_ = 0, last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
-  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_shared_ = false, recovering_ = false;
+  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false, recovering_ = false;
   SenderTimer timer_;
 };
 
