@@ -53,9 +53,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   }
   settle(kClient, now_us, false, out);
   settle(kServer, now_us, false, out);
-  if (const auto stall =
-          handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient)))
-    emit(*stall, out);
+  handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kRst)) return;
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end));
@@ -189,7 +187,9 @@ void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered());
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause own = perhaps ? Cause::kUnknown : Cause::kServer;
-    wait(end, end == kServer ? own : Cause::kClient, End::kData, acked_us + back_us, now_us, out);
+    // after a segment that was not full it had nothing more to send
+    const std::int64_t from_us = sent.mid_write ? acked_us + back_us : me.last_ack.last_sent_us;
+    wait(end, end == kServer ? own : Cause::kClient, End::kData, from_us, now_us, out);
     return;
   }
   // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
@@ -351,7 +351,7 @@ void Conversation::finish(ExplainedRows& out) {
     settle(end, last_us_, true, out);
     close_stall(end, out);
   }
-  if (const auto stall = handshake_.unanswered()) emit(*stall, out);
+  if (const auto stall = handshake_.stall(leg_to(kServer), leg_to(kClient))) emit(*stall, out);
   const DataSide& answers = ends_[kServer].data;
   for (Exchange& exchange : exchanges_) {
     // the last bytes may be acknowledged after the end of the capture

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 constexpr std::uint32_t kDupThresh = 3;
+// RFC 9293, 3.7.1: a full segment has as much at least, but where less was agreed on.
+constexpr std::uint32_t kLeastMss = 536;
 // RACK's timer is so late at most, two ticks of 4 ms and what a host takes, where RTTs are short (RFC
 // 8985, 6.2).
 constexpr std::int64_t kPromptUs = 12'000;
@@ -70,7 +72,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (end > nxt_) {
     out.is_new = true;
     out.first_out = !outstanding();
-    out.mid_write = last_bytes_ > 0 && last_bytes_ >= largest_;
+    out.mid_write = last_bytes_ >= std::max(largest_, kLeastMss);
     last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
@@ -218,6 +220,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, std::int64_t now_us, cons
     if (ack > nxt_ + kLargestStep || ack < una_) return acked;
     start_at(ack);
     set_ids_useless();
+    last_bytes_ = kLargestSegment;  // for all that is known
     last_ack_us_ = last_advance_us_ = now_us;
     return acked;
   }

@@ -39,6 +39,12 @@ _WHY = {
 }
 
 
+#: Of losses that a timer repaired, where no candidate could be run on them.
+_UNSEEN = (
+    "what was lost and sent again did not come here, so a setting cannot be judged; capture at the sender"
+)
+
+
 def of(found: Explained, forecast: Forecast | None) -> Advice:
     """The advice for the requests of captures."""
     why = _why(found)
@@ -107,8 +113,7 @@ def _why(found: Explained) -> str:
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
-    # what a timer repairs in too few cases is no reason
-    return _WHY.get(most.cause, _WHY["lost_fast"])
+    return _WHY.get(most.cause, _UNSEEN)
 
 
 def _no_gain(forecast: Forecast, why: str) -> str:
