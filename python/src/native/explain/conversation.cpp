@@ -213,7 +213,7 @@ bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
                             std::int64_t waited_us) const {
   if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
   // of an answer of several segments, more that followed a full one
-  const bool told = sent.lost_before > 0 && (lone || sent.mid_write);
+  const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && (end == kClient || !beside_server());
   return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
 }
 
