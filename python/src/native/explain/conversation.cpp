@@ -44,7 +44,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   Host& me = ends_[end];
   path_.arrived(end, now_us);
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
-    me.data.set_ids_shared();
+    me.data.set_ids_useless();
   if (packet.has_timestamp) options_ |= 2;
   if (packet.has(kSyn)) {
     me.scale = packet.window_scale;
@@ -59,7 +59,6 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   settle(kServer, now_us, false, out);
   handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
-  if (const auto stall = handshake_.take(leg_to(kServer), false)) emit(*stall, out);
   if (packet.has(kRst)) return;
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end));
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
@@ -166,6 +165,8 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
+  // its answer goes on, and with it what held it up
+  if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
     if (now_us - me.window_opened_us <= leg_to(end).known_us() + kPromptUs)
@@ -199,11 +200,14 @@ void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
     const bool ack_lost = me.data.last_needless_us() > acked_us;
     // more of its answer may have been sent and lost, where nothing tells
-    const bool numbered = me.data.numbered(path_.ids_in_row(end));
-    const bool perhaps = sent.mid_write && !numbered && !beside_server() && idle_us > back_us;
+    const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
+    const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
     const Cause own = ack_lost ? Cause::kSpurious : end == kServer ? servers : Cause::kClient;
-    wait(end, own, ack_lost ? End::kAck : End::kData, acked_us + back_us, now_us, out);
+    // after a segment that was not full it had nothing more to send
+    const std::int64_t from_us =
+        ack_lost || sent.mid_write ? acked_us + back_us : me.last_ack.last_sent_us;
+    wait(end, own, ack_lost ? End::kAck : End::kData, from_us, now_us, out);
     return;
   }
   // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
@@ -226,8 +230,9 @@ void Conversation::forget_spurious() {
 bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
                             std::int64_t waited_us) const {
   if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
-  return sent.announced ||
-         (sent.lost_before > 0 && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
+  // of an answer of several segments, more that followed a full one
+  const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && (end == kClient || !beside_server());
+  return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
 }
 
 // What this end sends had been sent before, and was lost on its way here: since `from_us` at most.
@@ -364,7 +369,7 @@ void Conversation::finish(ExplainedRows& out) {
     settle(end, last_us_, true, out);
     close_stall(end, out);
   }
-  if (const auto stall = handshake_.take(leg_to(kServer), true)) emit(*stall, out);
+  if (const auto stall = handshake_.stall(leg_to(kServer), leg_to(kClient))) emit(*stall, out);
   const DataSide& answers = ends_[kServer].data;
   for (Exchange& exchange : exchanges_) {
     // the last bytes may be acknowledged after the end of the capture

@@ -56,14 +56,18 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   const std::int64_t until_us = loss.copies > 1 ? loss.silent_until_us : loss.end_us;
   row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, until_us) ? 1 : 0;
   if (me.any_open && row.start_us <= me.open.end_us() && row.end_us() >= me.open.start_us) {
+    const auto needless = static_cast<std::uint8_t>(Cause::kSpurious);
+    if ((row.cause == needless) != (me.open.cause == needless)) {
+      // what was lost has its own beginning and end
+      if (me.open.cause == needless) me.open = row;
+      return;
+    }
     const std::int64_t from_us = std::min(row.start_us, me.open.start_us);
     const std::int64_t to_us = std::max(row.end_us(), me.open.end_us());
     const std::uint32_t bytes = row.bytes + me.open.bytes;
-    const bool real =
-        row.cause != me.open.cause && me.open.cause == static_cast<std::uint8_t>(Cause::kSpurious);
     const Fates fates = me.open.fates.same_us[0] >= 0 ? me.open.fates : row.fates;
     const std::int64_t head_us = me.open.head_us >= 0 ? me.open.head_us : row.head_us;
-    if (real || row.duration_us > me.open.duration_us) me.open = row;
+    if (row.duration_us > me.open.duration_us) me.open = row;
     me.open.fates = fates;
     me.open.head_us = head_us;
     me.open.start_us = from_us;

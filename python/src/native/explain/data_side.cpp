@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 constexpr std::uint32_t kDupThresh = 3;
+// RFC 9293, 3.7.1: a full segment has as much at least, but where less was agreed on.
+constexpr std::uint32_t kLeastMss = 536;
 // RACK's timer is so late at most, two ticks of 4 ms and what a host takes, where RTTs are short (RFC
 // 8985, 6.2).
 constexpr std::int64_t kPromptUs = 12'000;
@@ -74,7 +76,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (end > nxt_) {
     out.is_new = true;
     out.first_out = !outstanding();
-    out.mid_write = last_bytes_ > 0 && last_bytes_ >= largest_;
+    out.mid_write = last_bytes_ >= std::max(largest_, kLeastMss);
     last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
@@ -86,7 +88,10 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     }
     unseen_ = 0;
     bytes += end - out.from;
-    if (start > nxt_) append(nxt_, start, packet, now_us, true);
+    if (start > nxt_) {
+      append(nxt_, start, packet, now_us, true);
+      out.lost_before = 0;  // that is what is missing
+    }
     append(out.from, end, packet, now_us, false);
     last_sent_us_ = now_us;
   }
@@ -224,6 +229,8 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64
   if (ack > nxt_ + 1 || ack < una_ - kLargestStep) {  // what it acknowledges was not captured
     if (ack > nxt_ + kLargestStep || ack < una_) return acked;
     start_at(ack);
+    set_ids_useless();
+    last_bytes_ = kLargestSegment;  // for all that is known
     last_ack_us_ = last_advance_us_ = now_us;
     return acked;
   }
@@ -269,7 +276,9 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
     Piece& piece = pieces_[head_];
     if (piece.again) {
       settle(piece, first ? &packet : nullptr, now_us, out);
-    } else if (!piece.missing) {
+    } else if (piece.missing) {
+      set_ids_useless();
+    } else {
       arrived_us_ = std::max(arrived_us_, piece.first_us);
       earliest_us_ = std::max(earliest_us_, piece.first_us);
     }

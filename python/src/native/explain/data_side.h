@@ -109,8 +109,8 @@ class DataSide {
   std::int64_t earliest_us() const { return earliest_us_; }
   // Whether IP's numbers tell of every packet of this end that was lost before it came here.
   bool numbered(std::uint32_t ids_in_row) const;
-  // They count the packets of other connections too.
-  void set_ids_shared() { ids_shared_ = true; }
+  // They count the packets of other connections too, or packets came here that were not captured.
+  void set_ids_useless() { ids_useless_ = true; }
   bool follows_id(std::uint16_t id) const {
     return !id_seen_ || static_cast<std::uint16_t>(last_id_ + 1) == id;
   }
@@ -197,7 +197,7 @@ class DataSide {
   End recovery_by_ = End::kUnclear;
   std::int64_t probe_to_ = -1;  // the end of a probe that is outstanding to its sender
   bool had_come_ = false;       // the last ACK is of a copy, and the first had been answered
-  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_shared_ = false, recovering_ = false;
+  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false, recovering_ = false;
   SenderTimer timer_;
 };
 

@@ -38,7 +38,7 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
   return missing;
 }
 
-bool DataSide::numbered(std::uint32_t ids_in_row) const { return !ids_shared_ && ids_in_row >= kIdsInRow; }
+bool DataSide::numbered(std::uint32_t ids_in_row) const { return !ids_useless_ && ids_in_row >= kIdsInRow; }
 
 // By IP's numbers; where a host counts all its packets in one row they tell nothing of one connection.
 std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
@@ -47,8 +47,8 @@ std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int
   // the next data in its order comes too soon to be sent again: what is missing was no packet of this
   // connection's
   const std::int64_t soon_us = std::max(timer_.srtt_us(), kOvertakenUs);
-  if (lost > 0 && follows && last_sent_us_ >= 0 && now_us - last_sent_us_ < soon_us) ids_shared_ = true;
-  return ids_shared_ ? 0 : lost;
+  if (lost > 0 && follows && last_sent_us_ >= 0 && now_us - last_sent_us_ < soon_us) set_ids_useless();
+  return ids_useless_ ? 0 : lost;
 }
 
 // Whether packets that are lost so many times, and nothing else, take so long: docs/explain.md.

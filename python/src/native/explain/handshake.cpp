@@ -25,25 +25,25 @@ void Handshake::Kind::add(const Packet& packet, std::int64_t now_us) {
   if (sent.size() < kMostCopies) sent.emplace_back(packet.ts_value, now_us);
 }
 
-StallRow Handshake::stall(Cause cause, const Kind& kind, bool by_server) {
-  StallRow row;
-  row.by_server = by_server ? 1 : 0;
-  row.cause = static_cast<std::uint8_t>(cause);
-  row.ended_by = static_cast<std::uint8_t>(End::kTimer);
-  row.start_us = kind.first_us;
-  row.duration_us = kind.last_us - kind.first_us;
-  row.waited_us = kind.second_us - kind.first_us;
-  row.resends = kind.copies - 1;
-  row.silent_until_us = kind.before_us;
-  row.out_segments = 1;
-  return row;
+StallRow Handshake::row(Cause cause, const Kind& kind, bool by_server) {
+  StallRow out;
+  out.by_server = by_server ? 1 : 0;
+  out.cause = static_cast<std::uint8_t>(cause);
+  out.ended_by = static_cast<std::uint8_t>(End::kTimer);
+  out.start_us = kind.first_us;
+  out.duration_us = kind.last_us - kind.first_us;
+  out.waited_us = kind.second_us - kind.first_us;
+  out.resends = kind.copies - 1;
+  out.silent_until_us = kind.before_us;
+  out.out_segments = 1;
+  return out;
 }
 
 void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server,
                           Leg& to_client) {
   if (third_us_ >= 0 || packet.has(kRst)) return;
   if (packet.has(kSyn) && by_client) {
-    syn_ack_between_ = syn_ack_between_ || syn_ack_.copies > 0;
+    if (syn_ack_.copies > 0 && crossed_us_ < 0) crossed_us_ = now_us;
     syn_.add(packet, now_us);
     return;
   }
@@ -56,47 +56,57 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (!by_client || syn_ack_.copies == 0) return;
   third_us_ = now_us;
   if (syn_ack_.copies == 1 && syn_.copies <= 1) to_client.add(now_us - syn_ack_.first_us);
-  stall_ = judged(packet);
-  if (!stall_ || static_cast<Cause>(stall_->cause) != Cause::kSynAckLost) return;
-  // the copy that came through, where it was seen: the server's own timer may have sent it before the second
-  // SYN came
-  const auto echoed = std::find_if(syn_ack_.sent.begin(), syn_ack_.sent.end(), [&](const auto& copy) {
-    return packet.has_timestamp && copy.first == packet.ts_echo;
-  });
-  if (syn_ack_.copies > 1 && echoed != syn_ack_.sent.end() && echoed->second > syn_ack_.first_us) {
-    stall_->start_us = syn_ack_.first_us;
-    stall_->duration_us = echoed->second - syn_ack_.first_us;
-  }
+  if (packet.has_timestamp) third_echo_ = packet.ts_echo;
 }
 
-std::optional<StallRow> Handshake::judged(const Packet& third) const {
+// Whether what came again was on its way before what it waited for could be here: nothing was lost.
+bool Handshake::late(const Leg& to_server, const Leg& to_client) const {
+  if (crossed_us_ >= 0) return crossed_us_ - syn_ack_.first_us < to_client.known_us() * 3 / 4;
+  if (syn_.copies > 1) return syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4;
+  return third_us_ - syn_ack_.last_us < to_client.known_us() * 3 / 4;
+}
+
+std::optional<StallRow> Handshake::judged() const {
   if (syn_.copies > 1) {
-    if (syn_ack_between_) return stall(Cause::kSynAckLost, syn_, true);
+    if (crossed_us_ >= 0) return row(Cause::kSynAckLost, syn_, true);
     const bool told = syn_.has_ts && echo_ != 0 && syn_.first_ts != syn_.last_ts;
-    if (told && echo_ == syn_.first_ts) return stall(Cause::kSynAckLost, syn_, true);
-    if (told) return stall(Cause::kSynLost, syn_, false);
-    return stall(Cause::kHandshakeLost, syn_, false);
+    if (told && echo_ == syn_.first_ts) return row(Cause::kSynAckLost, syn_, true);
+    if (told) return row(Cause::kSynLost, syn_, false);
+    return row(Cause::kHandshakeLost, syn_, false);
   }
   if (syn_ack_.copies > 1) {
-    const bool told = third.has_timestamp && syn_ack_.has_ts && syn_ack_.first_ts != syn_ack_.last_ts;
-    const bool first_arrived = told && third.ts_echo == syn_ack_.first_ts;
-    return stall(first_arrived ? Cause::kHandshakeLost : Cause::kSynAckLost, syn_ack_, true);
+    const bool told = third_echo_ && syn_ack_.has_ts && syn_ack_.first_ts != syn_ack_.last_ts;
+    const bool first_arrived = told && *third_echo_ == syn_ack_.first_ts;
+    return row(first_arrived ? Cause::kHandshakeLost : Cause::kSynAckLost, syn_ack_, true);
   }
   return std::nullopt;
 }
 
-std::optional<StallRow> Handshake::take(const Leg& to_server, bool at_end) {
-  if (at_end && third_us_ < 0 && syn_ack_.copies == 0 && syn_.copies > 1)
-    return stall(Cause::kHandshakeLost, syn_, false);
-  if (!stall_) return std::nullopt;
-  if (static_cast<Cause>(stall_->cause) == Cause::kSynAckLost && stall_->start_us == syn_.first_us) {
+// The copy that came through tells how long was waited, where it was seen: the server's own timer may have sent
+// it before the second SYN came.
+void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
+  const auto echoed = std::find_if(syn_ack_.sent.begin(), syn_ack_.sent.end(),
+                                   [&](const auto& copy) { return third_echo_ == copy.first; });
+  if (syn_ack_.copies > 1 && echoed != syn_ack_.sent.end() && echoed->second > syn_ack_.first_us) {
+    stall.start_us = syn_ack_.first_us;
+    stall.duration_us = echoed->second - syn_ack_.first_us;
+  } else if (stall.start_us == syn_.first_us) {
     // the one that was seen first came a round trip, and the wait, after the first SYN
     const std::int64_t waited_us = syn_ack_.first_us - syn_.first_us - to_server.known_us();
-    const bool known = to_server.min_us >= 0 && waited_us > stall_->duration_us / 2;
-    if (!known && !at_end) return std::nullopt;
-    if (known) stall_->duration_us = std::min(stall_->duration_us, waited_us);
+    if (to_server.min_us >= 0 && waited_us > stall.duration_us / 2)
+      stall.duration_us = std::min(stall.duration_us, waited_us);
   }
-  return std::exchange(stall_, std::nullopt);
+}
+
+std::optional<StallRow> Handshake::stall(const Leg& to_server, const Leg& to_client) const {
+  if (third_us_ >= 0) {
+    if (late(to_server, to_client)) return std::nullopt;
+    std::optional<StallRow> out = judged();
+    if (out && static_cast<Cause>(out->cause) == Cause::kSynAckLost) shorten(*out, to_server);
+    return out;
+  }
+  if (syn_ack_.copies > 0 || syn_.copies < 2) return std::nullopt;
+  return row(Cause::kHandshakeLost, syn_, false);
 }
 
 }  // namespace tcplearn

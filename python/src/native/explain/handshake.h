@@ -18,9 +18,8 @@ class Handshake {
  public:
   // A packet of the client's or the server's.
   void on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server, Leg& to_client);
-  // Returns the handshake's stall once, when its length is known; at the end in any case, and also what was
-  // never answered.
-  std::optional<StallRow> take(const Leg& to_server, bool at_end);
+  // Its stall, if any, at the end of the connection, when round trips are known.
+  std::optional<StallRow> stall(const Leg& to_server, const Leg& to_client) const;
 
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
@@ -36,14 +35,15 @@ class Handshake {
     std::vector<std::pair<std::uint32_t, std::int64_t>> sent;  // timestamp and time
     void add(const Packet& packet, std::int64_t now_us);
   };
-  std::optional<StallRow> judged(const Packet& third) const;
-  static StallRow stall(Cause cause, const Kind& kind, bool by_server);
+  std::optional<StallRow> judged() const;
+  void shorten(StallRow& stall, const Leg& to_server) const;
+  bool late(const Leg& to_server, const Leg& to_client) const;
+  static StallRow row(Cause cause, const Kind& kind, bool by_server);
 
   Kind syn_, syn_ack_;
-  std::uint32_t echo_ = 0;  // of the last SYN-ACK
-  std::int64_t third_us_ = -1;
-  std::optional<StallRow> stall_;
-  bool syn_ack_between_ = false;  // a SYN came after a SYN-ACK had gone
+  std::uint32_t echo_ = 0;                        // of the last SYN-ACK
+  std::int64_t third_us_ = -1, crossed_us_ = -1;  // the SYN after the first SYN-ACK
+  std::optional<std::uint32_t> third_echo_;
 };
 
 }  // namespace tcplearn

@@ -41,6 +41,12 @@ _WHY = {
 }
 
 
+#: Of losses that a timer repaired, where no candidate could be run on them.
+_UNSEEN = (
+    "what was lost and sent again did not come here, so a setting cannot be judged; capture at the sender"
+)
+
+
 def of(found: Explained, forecast: Forecast | None) -> Advice:
     """The advice for the requests of captures."""
     why = _why(found)
@@ -58,8 +64,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     # what a stock kernel has before what needs a module, then the fewest resends for nothing
     plain = [one for one in alike if not one.candidate.needs] or alike
     fewest = min(one.spurious_permille for one in plain)
-    few = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
-    chosen = min(few, key=lambda one: _score(one, stock))
+    frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
+    chosen = min(frugal, key=lambda one: _score(one, stock))
     to = forecast.peers[0] if len(forecast.peers) == 1 else ""
     line, undo = candidates.lines(chosen.candidate, to)
     hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
@@ -112,8 +118,7 @@ def _why(found: Explained) -> str:
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
-    # what a timer repairs in too few cases is no reason
-    return _WHY.get(most.cause, _WHY["lost_fast"])
+    return _WHY.get(most.cause, _UNSEEN)
 
 
 def _no_gain(forecast: Forecast, why: str) -> str:
