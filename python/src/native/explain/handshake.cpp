@@ -62,7 +62,11 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
 // Whether what came again was on its way before what it waited for could be here: nothing was lost.
 bool Handshake::late(const Leg& to_server, const Leg& to_client) const {
   if (crossed_us_ >= 0) return crossed_us_ - syn_ack_.first_us < to_client.known_us() * 3 / 4;
-  if (syn_.copies > 1) return syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4;
+  if (syn_.copies > 1) {
+    // a path that is no slower later: the server sent the SYN-ACK again, which had been lost
+    const bool slow = syn_ack_.first_us - syn_.first_us <= 2 * to_server.known_us();
+    return slow && syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4;
+  }
   return third_us_ - syn_ack_.last_us < to_client.known_us() * 3 / 4;
 }
 
