@@ -205,8 +205,7 @@ void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
     const Cause own = ack_lost ? Cause::kSpurious : end == kServer ? servers : Cause::kClient;
     // after a segment that was not full it had nothing more to send
-    const std::int64_t from_us =
-        ack_lost || sent.mid_write ? acked_us + back_us : me.last_ack.last_sent_us;
+    const std::int64_t from_us = ack_lost || sent.mid_write ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, own, ack_lost ? End::kAck : End::kData, from_us, now_us, out);
     return;
   }
@@ -216,14 +215,6 @@ void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
   if (held && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
-}
-
-// The client sent again what had arrived since the answer to it was lost: that is the cause.
-void Conversation::forget_spurious() {
-  std::vector<Repaired>& settling = ends_[kClient].settling;
-  settling.erase(
-      std::remove_if(settling.begin(), settling.end(), [](const Repaired& loss) { return loss.spurious; }),
-      settling.end());
 }
 
 // Whether what this end sends had been sent before, and was lost on its way here.

@@ -115,4 +115,12 @@ void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t fr
   emit(row, out);
 }
 
+// The client sent again what had arrived since the answer to it was lost: that is the cause.
+void Conversation::forget_spurious() {
+  std::vector<Repaired>& settling = ends_[kClient].settling;
+  settling.erase(
+      std::remove_if(settling.begin(), settling.end(), [](const Repaired& loss) { return loss.spurious; }),
+      settling.end());
+}
+
 }  // namespace tcplearn

@@ -86,8 +86,8 @@ std::optional<StallRow> Handshake::judged() const {
   return std::nullopt;
 }
 
-// The copy that came through tells how long was waited, where it was seen: the server's own timer may have sent
-// it before the second SYN came.
+// The copy that came through tells how long was waited, where it was seen: the server's own timer may have
+// sent it before the second SYN came.
 void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
   const auto echoed = std::find_if(syn_ack_.sent.begin(), syn_ack_.sent.end(),
                                    [&](const auto& copy) { return third_echo_ == copy.first; });
