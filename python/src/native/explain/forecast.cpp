@@ -12,8 +12,9 @@ namespace {
 // Resends of a segment that nobody answers: beyond, the waits are minutes.
 constexpr std::size_t kMostFires = 64;
 
-// When a path that was down is taken to have come back, after the last sending that was lost and before the one
-// that arrived: the parts of that time are equally likely but for its ends, so near is the model of a timer.
+// When a path that was down is taken to have come back, after the last sending that was lost and before the
+// one that arrived: the parts of that time are equally likely but for its ends, so near is the model of a
+// timer.
 std::int64_t back_us(const TimedLoss& lost) {
   if (lost.resends < 2) return lost.silent_until_us;
   constexpr double kGolden = 0.6180339887498949, kEnds = 0.05;

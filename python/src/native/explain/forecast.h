@@ -38,8 +38,8 @@ class Candidates {
 // A loss that the timer was for.
 struct TimedLoss {
   std::int64_t start_us = 0, end_us = 0, silent_until_us = 0;
-  std::uint32_t resends = 1;     // the number of the resend that arrived
-  std::int64_t waited_us = -1;   // until the first resend of a lone segment; -1: not known
+  std::uint32_t resends = 1;    // the number of the resend that arrived
+  std::int64_t waited_us = -1;  // until the first resend of a lone segment; -1: not known
 };
 
 class Forecast {

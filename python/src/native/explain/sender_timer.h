@@ -22,8 +22,8 @@ class SenderTimer {
 };
 
 // When the timers of one host fire. Linux rounds a wait up to its tick, and that to the granularity of its
-// timer wheel (kernel/time/timer.c): one tick below 63 ticks, 8 below 504, and so on. The tick is the one that
-// the host's own waits suggest, and 4 ms before them, as Debian's and Ubuntu's; its phase is not known.
+// timer wheel (kernel/time/timer.c): one tick below 63 ticks, 8 below 504, and so on. The tick is the one
+// that the host's own waits suggest, and 4 ms before them, as Debian's and Ubuntu's; its phase is not known.
 class TimerTicks {
  public:
   std::int64_t fires_us(std::int64_t now_us, std::int64_t wait_us) const;

@@ -58,8 +58,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     # what a stock kernel has before what needs a module, then the fewest resends for nothing
     plain = [one for one in alike if not one.candidate.needs] or alike
     fewest = min(one.spurious_permille for one in plain)
-    few = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
-    chosen = min(few, key=lambda one: _score(one, stock))
+    calm = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
+    chosen = min(calm, key=lambda one: _score(one, stock))
     to = forecast.peers[0] if len(forecast.peers) == 1 else ""
     line, undo = candidates.lines(chosen.candidate, to)
     hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
