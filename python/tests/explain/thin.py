@@ -20,20 +20,13 @@ def traffic(
     spec: str = "stock",
     jitter: float = 0.03,
     tick_us: int = 0,
-    fade_s: tuple[float, float] | None = None,
 ) -> list[float]:
     """Adds the packets to `talk`; returns response times in ms. `tick_us`: of the sender's timers, 0 for
-    none; `fade_s`: the shortest and the longest of the fades that begin 5 s apart on average and lose all."""
+    none."""
     rng = np.random.default_rng(seed)
     policy = resends.policy(spec)
     now = talk.open()
     times = []
-    begin_us = np.cumsum(rng.exponential(5e6, requests)) if fade_s else np.empty(0)
-    end_us = begin_us + 1e6 * np.exp(rng.uniform(*np.log(fade_s or (1, 1)), len(begin_us)))
-
-    def fades(at: int) -> bool:
-        past = int(np.searchsorted(begin_us, at))
-        return bool((end_us[max(past - 3, 0) : past] > at).any())
 
     def ends(begin: int, wait: int) -> int:
         """Linux's timer wheel: calc_wheel_index in kernel/time/timer.c."""
@@ -50,7 +43,7 @@ def traffic(
         at, done, rtt, which, extra, sent = start, None, 0, 0, [], 0
         while True:
             took = int(RTT_US * rng.lognormal(0, jitter))
-            gone = rng.random() < loss or fades(at)
+            gone = rng.random() < loss
             talk.client(at, asked, 200, answered, lost=0.9 if gone else None)
             if not gone and done is None:
                 done, rtt, which = at + took, took, sent
