@@ -142,7 +142,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "apart": f"{100 * APART:g}",
         "times": TIMES_SECOND,
         "names": listed([path.name for path in paths]),
-        "kept": listed([path.name for path in paths if path.kept]),
+        "kept": ", ".join(path.name for path in paths if path.kept),
     }
 
 

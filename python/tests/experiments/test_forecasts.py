@@ -11,8 +11,7 @@ import pytest
 
 from experiments.forecasts import PAGES, paths
 from experiments.forecasts.captured import Forecasts
-from experiments.latency import lab
-from experiments.latency.cells import P99, SLOW, STOCK, Cell, Timer
+from experiments.latency.cells import DSACK, P99, PROBES, SLOW, STOCK, TIMEOUTS, Cell, Timer
 from experiments.lib import runs
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
@@ -24,7 +23,7 @@ SCALE = {paths._measured(one.name): 2.0 - 0.1 * k for k, one in enumerate(ALL)}
 
 
 def measured(scale: float, spurious: float = 0.0) -> Timer:
-    metrics = {lab.DSACK: spurious, lab.PROBES: 20.0, lab.TIMEOUTS: 1.0, "data_segments": 1000.0}
+    metrics = {DSACK: spurious, PROBES: 20.0, TIMEOUTS: 1.0, "data_segments": 1000.0}
     times_us = [scale * np.random.default_rng(n).lognormal(10, 1, 1500) for n in range(8)]
     of = [
         Run("lab", "thin-x", "full", "", n, n, metrics=metrics, series={"response_us": of})
