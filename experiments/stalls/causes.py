@@ -99,7 +99,9 @@ def tally(runs: Sequence[Run], place: str) -> Tally:
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     by_condition = grouped(runs, lambda run: run.profile)
-    order = [name for name in conditions(scenarios(folder, "experiments", "stalls")) if name in by_condition]
+    every = conditions(scenarios(folder, "experiments", "stalls"))
+    order = [name for name in every if name in by_condition]
+    without = [f"`{name}`" for name in every if name not in (*order, "smoke")]
     if not order:
         return {}
     stripped = [name for name in order if name.endswith(WITHOUT_OPTIONS)]
@@ -109,6 +111,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     }
     return {
         "kernel": ", ".join(sorted({run.host_version for run in runs})),
+        "without": ", ".join(without) or "none",
         "criteria": table_of(("captures", "seen from", "stalls", "cause right", "least"), _criteria(groups)),
         "conditions": _conditions(order, by_condition),
         "matrices": [
@@ -124,7 +127,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 def _criteria(groups: Mapping[str, Sequence[Run]]) -> list[list[str]]:
     rows = []
     for group, runs in groups.items():
-        for place in PLACES:
+        for place in PLACES if runs else ():
             t = tally(runs, place)
             least = LEAST[place] if group.startswith("with ") else LEAST_WITHOUT_OPTIONS
             verdict = f"{100 * least:.0f} %, {'met' if t.share >= least else 'missed'}"
