@@ -185,3 +185,16 @@ def test_a_host_that_counts_its_packets_of_all_connections(tmp_path: Path) -> No
     other.answer(there + 100_000, 1, 100, 101)
     found = explained(tmp_path, talk, other)
     assert "tail_probe" not in {cause for cause, _ in _causes(found)}
+
+
+def test_a_gap_that_is_filled_before_the_timer_could(tmp_path: Path) -> None:
+    """A queue has made round trips longer than those that were seen: SACK asked for it."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    for k in range(6):
+        talk.answer(there + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k == 2 else None)
+    talk.answer(there + 145_000, ANSWERED + 2 * 1448, 1448, ASKED + 200)
+    talk.close(there + 400_000, ASKED + 200, ANSWERED + 6 * 1448)
+    assert _causes(explained(tmp_path, talk)) == {("lost_fast", "server")}

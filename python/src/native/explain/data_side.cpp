@@ -164,9 +164,10 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
       back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
   if (piece.filled) {
     // the way there and back, and RACK's wait, which grows up to a smoothed round trip where packets are
-    // reordered
-    const std::int64_t rack_us = std::max(kPromptUs, timer_.srtt_us());
-    return now_us - piece.first_us <= leg.known_us() + back.known_us() + rack_us ? End::kFast : End::kTimer;
+    // reordered; with SACK, what came sooner than the timer
+    const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
+    const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
+    return now_us - piece.first_us <= most_us ? End::kFast : End::kTimer;
   }
   const bool prompt = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
   clocked = recovering_ && una_ < recover_ && prompt;
