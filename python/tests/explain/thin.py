@@ -21,12 +21,8 @@ def traffic(
     jitter: float = 0.03,
     rtt_us: int = RTT_US,
     tick_us: int = 0,
-<<<<<<< HEAD
-    fade_s: tuple[float, float] | None = None,
     *,
     begin_us: int = 0,
-=======
->>>>>>> forecast
 ) -> list[float]:
     """Adds the packets to `talk`; returns response times in ms. `tick_us`: of the sender's timers, 0 for
     none."""
@@ -35,15 +31,6 @@ def traffic(
     now = talk.open(begin_us)
     policy.ack(now, talk.rtt_us, 0, FIRST)  # Linux begins with the round trip of the handshake
     times = []
-<<<<<<< HEAD
-    fade_us = np.cumsum(rng.exponential(5e6, requests)) if fade_s else np.empty(0)
-    end_us = fade_us + 1e6 * np.exp(rng.uniform(*np.log(fade_s or (1, 1)), len(fade_us)))
-
-    def fades(at: int) -> bool:
-        past = int(np.searchsorted(fade_us, at))
-        return bool((end_us[max(past - 3, 0) : past] > at).any())
-=======
->>>>>>> forecast
 
     def ends(begin: int, wait: int) -> int:
         """Linux's timer wheel: calc_wheel_index in kernel/time/timer.c."""
@@ -59,13 +46,8 @@ def traffic(
         wait, _ = policy.send(start, 1)
         at, done, rtt, which, extra, sent = start, None, 0, 0, [], 0
         while True:
-<<<<<<< HEAD
             took = int(rtt_us * rng.lognormal(0, jitter))
-            gone = rng.random() < loss or fades(at)
-=======
-            took = int(RTT_US * rng.lognormal(0, jitter))
             gone = rng.random() < loss
->>>>>>> forecast
             talk.client(at, asked, 200, answered, lost=0.9 if gone else None)
             if not gone and done is None:
                 done, rtt, which = at + took, took, sent
