@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What to set, what it should gain and cost, how it is undone; or that nothing is to be gained, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tcplearn.explain import candidates
+from tcplearn.explain.answers import Advice, Forecast, Outlook
+from tcplearn.explain.candidates import STOCK
+from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
+from tcplearn.output.numbers import counted, milliseconds
+
+if TYPE_CHECKING:
+    from tcplearn.explain.model import Explained
+
+#: A gain below this is none: share of the mean of the slowest requests, or of the 99th percentile.
+LEAST_GAIN = 0.1
+#: Resends for nothing that a setting may add, in 1,000 segments.
+MOST_SPURIOUS = 10.0
+#: What is left of stock's times may be larger by this share and counts as alike: the careful setting is
+#: advised. Counts of resends for nothing this near, in 1,000 segments, are alike too.
+ALIKE = 0.05
+ALIKE_SPURIOUS = 1.0
+#: Below this a forecast is not made: so many stalls that a timer ended.
+LEAST_STALLS = 5
+
+#: Why a timer gains nothing, by the cause that the slowest requests' time went to.
+_WHY = {
+    "server": "the server takes its time; look there",
+    "client": "the client takes its time; look there",
+    "window_closed": "the receiver reads too slowly, or its buffer is small; look at its program",
+    "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",
+    "slow_path": "a queue on the path is long; shape the traffic beside it, or let the bottleneck run "
+    "fq_codel or CAKE",
+    "spurious": "answers are late on the path, not lost: a shorter timer would only send more",
+    "lost_fast": "losses are repaired by fast retransmits already; what would help is fewer losses",
+    "unknown": "whether the server or the path held the answers up cannot be told from here; capture "
+    "at the server too",
+    TRANSFER: "the time of requests is round trips and transfer; fewer round trips or less data would help",
+}
+
+
+#: Of losses that a timer repaired, where no candidate could be run on them.
+_UNSEEN = (
+    "what was lost and sent again did not come here, so a setting cannot be judged; capture at the sender"
+)
+
+
+def of(found: Explained, forecast: Forecast | None) -> Advice:
+    """The advice for the requests of captures."""
+    why = _why(found)
+    if forecast is None:
+        return Advice(None, why=why)
+    if forecast.stalls < LEAST_STALLS:
+        few = f"a timer ended {counted(forecast.stalls, 'stall')}, too few to judge a setting by"
+        return Advice(None, why=f"{few}; {why}" if _main(found) not in RESENT else few)
+    stock = forecast.of(STOCK)
+    able = [one for one in forecast.outlooks if one is not stock and _is_gain(one, stock)]
+    if not able:
+        return Advice(None, why=_no_gain(forecast, why))
+    best = min(_score(one, stock) for one in able)
+    alike = [one for one in able if _score(one, stock) <= best * (1 + ALIKE)]
+    # what a stock kernel has before what needs a module, then the fewest resends for nothing
+    plain = [one for one in alike if not one.candidate.needs] or alike
+    fewest = min(one.spurious_permille for one in plain)
+    frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
+    chosen = min(frugal, key=lambda one: _score(one, stock))
+    to = forecast.peers[0] if len(forecast.peers) == 1 else ""
+    line, undo = candidates.lines(chosen.candidate, to)
+    hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
+    end = "server" if forecast.by == "server" else "client"
+    where = f"the {end}{'s' if len(forecast.hosts) > 1 else ''} ({hosts})"
+    return Advice(chosen, line, undo, chosen.candidate.needs, where, gain(chosen, stock))
+
+
+def _score(one: Outlook, stock: Outlook) -> float:
+    """The better of two shares that are left of stock's: below 1 is a gain."""
+    p99, its = one.figures["p99_response_ms"].value, stock.figures["p99_response_ms"].value
+    return min(one.slowest_ms / stock.slowest_ms, 1.0) * 0.5 + min(p99 / its, 1.0) * 0.5
+
+
+def _is_gain(one: Outlook, stock: Outlook) -> bool:
+    shorter = one.slowest_ms <= (1 - LEAST_GAIN) * stock.slowest_ms
+    p99, its = one.figures["p99_response_ms"], stock.figures["p99_response_ms"]
+    shorter = shorter or p99.high < its.low * (1 - LEAST_GAIN)
+    return shorter and one.spurious_permille - stock.spurious_permille <= MOST_SPURIOUS
+
+
+def gain(one: Outlook, stock: Outlook) -> str:
+    """What it should gain and what it costs, in a sentence each."""
+    p99, its = one.figures["p99_response_ms"], stock.figures["p99_response_ms"]
+    more = one.spurious_permille - stock.spurious_permille
+    cost = (
+        "it adds no spurious retransmission"
+        if more <= 0
+        else f"{more:.2g} more spurious retransmissions in 1,000 segments"
+    )
+    return (
+        f"It should bring 99 of 100 requests below {milliseconds(p99.value)} ms [{milliseconds(p99.low)} to "
+        f"{milliseconds(p99.high)}], now {milliseconds(its.value)}, and the slowest 2 % to "
+        f"{milliseconds(one.slowest_ms)} ms on average, now {milliseconds(stock.slowest_ms)}. "
+        f"It costs: {cost}."
+    )
+
+
+def _main(found: Explained) -> str:
+    parts = [part for part in found.total.parts if part.cause not in HANDSHAKE]
+    return max(parts, key=lambda part: part.slow_share).cause if parts else TRANSFER
+
+
+def _why(found: Explained) -> str:
+    if not found.total.requests:
+        return (
+            "there are no requests; what moves one way waits for its window and for repairs, not for a timer"
+        )
+    stalled = [p for p in found.total.parts if p.cause not in HANDSHAKE and p.cause != TRANSFER]
+    most = max(stalled, key=lambda part: part.slow_share, default=None)
+    if most is None or most.slow_share < LEAST_GAIN:
+        return _WHY[TRANSFER]
+    return _WHY.get(most.cause, _UNSEEN)
+
+
+def _no_gain(forecast: Forecast, why: str) -> str:
+    stock = forecast.of(STOCK)
+    others = [one for one in forecast.outlooks if one is not stock]
+    best = min(others, key=lambda one: one.slowest_ms)
+    if best.slowest_ms <= (1 - LEAST_GAIN) * stock.slowest_ms:
+        more = best.spurious_permille - stock.spurious_permille
+        return (
+            f"{best.candidate.name} would bring the slowest 2 % from {milliseconds(stock.slowest_ms)} to "
+            f"{milliseconds(best.slowest_ms)} ms, but add {more:.2g} more spurious retransmissions in 1,000 "
+            "segments"
+        )
+    return f"no setting would shorten the slowest 2 % by a tenth; {why}"
