@@ -140,8 +140,7 @@ def test_losses_say_how_much_sooner() -> None:
         return next(line for line in sentences.of(decided(*rows)) if "notices" in line)
 
     assert noticed(120, 320) == (
-        "With RACK and probes it notices the 3 losses after 120 ms, 200 ms sooner than Linux; the sender's "
-        "own took 119 ms."
+        "It notices the 3 losses after 120 ms, 200 ms sooner than Linux; the sender took 119 ms."
     )
     assert "after 119 ms, as soon as Linux" in noticed(119, 119)
     assert "after 150 ms, 30.0 ms later than Linux" in noticed(150, 120)
@@ -275,7 +274,7 @@ def test_the_verdict_is_that_of_a_sender_with_probes_and_of_its_own_packets() ->
     said = sentences.of(done.verdict)
     assert "Whether a setting would help, tcplearn explain says." in said[0]
     assert "In 2,348 samples Linux and RFC 6298 have no spurious timeout" in said[1]
-    assert any(f"after {modelled:.0f} ms, " in s and f"own took {own:.0f} ms" in s for s in said)
+    assert any(f"after {modelled:.0f} ms, " in s and f"sender took {own:.0f} ms" in s for s in said)
 
 
 def test_the_initial_rto_is_in_no_mean() -> None:

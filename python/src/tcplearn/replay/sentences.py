@@ -144,8 +144,8 @@ def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
         which = "as soon as"
     losses = "loss" if count == 1 else f"{count:,} losses"
     actual = lead["loss_detect_actual_ms"]
-    own = "" if actual is None else f"; the sender's own took {_ms(actual)}"
-    return [f"With RACK and probes it notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
+    own = "" if actual is None else f"; the sender took {_ms(actual)}"
+    return [f"It notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
 
 
 def _refused(verdict: Verdict) -> list[str]:
