@@ -40,13 +40,14 @@ def plain_sums(b: Batch) -> list[Floats]:
     for k in np.flatnonzero(sampled):
         y, sent = b["rtt_us"][k], np.searchsorted(b["time_us"], b["sent_us"][k], side="right")
         sums = np.zeros((len(NAMES), 5))
+        known = sampled[:sent].any()  # before the first sample the RTO is the initial one, and in no sum
         for e, (rtt, rto) in enumerate(in_force):
             sums[e] = (
                 abs(rtt[k] - y) if sampled[:k].any() else 0,
-                abs(rtt[sent] - y) if sampled[:sent].any() else 0,
-                y > rto[sent],
-                rto[sent],
-                max(rto[sent] - y, 0),
+                abs(rtt[sent] - y) if known else 0,
+                known and y > rto[sent],
+                rto[sent] if known else 0,
+                max(rto[sent] - y, 0) if known else 0,
             )
         out.append(sums)
     return out

@@ -94,7 +94,7 @@ class Runner:
 
 def _has_a_machine(command: str) -> bool:
     """The guest's images are in the user's cache."""
-    return "tcplearn lab" in command or "latency" in command
+    return any(words in command for words in ("tcplearn lab", "latency", "stalls --run", "forecasts --run"))
 
 
 def _cache(folder: Path, draws: bool) -> dict[str, str]:

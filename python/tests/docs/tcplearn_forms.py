@@ -10,7 +10,7 @@ LIVE = "experiments/nunes2014/live-1.toml"
 REPLAY = (
     Form(r"tcplearn explain my\.pcap(.*)", NAME, (r"tcplearn explain capture.pcap\1",)),
     Form(
-        r"tcplearn explain captures/(?: more\.pcapng)?(.*?)(?: --report \S+)?",
+        r"tcplearn explain captures/(?: more\.pcapng)?(.*)",
         NAME,
         (r"tcplearn explain examples/captures/ capture.pcap\1",),
     ),
@@ -104,6 +104,30 @@ SIMULATIONS = (
             "tcplearn experiments baddam2018 --page regression --run --profile smoke --file TMP/runs.parquet "
             "-o TMP/page",
         ),
+    ),
+    Form(
+        r"tcplearn experiments stalls(?: --run)?",
+        "in full one run of one condition",
+        ("tcplearn experiments stalls --list",),
+        (
+            "tcplearn experiments stalls --run conditions/thin-no-options --first 1 -j 1 -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
+        r"tcplearn experiments forecasts(?: --run)?",
+        "in full one of a path's captures; its page needs both",
+        ("tcplearn experiments forecasts --list", "tcplearn experiments forecasts -o TMP/page"),
+        (
+            "tcplearn experiments forecasts --run thin-no-timestamps/captured -j 1 -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
+        r"python -m experiments\.stalls\.captures(?: SAID\.csv| make)?",
+        "in full the score of explain and tshark",
+        (),
+        ("python -m experiments.stalls.captures | cat",),
     ),
     Form(
         r"tcplearn experiments baddam2018(?: --page \S+)?",

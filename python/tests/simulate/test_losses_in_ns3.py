@@ -94,8 +94,8 @@ def test_what_a_grid_sets_is_not_labelled_as_drawn() -> None:
     ("source", "complaint"),
     [
         ({"of": []}, "of: wrong values"),
-        ({"log": [0.0, 1.0]}, "log: not what"),
-        ({"even": [1.0]}, "even: not what"),
+        ({"log": [0.0, 1.0]}, "log: wrong values"),
+        ({"even": [1.0]}, "even: wrong values"),
         ({"normal": [0, 1]}, "no 'normal'; give one of even, log, of, any"),
         ([1, 2], "give one of even, log, of, any"),
     ],

@@ -83,7 +83,7 @@ def test_fades_are_the_same_for_every_policy_and_spaced_resends_come_sooner_afte
     [
         ('tcp.resend = "pricey"', "pricey"),
         ('tcp.resend = "stock:floor=3"', "floor"),
-        ("topology.moving = { fade_every_s = 3.0 }", "path and topology both say"),
+        ("topology.moving = { fade_every_s = 3.0 }", "path and topology both describe"),
         ('path.drawn_fades = { hop = "access" }', "path.drawn_fades.lasts_s: is missing"),
     ],
 )
