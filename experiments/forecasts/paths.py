@@ -152,7 +152,7 @@ def _cell(scenario: str, measured: Sequence[Run]) -> Cell:
 
 
 def _criteria(paths: Sequence[OnPath]) -> str:
-    groups = {"all paths": paths, "kept until the end": [path for path in paths if path.kept]}
+    groups = {"paths captured so far": paths, "kept until the end": [path for path in paths if path.kept]}
     judged = {
         name: [one for path in of for one in path.compared() if one.judged] for name, of in groups.items()
     }
