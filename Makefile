@@ -105,10 +105,9 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 
 # What needs no package but the compilers is built while the other packages are installed; then what is left is built,
 # then it is checked: as many at a time as there are processors, each timed (tools/test-times). What one check builds no
-# other builds: they run beside each other. Where the lab's guests are kept (build/guests), many tests wait, and pytest
-# has a process more.
+# other builds: they run beside each other. Many tests wait for what they started, so pytest has a process more.
 JOBS := $(shell nproc)
-PYTESTS = $$(($(JOBS) + $(if $(wildcard build/guests/*),1,0)))
+PYTESTS = $$(($(JOBS) + 1))
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
 BUILDS := packages python-build core-build ns3-build dev-python capture-build
@@ -135,7 +134,7 @@ test:
 test-full: test
 	ctest --test-dir build/core --output-on-failure --no-tests=error -L reference -j $(JOBS)
 	$(TOGETHER) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=60 FUZZ_SEED=0
-	$(BIN)/pytest -n $(JOBS) -rs -m full --durations=30
+	$(BIN)/pytest -n $(PYTESTS) -rs -m full --durations=30
 
 # whole pages of experiments
 pages-test: dev

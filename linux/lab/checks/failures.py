@@ -52,9 +52,9 @@ def _load_with_a_failing_allocation(n):
 
 
 def check_an_allocation_that_fails_at_load():
-    """Check the allocations at load. With EVERY_ALLOCATION=N only the first N, every N-th and the last N
-    fail: each algorithm has the same number of consecutive allocations, so an N prime to that reaches all."""
-    stride = int(os.environ.get("EVERY_ALLOCATION", "1"))
+    """Check the allocations at load. With FEW=1 only the first seven, every seventh and the last seven
+    fail: each algorithm has the same number of consecutive allocations, to which seven is prime."""
+    stride = 7 if os.environ.get("FEW") else 1
     tried, refused, n = 0, 0, 1
     while True:
         was_refused, has_so_many = _load_with_a_failing_allocation(n)

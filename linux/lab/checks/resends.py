@@ -3,6 +3,7 @@
 
 import itertools
 import operator
+import os
 import socket
 import struct
 import threading
@@ -81,13 +82,14 @@ def check_waits_of_resends_are_in_force():
 
 def check_a_probe_beyond_the_congestion_window_is_seen():
     """Check the counts of probes during a bulk transfer whose RTT rises: a probe may exceed the congestion
-    window."""
+    window. With FEW=1 only one policy has a transfer."""
     load()
     enter("c0")
     serve(5144)
     path(10, "loss 0.5%")
     probes = timeouts = 0
-    for policy in ("priced", "priced/spaced", "stock"):
+    policies = ("priced", "priced/spaced", "stock")[: 1 if os.environ.get("FEW") else 3]
+    for policy in policies:
         sysctl(SETTING, policy)
         before = _resends()
         s = connect(5144)
@@ -103,7 +105,7 @@ def check_a_probe_beyond_the_congestion_window_is_seen():
         ours, kernels = _resends_since(before)
         expect(ours == kernels, f"{policy}: probes and timeouts {ours} of {kernels}")
         probes, timeouts = probes + kernels[0], timeouts + kernels[1]
-    expect(probes >= 4 and 2 * timeouts < probes, f"{timeouts} timeouts after {probes} probes")
+    expect(probes > len(policies) and 2 * timeouts < probes, f"{timeouts} timeouts after {probes} probes")
 
 
 def check_many_without_probes_have_the_kernels_rto():

@@ -123,8 +123,8 @@ def spurious(talk: Talk) -> Truth:
     talk.client(at + 242_000, ASKED, 200, ANSWERED)
     # the path held the first copy for 300 ms: it is answered as it comes
     late = at + 320_000
-    talk._arrived = [(late if t == at + HALF_US else t, c, ts) for t, c, ts in talk._arrived]
-    talk._arrived = [(late + 5000 if t == at + 242_000 + HALF_US else t, c, ts) for t, c, ts in talk._arrived]
+    held = {at + HALF_US: late, at + 242_000 + HALF_US: late + 5000}
+    talk._arrived[True] = sorted((held.get(t, t), ts) for t, ts in talk._arrived[True])
     talk.answer(late, ANSWERED, 1, ASKED + 200)
     talk.answer(late + 5000, ANSWERED + 1, 0, ASKED + 200, blocks=((ASKED, ASKED + 200),))
     talk.close(late + 100_000, ASKED + 200, ANSWERED + 1)

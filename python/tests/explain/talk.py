@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect, insort
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +28,8 @@ class Talk:
     port: int = 40_000
     server: str = "10.0.0.2"
     wire: Wire = field(init=False)
-    _arrived: list[tuple[int, bool, int]] = field(default_factory=list)
+    #: (when, timestamp) of what came from the client and from the server, in order of time
+    _arrived: dict[bool, list[tuple[int, int]]] = field(default_factory=lambda: {True: [], False: []})
     _idents: dict[bool, int] = field(default_factory=lambda: {True: 100, False: 7000})
 
     def __post_init__(self) -> None:
@@ -55,12 +57,13 @@ class Talk:
         to_here = self.place if by_client else 1 - self.place
         self._idents[by_client] += 1
         if self.stamped:
-            known = sorted((t, ts) for t, client, ts in self._arrived if client != by_client and t <= at_us)
+            came = self._arrived[not by_client]
+            known = bisect(came, at_us, key=lambda one: one[0])
             # a SYN-ACK echoes the SYN that it was first made for, all else what came last
-            echo = known[0 if flags & SYN else -1][1] if known else 0
+            echo = came[0 if flags & SYN else known - 1][1] if known else 0
             options += timestamps(at_us // 1000 + 1, echo)
             if lost is None:
-                self._arrived.append((at_us + one_way, by_client, at_us // 1000 + 1))
+                insort(self._arrived[by_client], (at_us + one_way, at_us // 1000 + 1))
         if blocks and self.sacks:
             options += sack(*((other.isn + left, other.isn + right) for left, right in blocks))
         gone = 2.0 if lost is None else lost if by_client else 1 - lost

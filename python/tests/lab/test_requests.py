@@ -18,7 +18,9 @@ SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
 POLICIES = ("priced", "priced/spaced")
 
 
-@pytest.mark.parametrize(("name", "settings"), [("thin-wired", True), ("thin-steps", False)])
+@pytest.mark.parametrize(
+    ("name", "settings"), [("thin-wired", True), pytest.param("thin-steps", False, marks=pytest.mark.full)]
+)
 def test_every_wait_in_the_kernel_is_the_cores(tmp_path: Path, name: str, settings: bool) -> None:
     chosen = scenario.load(SCENARIOS / f"{name}.toml", "smoke")
     if not settings:  # the arms with other settings of stock have the same waits on each path
@@ -108,7 +110,9 @@ def test_an_estimator_and_a_policy_are_one_arm() -> None:
     assert {"cubic+priced", "cubic+priced+conformal", "cubic+priced/spaced+tracking"} < names
 
 
-@pytest.mark.parametrize("on", ["stream", "fresh", "inherit"])
+@pytest.mark.parametrize(
+    "on", ["stream", *(pytest.param(on, marks=pytest.mark.full) for on in ("fresh", "inherit"))]
+)
 def test_each_request_has_its_response_time(tmp_path: Path, on: str) -> None:
     chosen = scenario.load(SCENARIOS / "thin-wired.toml", on)
     few = chosen.transfer.model_copy(

@@ -21,6 +21,7 @@ WITH_PROGRAMS = ("module", "packets", "specs", "startup")
 SMP_SECONDS = 40
 #: Pages that each processor keeps charged for later objects.
 _CHARGE_SLACK_BYTES = 4 * 64 * 4096
+_FEW = Boot(settings=("FEW=1",))
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
 #: Four processors, with a stock kernel's own checks on.
 _SMP = Boot(
@@ -148,11 +149,11 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
     return lines
 
 
-def check_module(machine: Machine, every_allocation: int = 1) -> list[str]:
+def check_module(machine: Machine, few: bool = False) -> list[str]:
     """Check the module's guarantees; return a line for each, then the bytes of a connection under each
-    estimator. Of the allocations that must be able to fail, every `every_allocation`-th one is made to fail.
-    Raise FailedError for a guarantee that does not hold."""
-    ordinary = Boot(settings=(f"EVERY_ALLOCATION={every_allocation}",))
+    estimator. `few`: one in seven of the allocations that must be able to fail is made to fail, and fewer
+    transfers are made. Raise FailedError for a guarantee that does not hold."""
+    ordinary = _FEW if few else ORDINARY
     # some 5 minutes on an idle machine, but over 15 beside other guests
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
@@ -168,8 +169,7 @@ def check_packets(machine: Machine) -> list[str]:
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
     """Return a line for each connection, whose windows must be the core's answer; `few`: one connection under
     most presets. Raise FailedError."""
-    boot = Boot(settings=("FEW=1",)) if few else ORDINARY
-    left = run_check(machine, "startup", limit_s=1800, boot=boot)
+    left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])
 
