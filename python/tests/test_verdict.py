@@ -164,6 +164,7 @@ def test_flows_that_disagree_are_named() -> None:
     other = alone("10.0.0.1:1 > 10.0.0.2:2", 400, "linux", a=3)
     text = said(replace(found, alone=(alone("x", 9000, "a"), other)))
     assert "Linux is best in 10.0.0.1:1 > 10.0.0.2:2, where a has 3 spurious timeouts." in text
+    assert "Other timers" not in text
     # first of several: where the timer fires too often, not where another one merely waits less
     several = (alone("x", 9000, "b", b=0), other, alone("z", 400, "a"))
     text = said(replace(found, alone=several))
