@@ -104,6 +104,7 @@ def test_promises_on_each_kernel(kernel: str) -> None:
     assert _kept(check.run("module", kernel)) == PROMISES
 
 
+@pytest.mark.full
 def test_storm_on_four_processors() -> None:
     """Not repeatable to the byte: the processors' order is the host's."""
     lines = check.run("smp", seconds=5)

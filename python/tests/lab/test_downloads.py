@@ -147,6 +147,7 @@ def test_a_download_under_each_ends_kernel(tmp_path: Path) -> None:
             assert value[arm, f"resent_at_{end}_packets"] is not None, (arm, end)
 
 
+@pytest.mark.full
 def test_a_known_place_is_sent_to_again_soon_by_a_stock_kernel(tmp_path: Path) -> None:
     """The sock_ops program at both ends of Debian's kernel, whose verifier takes it: it sends again soon."""
     (known,) = (trial for trial in page.trials() if trial.name == page.KNOWN_AT_BOTH)

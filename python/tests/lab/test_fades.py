@@ -56,6 +56,7 @@ def test_every_timer_has_the_same_fades(tmp_path: Path) -> None:
     assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in finished.rows)
 
 
+@pytest.mark.full
 def test_drops_of_the_queue_are_counted_around_each_transfer(tmp_path: Path) -> None:
     chosen = scenario.load(SCENARIOS / "overload.toml", "smoke")
     finished = run.run(chosen, run.Options(out=tmp_path))

@@ -191,7 +191,8 @@ def test_finished_runs_are_kept_and_replay_reads_their_logs(
     assert trace.flow(0)["name"].endswith(":5001 (eifel)")
 
 
-@pytest.mark.parametrize("by", ["nginx", pytest.param("iperf3", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("by", ["nginx", "iperf3"])
 def test_real_programs_under_the_module(ready: machine.Machine, tmp_path: Path, by: str) -> None:
     text = (ROOT / "linux" / "lab" / "scenarios" / "programs.toml").read_text()
     text = text.replace('"none", "stock", "experts/fitted", "conformal"', '"none", "conformal"')

@@ -18,7 +18,7 @@ LAB = ROOT / "experiments" / "hwang2018" / "lab"
 SMOKE = "smoke"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The folder of the paper's page of one scenario's smoke run, and where that run is."""
     folder = tmp_path_factory.mktemp("hwang2018")

@@ -39,6 +39,7 @@ def test_a_program_reports_each_response(tmp_path: Path, profile: str) -> None:
     assert value["cubic+priced", "resend_differences"] == 0
 
 
+@pytest.mark.full
 def test_acks_without_data_come_late(tmp_path: Path) -> None:
     chosen = _few(scenario.load(SCENARIOS / "thin-delayed-acks-200.toml"), 25)
     finished = run.run(chosen, run.Options(out=tmp_path))
