@@ -138,8 +138,10 @@ def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str) -> No
             continue
         assert row.rtt_min_us is not None and row.samples and (row.sent is None or row.sent >= row.samples)
         late_ms.append(row.rtt_min_us / 1000 - host.rtt_ms)
-        assert -0.2 < late_ms[-1] < 60, (row, host)
+        assert late_ms[-1] > -0.2, (row, host)
+    # one answer may come late where the machine is busy; another host's RTT would differ by more, for many
     assert statistics.median(late_ms) < 2 * STEP_MS
+    assert sum(late > 60 for late in late_ms) <= len(late_ms) / 50
 
 
 def whole(logs: Sequence[Path], paths: Sequence[Sequence[Host]]) -> tuple[list[Path], list[Sequence[Host]]]:

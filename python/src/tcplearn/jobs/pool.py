@@ -184,5 +184,13 @@ def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], Non
     }
     for done in as_completed(waiting, loop=client.loop):
         job = waiting.pop(done)
-        yield job, done.result() if done.status == "finished" else Failure(f"Dask: {done.exception()!r}")
+        yield job, _answer(done)
         done.release()
+
+
+def _answer(done: Any) -> Any:
+    """Return the result of a future, after waiting where a worker ended with it and it is computed again."""
+    try:
+        return done.result()
+    except Exception as error:
+        return Failure(f"Dask: {error!r}")
