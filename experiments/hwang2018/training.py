@@ -89,6 +89,7 @@ def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list
 
 
 def _middle(values: list[float]) -> Estimate:
-    """Returns mean and middle 95 % of those that are known: a balanced accuracy needs both causes."""
+    """Returns the mean and the middle 95 % of the values that are not NaN. A balanced accuracy is NaN where the
+    losses have only one cause."""
     known = [value for value in values if value == value]
     return Estimate(float(np.mean(known)), *interval(np.array(known))) if known else Estimate()

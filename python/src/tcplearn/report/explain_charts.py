@@ -121,7 +121,8 @@ def _labels(rows: list[dict[str, Any]]) -> str:
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """The share of requests that are slower than a time, as it was and as it is forecast."""
+    """Draw the share of requests that took longer than each time, as it was seen and as it is forecast under a
+    setting."""
     names = ["as it was", name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):

@@ -79,7 +79,8 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return predictions on held-out destinations: ours, the published ones, and those without training."""
+    """Return predictions of RTTs to destinations that were held out: by our regression, by the published
+    coefficients, and by rules that need no training."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)
