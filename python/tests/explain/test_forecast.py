@@ -13,8 +13,9 @@ import thin
 from scenes import SCENES
 from talk import RTT_US, SERVER, Talk, explained
 
-from tcplearn.explain import Explained, advice, candidates, forecast
+from tcplearn.explain import Explained, advice, candidates, forecast, tables
 from tcplearn.explain.candidates import ALL, STOCK
+from tcplearn.output.numbers import milliseconds
 
 REQUESTS, LOSS = 4000, 0.02
 
@@ -126,6 +127,28 @@ def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> N
     assert said.where == "the client (10.0.0.1)"
     text = " ".join(said.sentences)
     assert "99 of 100 requests below" in text and "It costs" in text and "To undo" in text
+
+
+@pytest.mark.parametrize(("ms", "shorter"), [(5, False), (100, True)])
+def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
+    """The sender has a shorter timer than stock's already: that is no gain, and stock is a candidate."""
+    talk = Talk()
+    times = thin.traffic(talk, 1, 1500, 0.03, f"stock:rto_min_us={ms}000", tick_us=4000)
+    found = explained(tmp_path, talk)
+    told, said = found.forecast, found.advice
+    assert told is not None and said is not None
+    assert told.in_force == f"rto_min {ms} ms" and told.fit == pytest.approx(1, abs=0.02)
+    assert told.of(STOCK).slowest_ms > 1.2 * slowest(times)
+    assert (said.chosen is not None) == shorter
+    if shorter:
+        text = " ".join(said.sentences)
+        assert f"ms on average, now {milliseconds(slowest(times))}." in text
+        assert f"now {milliseconds(float(np.quantile(times, 0.99)))}," in text
+    else:
+        assert said.why.startswith("the sender waits as with rto_min 5 ms already; ")
+    assert (
+        f"The model of rto_min {ms} ms waits 1.00 times what the sender did" in tables.forecasts(told).legend
+    )
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   }
   if (!by_client || syn_ack_.copies == 0) return;
   third_us_ = now_us;
-  if (syn_ack_.copies == 1 && syn_.copies <= 1) to_client.add(now_us - syn_ack_.first_us);
+  if (syn_ack_.copies == 1) to_client.add(now_us - syn_ack_.first_us);
   if (packet.has_timestamp) third_echo_ = packet.ts_echo;
 }
 

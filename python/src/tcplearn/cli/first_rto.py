@@ -16,7 +16,9 @@ first_rto_app = typer.Typer(
 
 @first_rto_app.command("load", short_help="Load a model into a cgroup, all or nothing.")
 def _load(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="As `tcplearn train rtt` writes it.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.json", help="As `tcplearn train rtt` writes it; or rfc6298.")
+    ],
     cgroup: Annotated[
         Path | None,
         typer.Option(
@@ -32,7 +34,7 @@ def _load(
         from tcplearn.learn.rtt import model as models
         from tcplearn.learn.rtt.settings import packed
 
-        read = models.read(model)
+        read = models.read(sock_ops.shipped(model))
         if why := sock_ops.missing():
             raise UserError(why)
         loaded = sock_ops.Loaded()

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import candidates
-from tcplearn.explain.answers import Advice, Forecast, Outlook
+from tcplearn.explain.answers import HANDSHAKES, TIMER, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
-from tcplearn.output.numbers import counted, milliseconds
+from tcplearn.output.numbers import counted, milliseconds, two_digits
 
 if TYPE_CHECKING:
     from tcplearn.explain.model import Explained
@@ -55,53 +55,85 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     if forecast.stalls < LEAST_STALLS:
         few = f"a timer ended {counted(forecast.stalls, 'stall')}, too few to judge a setting by"
         return Advice(None, why=f"{few}; {why}" if _main(found) not in RESENT else few)
-    stock = forecast.of(STOCK)
-    able = [one for one in forecast.outlooks if one is not stock and _is_gain(one, stock)]
+    now, least = forecast.seen, forecast.of(forecast.in_force).spurious_permille
+    others = [one for one in forecast.outlooks if one.candidate.name not in (STOCK, forecast.in_force)]
+    able = [one for one in others if _is_gain(one, now, least)]
     if not able:
-        return Advice(None, why=_no_gain(forecast, why))
-    best = min(_score(one, stock) for one in able)
-    alike = [one for one in able if _score(one, stock) <= best * (1 + ALIKE)]
+        return Advice(None, why=_no_gain(forecast, others, why))
+    best = min(_score(one, now) for one in able)
+    alike = [one for one in able if _score(one, now) <= best * (1 + ALIKE)]
     # what a stock kernel has before what needs a module, then the fewest resends for nothing
     plain = [one for one in alike if not one.candidate.needs] or alike
     fewest = min(one.spurious_permille for one in plain)
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
-    chosen = min(frugal, key=lambda one: _score(one, stock))
+    chosen = min(frugal, key=lambda one: _score(one, now))
+    more = chosen.spurious_permille - least
+    return _chosen(forecast, chosen, TIMER, f"{_shorter(chosen, now)}. {_cost(more, forecast)}")
+
+
+def of_handshakes(forecast: Forecast | None) -> Advice | None:
+    """The advice for handshakes; None where none was held up."""
+    if forecast is None:
+        return None
+    held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
+    if forecast.stalls < LEAST_STALLS:
+        which = "it" if held == 1 else f"{forecast.stalls or 'none'} of them"
+        known = f"before {which} another between the same hosts was seen, from which it would be learned"
+        few = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
+        return Advice(None, HANDSHAKES, why=f"{few}; {known}: too few to judge it by")
+    if not _is_gain(learned, now, now.spurious_permille):
+        more = learned.spurious_permille - now.spurious_permille
+        why = (
+            f"the slowest 2 % of handshakes would take {milliseconds(learned.slowest_ms)} ms on average, now "
+            f"{milliseconds(now.slowest_ms)}, with {two_digits(more)} more spurious SYNs in 1,000 handshakes"
+        )
+        return Advice(None, HANDSHAKES, why=why)
+    told = _shorter(learned, now)
+    key = "p99_first_answer_ms"  # of connections that were answered
+    if key in now.figures:
+        before, after = (milliseconds(one.figures[key].value) for one in (now, learned))
+        told += f". 99 of 100 connections would have their first answer after {after} ms, now {before}"
+    more = learned.spurious_permille - now.spurious_permille
+    return _chosen(forecast, learned, HANDSHAKES, f"{told}. {_cost(more, forecast)}")
+
+
+def _chosen(forecast: Forecast, chosen: Outlook, what: str, why: str) -> Advice:
     to = forecast.peers[0] if len(forecast.peers) == 1 else ""
     line, undo = candidates.lines(chosen.candidate, to)
     hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
-    end = "server" if forecast.by == "server" else "client"
-    where = f"the {end}{'s' if len(forecast.hosts) > 1 else ''} ({hosts})"
-    return Advice(chosen, line, undo, chosen.candidate.needs, where, gain(chosen, stock))
+    where = f"the {forecast.by}{'s' if len(forecast.hosts) > 1 else ''} ({hosts})"
+    return Advice(chosen, what, line, undo, chosen.candidate.needs, where, why)
 
 
-def _score(one: Outlook, stock: Outlook) -> float:
-    """The better of two shares that are left of stock's: below 1 is a gain."""
-    p99, its = one.figures["p99_response_ms"].value, stock.figures["p99_response_ms"].value
-    return min(one.slowest_ms / stock.slowest_ms, 1.0) * 0.5 + min(p99 / its, 1.0) * 0.5
+def _score(one: Outlook, now: Outlook) -> float:
+    """The mean of two shares that are left of what was seen: below 1 is a gain."""
+    p99 = one.figure("p99").value / now.figure("p99").value
+    return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
 
-def _is_gain(one: Outlook, stock: Outlook) -> bool:
-    shorter = one.slowest_ms <= (1 - LEAST_GAIN) * stock.slowest_ms
-    p99, its = one.figures["p99_response_ms"], stock.figures["p99_response_ms"]
-    shorter = shorter or p99.high < its.low * (1 - LEAST_GAIN)
-    return shorter and one.spurious_permille - stock.spurious_permille <= MOST_SPURIOUS
+def _is_gain(one: Outlook, now: Outlook, least: float) -> bool:
+    shorter = one.slowest_ms <= (1 - LEAST_GAIN) * now.slowest_ms
+    shorter = shorter or one.figure("p99").high < now.figure("p99").low * (1 - LEAST_GAIN)
+    return shorter and one.spurious_permille - least <= MOST_SPURIOUS
 
 
-def gain(one: Outlook, stock: Outlook) -> str:
-    """What it should gain and what it costs, in a sentence each."""
-    p99, its = one.figures["p99_response_ms"], stock.figures["p99_response_ms"]
-    more = one.spurious_permille - stock.spurious_permille
-    cost = (
-        "it adds no spurious retransmission"
-        if more <= 0
-        else f"{more:.2g} more spurious retransmissions in 1,000 segments"
-    )
+def _shorter(one: Outlook, now: Outlook) -> str:
+    things = {"response": "requests", "handshake": "handshakes"}[one.what]
+    p99, its = one.figure("p99"), now.figure("p99")
     return (
-        f"It should bring 99 of 100 requests below {milliseconds(p99.value)} ms [{milliseconds(p99.low)} to "
+        f"It should bring 99 of 100 {things} below {milliseconds(p99.value)} ms [{milliseconds(p99.low)} to "
         f"{milliseconds(p99.high)}], now {milliseconds(its.value)}, and the slowest 2 % to "
-        f"{milliseconds(one.slowest_ms)} ms on average, now {milliseconds(stock.slowest_ms)}. "
-        f"It costs: {cost}."
+        f"{milliseconds(one.slowest_ms)} ms on average, now {milliseconds(now.slowest_ms)}"
     )
+
+
+def _cost(more: float, forecast: Forecast) -> str:
+    """What it costs: `more` resends for nothing."""
+    thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
+    of = "handshakes" if thing == "SYN" else "segments"
+    if more <= 0:
+        return f"It costs: it adds no spurious {thing}."
+    return f"It costs: {two_digits(more)} more spurious {thing}s in 1,000 {of}."
 
 
 def _main(found: Explained) -> str:
@@ -121,15 +153,15 @@ def _why(found: Explained) -> str:
     return _WHY.get(most.cause, _UNSEEN)
 
 
-def _no_gain(forecast: Forecast, why: str) -> str:
-    stock = forecast.of(STOCK)
-    others = [one for one in forecast.outlooks if one is not stock]
+def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:
+    now = forecast.seen
+    has = f"the sender waits as with {forecast.in_force} already; " if forecast.in_force != STOCK else ""
     best = min(others, key=lambda one: one.slowest_ms)
-    if best.slowest_ms <= (1 - LEAST_GAIN) * stock.slowest_ms:
-        more = best.spurious_permille - stock.spurious_permille
+    if best.slowest_ms <= (1 - LEAST_GAIN) * now.slowest_ms:
+        more = best.spurious_permille - forecast.of(forecast.in_force).spurious_permille
         return (
-            f"{best.candidate.name} would bring the slowest 2 % from {milliseconds(stock.slowest_ms)} to "
-            f"{milliseconds(best.slowest_ms)} ms, but add {more:.2g} more spurious retransmissions in 1,000 "
-            "segments"
+            f"{has}{best.candidate.name} would bring the slowest 2 % from {milliseconds(now.slowest_ms)} to "
+            f"{milliseconds(best.slowest_ms)} ms, but add {two_digits(more)} more spurious "
+            "retransmissions in 1,000 segments"
         )
-    return f"no setting would shorten the slowest 2 % by a tenth; {why}"
+    return f"{has}no setting would shorten the slowest 2 % by a tenth; {why}"

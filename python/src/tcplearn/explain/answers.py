@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from tcplearn.explain.candidates import Candidate
+from tcplearn.explain.candidates import STOCK, Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,33 +24,44 @@ class Outlook:
 
     candidate: Candidate
     figures: dict[str, Figure]  # percentiles of response times, and the mean of the slowest, by their metrics
-    spurious_permille: float  # resends for nothing in 1,000 segments of that side
+    spurious_permille: float  # resends for nothing in 1,000 segments of that side, or in 1,000 handshakes
     curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
+    what: str = "response"  # or "handshake": what takes these times
+
+    def figure(self, name: str) -> Figure:
+        """A percentile or mean of these times, as "p99"."""
+        return self.figures[f"{name}_{self.what}_ms"]
 
     @property
     def slowest_ms(self) -> float:
         """The mean of the slowest 2 %."""
-        return self.figures["slowest_response_ms"].value
+        return self.figure("slowest").value
 
 
 @dataclass(slots=True)
 class Forecast:
-    """Of the data of one side, by the host that sends it."""
+    """Of the data of one side, by the host that sends it, or of handshakes."""
 
     by: str  # client or server
     hosts: list[str]  # addresses of the senders
     peers: list[str]  # and of those they send to
     stalls: int  # that a timer ended, with a forecast
     untold: int  # and without one
-    segments: int
+    segments: int  # of that side, or handshakes
     seen: Outlook  # as it was
     outlooks: list[Outlook] = field(default_factory=list)  # stock first
-    fit: float = math.nan  # stock's first wait over the sender's own: the middle of the stalls
+    in_force: str = STOCK  # the candidate that waits as the sender did
+    fit: float = math.nan  # its first wait over the sender's own: the middle of the stalls
     fit_error: float = math.nan  # middle distance of that from 1
+    stock_fit: float = math.nan  # stock's first wait over the sender's own
 
     def of(self, name: str) -> Outlook:
         """That of a candidate."""
         return next(one for one in self.outlooks if one.candidate.name == name)
+
+
+#: What is advised: a timer of data, or that of SYNs.
+TIMER, HANDSHAKES = "a timer", "a learned first RTO"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,7 @@ class Advice:
     """`chosen` None: nothing to gain by a setting, for the reason in `why`."""
 
     chosen: Outlook | None
+    what: str = TIMER
     line: str = ""
     undo: str = ""
     needs: str = ""
@@ -68,6 +80,11 @@ class Advice:
     def sentences(self) -> list[str]:
         """As they are shown."""
         if self.chosen is None:
-            return [f"Nothing to gain from a timer: {self.why}."]
-        out = [f"Set on {self.where}:", f"  {self.line}", *([f"  needs {self.needs}"] if self.needs else [])]
+            return [f"Nothing to gain from {self.what}: {self.why}."]
+        begin = "For handshakes, set" if self.what == HANDSHAKES else "Set"
+        out = [
+            f"{begin} on {self.where}:",
+            f"  {self.line}",
+            *([f"  needs {self.needs}"] if self.needs else []),
+        ]
         return [*out, self.why, f"To undo: {self.undo}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Of all others: what the kernel does by itself.
+#: What the kernel does by itself.
 STOCK = "stock"
 
 
@@ -55,6 +55,16 @@ ALL = (
     _policy("priced/spaced"),
 )
 SPECS = tuple(candidate.spec for candidate in ALL)
+#: No candidate: what was seen.
+SEEN = Candidate("as it was", "")
+#: Of a SYN's timer; a model that is shipped.
+FIRST_RTO = Candidate(
+    "learned first RTO",
+    "rfc6298",
+    "sudo $(which tcplearn) first-rto load rfc6298",
+    "sudo $(which tcplearn) first-rto unload",
+    "a checkout of tcplearn there, and Linux 6.1 or later with BTF",
+)
 
 
 def lines(candidate: Candidate, to: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tcplearn.explain.answers import Figure, Forecast, Outlook
-from tcplearn.explain.candidates import ALL, Candidate
+from tcplearn.explain.candidates import ALL, SEEN, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
 from tcplearn.explain.model import held_up
 
@@ -25,8 +25,11 @@ DRAWS, BOOTSTRAP = 16, 64
 CURVE = 60
 #: Of the slowest requests whose mean is given.
 SLOWEST = 0.02
-#: Figures with an interval: percentiles of response times.
-PERCENTILES = {"median_response_ms": 0.5, "p99_response_ms": 0.99, "p999_response_ms": 0.999}
+#: Figures with an interval: percentiles.
+PERCENTILES = {"median": 0.5, "p99": 0.99, "p999": 0.999}
+
+#: So near one is the sender's first wait to that of the setting that it has.
+NEAR = 0.1
 
 #: Causes whose stalls a timer may end sooner; a probe's and a fast retransmit's among them.
 _TIMED = (*RESENT, "lost_fast")
@@ -66,20 +69,20 @@ def _forecast(found: Explained, by: str, pairs: pl.DataFrame, stalls: pl.DataFra
         int(timed["repaired_0"].is_not_null().sum()),
         int(timed["repaired_0"].is_null().sum()),
         segments,
-        _outlook(
-            Candidate("as it was", ""),
+        outlook(
+            SEEN,
             [times_ms],
             needless,
             int(connections["client_segments"].sum()) + int(connections["server_segments"].sum()),
             rng,
         ),
     )
-    out.fit, out.fit_error = _fit(timed)
-    alone = _independent(timed, stalls, segments)
+    _fit(out, timed)
+    alone = independent(timed, stalls, segments)
     for k, candidate in enumerate(ALL):
         drawn = [times_ms - _saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS)]
         spurious = int(connections[f"{by}_spurious_{k}"].sum())
-        out.outlooks.append(_outlook(candidate, drawn, spurious, segments, rng))
+        out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
     return out
 
 
@@ -87,16 +90,23 @@ def _address(names: pl.Series) -> list[str]:
     return [str(name).rpartition(":")[0].strip("[]") for name in names]
 
 
-def _fit(timed: pl.DataFrame) -> tuple[float, float]:
-    """How near the model of stock is to when the sender did send again, in the middle and in its spread."""
-    both = timed.filter(pl.col("same_0").is_not_null() & (pl.col("waited_ms") > 0) & (pl.col("resends") == 1))
-    if not both.height:
-        return math.nan, math.nan
-    ratio = both["same_0"].to_numpy() / both["waited_ms"].to_numpy()
-    return float(np.median(ratio)), float(np.median(np.abs(ratio - 1)))
+def _fit(out: Forecast, timed: pl.DataFrame) -> None:
+    """Adds how near the model is to when the sender did send again, in the middle and in its spread; and what
+    the sender has set, where that of stock is not near."""
+    once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
+    if not once.height:
+        return
+    ratios = [once[f"same_{k}"].to_numpy() / once["waited_ms"].to_numpy() for k in range(len(ALL))]
+    fits = [(float(np.median(ratio)), float(np.median(np.abs(ratio - 1)))) for ratio in ratios]
+    if abs(fits[0][0] - 1) > NEAR:
+        nearest = min(range(len(ALL)), key=lambda k: abs(fits[k][0] - 1))
+        if abs(fits[nearest][0] - 1) <= NEAR:
+            out.in_force = ALL[nearest].name
+    out.stock_fit = fits[0][0]
+    out.fit, out.fit_error = next(fit for fit, one in zip(fits, ALL, strict=True) if one.name == out.in_force)
 
 
-def _independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
+def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
     """The odds that a retransmission which was lost too was lost by chance of its own. Where more of them are
     lost than chance explains, by their standard deviation at least, the path was down."""
     again = timed.filter(pl.col("resends") > 1).height
@@ -126,27 +136,29 @@ def _saved(
     return out
 
 
-def _outlook(
+def outlook(
     candidate: Candidate,
     drawn: list[npt.NDArray[np.float64]],
     spurious: int,
     segments: int,
     rng: np.random.Generator,
+    what: str = "response",
 ) -> Outlook:
-    """Returns the figures over all draws. Their intervals are those of what as many requests would have, when
-    measured: a bootstrap of a bootstrap. Of its n requests the k-th is at a place that a beta distribution
-    gives, so that none need be drawn."""
+    """Returns the figures over all draws; `spurious` are of `segments`, or of as many handshakes. The
+    intervals are those of what as many requests would have, when measured: a bootstrap of a bootstrap. Of its
+    n requests the k-th is at a place that a beta distribution gives, so that none need be drawn."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
-    figures = {key: _figure(ordered, q, rng) for key, q in PERCENTILES.items()}
+    figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
     slower = np.geomspace(1, max(1 / n, 1e-4), CURVE) if n > 1 else np.ones(1)
-    points = ((float(share), _figure(ordered, 1 - share, rng)) for share in slower)
-    curve = [(share, figure.value, figure.low, figure.high) for share, figure in points]
-    figures["slowest_response_ms"] = _slowest(ordered, rng)
-    return Outlook(candidate, figures, 1000 * spurious / segments if segments else 0.0, curve)
+    points = ((float(share), figure(ordered, 1 - share, rng)) for share in slower)
+    curve = [(share, one.value, one.low, one.high) for share, one in points]
+    figures[f"slowest_{what}_ms"] = _slowest(ordered, rng)
+    return Outlook(candidate, figures, 1000 * spurious / segments if segments else 0.0, curve, what)
 
 
-def _figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
+def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
+    """Returns the quantile `q` over all draws, each of which is a row of times, the shortest first."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)

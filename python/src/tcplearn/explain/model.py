@@ -71,6 +71,8 @@ class Explained:
     made_by: dict[str, str] = field(default_factory=dict)
     forecast: Forecast | None = None  # None: no timer held a request up
     advice: Advice | None = None  # once it was made
+    handshakes: Forecast | None = None  # None: no handshake was held up
+    handshake_advice: Advice | None = None
 
     @cached_property
     def total(self) -> Summary:

@@ -22,18 +22,16 @@ def summaries(found: Explained) -> list[Record]:
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]
-    if not found.forecast:
+    forecasts: list[Record] = []
+    for forecast, advice in ((found.forecast, found.advice), (found.handshakes, found.handshake_advice)):
+        chosen = advice.chosen if advice else None
+        for one in forecast.outlooks if forecast else ():
+            head: Record = {"destination": TOTAL, "setting": one.candidate.name}
+            forecasts.append({**head, "advised": int(one is chosen), **foretold(one)})
+    if found.handshakes:
+        seen[0] |= {key: figure.value for key, figure in found.handshakes.seen.figures.items()}
+    if not forecasts:
         return seen
-    chosen = found.advice.chosen if found.advice else None
-    forecasts = [
-        {
-            "destination": TOTAL,
-            "setting": one.candidate.name,
-            "advised": int(one is chosen),
-            **foretold(one),
-        }
-        for one in found.forecast.outlooks
-    ]
     return [{"destination": row.pop("destination"), "setting": "", **row} for row in seen] + forecasts
 
 
@@ -53,7 +51,8 @@ def foretold(one: Outlook) -> Record:
     for key, figure in one.figures.items():
         stem = key.removesuffix("_ms")
         out |= {key: figure.value, f"{stem}_low_ms": figure.low, f"{stem}_high_ms": figure.high}
-    return {**out, "needless_resends_permille": one.spurious_permille}
+    what = "resends" if one.what == "response" else "syns"
+    return {**out, f"needless_{what}_permille": one.spurious_permille}
 
 
 def tidied(found: Explained) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tcplearn import provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.explain import advice, anonymous, forecast, read, silence
+from tcplearn.explain import advice, anonymous, forecast, handshakes, read, silence
 from tcplearn.explain.model import Explained
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def run(
     silence.name_silence(found)
     found.forecast = forecast.of(found, seed)
     found.advice = advice.of(found, found.forecast)
+    found.handshakes = handshakes.of(found, seed)
+    found.handshake_advice = advice.of_handshakes(found.handshakes)
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import sentences
+from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import WORDS
 from tcplearn.explain.model import Explained, Summary
 from tcplearn.output import numbers
@@ -86,7 +87,8 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
 
 def forecasts(forecast: Forecast) -> Table:
     """What each setting would have given, beside what was."""
-    rows = [forecast.seen, *forecast.outlooks]
+    of_handshakes = forecast.seen.what == "handshake"
+    stalls = counted(forecast.stalls, "stall")
     out = Table(
         [
             Column("setting", words=True),
@@ -97,14 +99,16 @@ def forecasts(forecast: Forecast) -> Table:
             Column("slowest 2 %:\nmean, ms"),
             Column("spurious\nin 1,000"),
         ],
-        title=f"Settings on the {forecast.by}, forecast of {counted(forecast.stalls, 'stall')}",
-        legend=_how_well(forecast),
+        title=f"First RTO on the client, forecast of {counted(forecast.segments, 'handshake')}"
+        if of_handshakes
+        else f"Settings on the {forecast.by}, forecast of {stalls}",
+        legend=_how_learned(forecast) if of_handshakes else _how_well(forecast),
     )
-    for one in rows:
-        p50, p99, p999, _ = one.figures.values()
+    for one in [forecast.seen, *forecast.outlooks]:
+        p50, p99, p999 = (one.figure(name) for name in ("median", "p99", "p999"))
         interval = f"{numbers.milliseconds(p99.low)} to {numbers.milliseconds(p99.high)}"
         cells = [milliseconds(p50.value), milliseconds(p99.value), text(interval), milliseconds(p999.value)]
-        needless = Cell(f"{one.spurious_permille:.2g}", one.spurious_permille)
+        needless = Cell(numbers.two_digits(one.spurious_permille), one.spurious_permille)
         out.rows.append([text(one.candidate.name), *cells, milliseconds(one.slowest_ms), needless])
     return out
 
@@ -113,13 +117,23 @@ def _how_well(forecast: Forecast) -> str:
     parts = []
     if forecast.fit == forecast.fit:  # a number
         parts.append(
-            f"The model of stock waits {forecast.fit:.2f} times what the sender did, within "
+            f"The model of {forecast.in_force} waits {forecast.fit:.2f} times what the sender did, within "
             f"{forecast.fit_error * 100:.0f} % in half of the stalls."
         )
+        if forecast.in_force != STOCK:
+            parts.append(f"So that is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
     if forecast.untold:
         parts.append(f"{counted(forecast.untold, 'stall')} without a forecast count as they were.")
     parts.append("Spurious: segments sent again that had arrived, of those that this end sends.")
     return " ".join(parts)
+
+
+def _how_learned(forecast: Forecast) -> str:
+    held = counted(forecast.stalls + forecast.untold, "handshake")
+    return (
+        f"Of {held} held up, before {forecast.stalls} another between the same hosts was seen; the rest "
+        "count as they were. Spurious: SYNs sent again whose answer was on its way, of handshakes."
+    )
 
 
 def document(found: Explained, console: Console, *, everything: bool) -> RenderableType:
@@ -131,17 +145,16 @@ def document(found: Explained, console: Console, *, everything: bool) -> Rendera
     from tcplearn.output import terminal
 
     parts: list[RenderableType] = [Text(printable(line)) for line in sentences.of(found)]
-    if found.advice:
-        parts += [
-            Text(""),
-            *(Text(line, style="bold" if line.startswith("  ") else "") for line in found.advice.sentences),
-        ]
+    for advice in (found.advice, found.handshake_advice):
+        lines = advice.sentences if advice else []
+        parts += [Text(""), *(Text(line, style="bold" if line.startswith("  ") else "") for line in lines)]
     if found.total.parts:
         parts += [Text(""), terminal.titled(causes(found.total), console)]
     if len(found.destinations) > 1 or (everything and found.destinations):
         parts += [Text(""), terminal.titled(destinations(found, everything), console)]
     if found.captures and found.total.requests:
         parts += [Text(""), terminal.titled(files(found, everything), console)]
-    if found.forecast and found.advice and (everything or found.advice.chosen):
-        parts += [Text(""), terminal.titled(forecasts(found.forecast), console)]
+    for forecast, advice in ((found.forecast, found.advice), (found.handshakes, found.handshake_advice)):
+        if forecast and advice and (everything or advice.chosen):
+            parts += [Text(""), terminal.titled(forecasts(forecast), console)]
     return Group(*parts)

@@ -51,6 +51,12 @@ def missing() -> str:
     return ""
 
 
+def shipped(model: Path) -> Path:
+    """Return the file of the model that a checkout has by this name, or `model`."""
+    file = ROOT / "core" / "models" / f"rtt_{model}.json"
+    return file if model.name == str(model) and file.exists() and not model.exists() else model
+
+
 def compiler() -> str:
     return tool("clang")
 

@@ -3,6 +3,9 @@
 
 from tcplearn.metrics.metric import EXPLAIN, LAB, NS3, Family, Metric
 
+#: Of a distribution of times, with an interval where they are forecast.
+_FIGURES = ("median", "p99", "p999", "slowest")
+
 METRICS = (
     Metric(
         "requests",
@@ -27,13 +30,26 @@ METRICS = (
         "spurious retransmissions in 1,000 data segments: duplicate SACKs received, in ns-3 segments that "
         "arrived again, in a forecast those of one end",
     ),
+    Metric("median_handshake_ms", (EXPLAIN,), "median time from the first SYN to the ACK of the SYN-ACK"),
+    Metric("p99_handshake_ms", (EXPLAIN,), "99th percentile of these times"),
+    Metric("p999_handshake_ms", (EXPLAIN,), "99.9th percentile of these times"),
+    Metric("slowest_handshake_ms", (EXPLAIN,), "mean of the slowest 2 % of these times"),
+    Metric(
+        "p99_first_answer_ms",
+        (EXPLAIN,),
+        "99th percentile of the times from a connection's first SYN to the end of its first answer",
+    ),
+    Metric("needless_syns_permille", (EXPLAIN,), "of a forecast: spurious SYNs in 1,000 handshakes"),
     *(
         Metric(
-            f"{figure}_response_{end}_ms",
+            f"{figure}_{end}_ms",
             (EXPLAIN,),
-            f"of a forecast: the {word} end of the 95 % interval of `{figure}_response_ms`",
+            f"of a forecast: the {word} end of the 95 % interval of `{figure}_ms`",
         )
-        for figure in ("median", "p99", "p999", "slowest")
+        for figure in (
+            *(f"{name}_{of}" for of in ("response", "handshake") for name in _FIGURES),
+            "p99_first_answer",
+        )
         for end, word in (("low", "lower"), ("high", "upper"))
     ),
     Metric(

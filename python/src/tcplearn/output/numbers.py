@@ -37,6 +37,11 @@ def fine_ratio(value: float) -> str:
     return f"{value:,.{_digits(max(value, 0), _FINE_RATIO)}f}"
 
 
+def two_digits(value: float) -> str:
+    """Return `value` with two digits, or whole."""
+    return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
+
+
 def hundredths(share: float, digits: int = 3) -> str:
     """Return a share in %, without the sign."""
     return f"{share * 100:.{digits}g}"

@@ -27,7 +27,8 @@ def write(
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     """`worst`: the packets of the slowest requests, where they can be had."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
-    advised = found.advice.sentences if found.advice else []
+    advice = (found.advice, found.handshake_advice)
+    advised = [line for one in advice if one for line in one.sentences]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]
     out.head(
         "Why requests were slow",
@@ -47,6 +48,9 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     if found.forecast and found.advice:
         out.section("What a setting would change", place="settings", link="settings")
         out.table(tables.forecasts(found.forecast), {})
+    if found.handshakes:
+        out.section("What a learned first RTO would change", place="handshakes", link="handshakes")
+        out.table(tables.forecasts(found.handshakes), {})
     out.end_of_print()
     if len(found.destinations) > 1:
         out.section("Servers", place="servers", link="servers")

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What handshakes would have taken under a first RTO that is learned from those before them."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from tcplearn import _native
+from tcplearn.explain import forecast
+from tcplearn.explain.answers import Forecast, Outlook
+from tcplearn.explain.candidates import FIRST_RTO, SEEN, Candidate
+from tcplearn.explain.causes import HANDSHAKE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tcplearn.explain.model import Explained
+
+    Floats = npt.NDArray[np.float64]
+
+#: Stock's first RTO, above which no learned one is (RFC 6298, 2.1).
+_STOCK_US = 1_000_000
+#: Linux answers a SYN that comes again only once in this time (tcp_oow_rate_limited).
+_ANSWERED_EVERY_MS = 500.0
+#: Of a SYN that are looked at.
+_COPIES = 12
+#: Timeouts of a SYN that are not doubled, from Linux 6.5 on (tcp_syn_linear_timeouts), and the first.
+_LINEAR = 5
+#: Flags of a connection: it has timestamps, its first SYN was captured.
+_STAMPED, _FROM_SYN = 2, 4
+_KEY = ("source", "connection")
+
+
+def of(found: Explained, seed: int = 0) -> Forecast | None:
+    """The forecast of all handshakes; None where none was held up."""
+    held = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
+    if not held.height:
+        return None
+    all_ = _table(found, held)
+    held = all_.filter(pl.col("resends").is_not_null())
+    if not held.height:
+        return None
+    times_ms = all_["handshake_ms"].to_numpy()
+    rtts_us = np.maximum((times_ms - all_["duration_ms"].fill_null(0).to_numpy()) * 1e3, 1).astype(np.int64)
+    waits_us = _waits_us(all_, rtts_us)
+    rng = np.random.default_rng((seed, all_.height, held.height))
+    rows = np.flatnonzero(all_["resends"].is_not_null().to_numpy())
+    alone = forecast.independent(held, held, all_.height)
+    saved = [np.zeros(all_.height) for _ in range(forecast.DRAWS)]
+    for one in saved:
+        one[rows] = _saved_ms(held, waits_us[rows] / 1e3, alone, rng)
+    firsts_ms = (all_["answered_s"] - all_["first_s"]).to_numpy() * 1e3
+
+    def outlook(candidate: Candidate, shorter: list[Floats], waits: npt.NDArray[np.int64]) -> Outlook:
+        spurious = int(np.log2(rtts_us / waits + 1).astype(int).sum())  # each wait is twice the one before
+        drawn = [times_ms - less for less in shorter]
+        out = forecast.outlook(candidate, drawn, spurious, all_.height, rng, "handshake")
+        if not np.isnan(firsts_ms).all():
+            answers = [(firsts_ms - less)[~np.isnan(firsts_ms)] for less in shorter]
+            out.figures["p99_first_answer_ms"] = forecast.figure(np.sort(answers, axis=1), 0.99, rng)
+        return out
+
+    known = held.filter(waits_us[rows] < _STOCK_US)
+    return Forecast(
+        "client",
+        sorted(set(known["client"])),
+        sorted(set(known["server"])),
+        known.height,
+        held.height - known.height,
+        all_.height,
+        outlook(SEEN, [np.zeros(all_.height)], np.full(all_.height, _STOCK_US)),
+        [outlook(FIRST_RTO, saved, waits_us)],
+    )
+
+
+def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
+    """The handshakes that were seen from the first SYN to the last ACK, those of two hosts together in the
+    order of time. A handshake whose ACK was lost has no stall here: it waits for the server's timer."""
+    mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
+    columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
+    stalls = mine.select(*_KEY, *columns, pl.col("start_s").alias("held_s")).unique(_KEY, keep="first")
+    answered_s = pl.col("start_s") + pl.col("response_ms") / 1e3
+    firsts = found.requests.group_by(_KEY).agg(answered_s.sort_by("start_s").first().alias("answered_s"))
+    hosts = (pl.col(end).cast(pl.String).str.replace(r":\d+$", "") for end in ("client", "server"))
+    return (
+        found.connections.filter(pl.col("handshake_ms").is_not_null() & ((pl.col("options") & _FROM_SYN) > 0))
+        .select(*_KEY, *hosts, "first_s", "handshake_ms", "options")
+        .join(stalls, on=_KEY, how="left")
+        .join(firsts, on=_KEY, how="left")
+        .sort("source", "client", "server", "first_s")
+    )
+
+
+def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The first RTO of each, by the handshakes of these two hosts that were over when it began."""
+    out = np.full(all_.height, _STOCK_US)
+    pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
+    ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
+    columns = (
+        (all_["first_s"] * 1e6).cast(pl.Int64).to_list(),
+        rtts_us.tolist(),
+        all_["cause"].cast(pl.String).to_list(),
+        ((all_["options"] & _STAMPED) > 0).to_list(),
+    )
+    begin = 0
+    for end in ends:
+        if end - begin > 1:
+            out[begin:end] = _learned_us(*(column[begin:end] for column in columns))
+        begin = end
+    return out
+
+
+def _learned_us(
+    starts_us: list[int], rtts_us: list[int], causes: list[str | None], stamped: list[bool]
+) -> list[int]:
+    place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
+    ended: list[tuple[int, int, int, bool]] = []  # when, its round trip as the kernel knows it, its wait
+    out = []
+    for start_us, rtt_us, cause, has_time in zip(starts_us, rtts_us, causes, stamped, strict=True):
+        while ended and ended[0][0] <= start_us:
+            at_us, known_us, waited_us, again = heapq.heappop(ended)
+            if again:
+                place.resent(known_us, waited_us, at_us)
+            else:
+                place.report(known_us, at_us)
+        wait_us = place.rto_us(nothing, start_us)
+        out.append(wait_us)
+        again = cause is not None or rtt_us > wait_us
+        # a SYN-ACK that was lost answered the first SYN, whose timestamp comes back
+        known_us = rtt_us + (wait_us if cause == "syn_ack_lost" else 0) if has_time or not again else 0
+        late_us = wait_us if cause else 0
+        heapq.heappush(ended, (start_us + rtt_us + late_us, known_us, wait_us, again))
+    return out
+
+
+def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random.Generator) -> Floats:
+    """How much sooner each handshake that was held up would have been over: one draw of what is not known."""
+    took_ms, resends = held["duration_ms"].to_numpy(), held["resends"].to_numpy().astype(int)
+    copies = np.array(
+        [
+            _copies_ms(wait, n, took / waited if waited else 1, twice)
+            for wait, n, took, waited, twice in zip(
+                waits_ms.tolist(),
+                resends.tolist(),
+                took_ms.tolist(),
+                held["waited_ms"].to_list(),
+                (held["cause"].cast(pl.String) != "syn_lost").to_list(),
+                strict=True,
+            )
+        ]
+    )
+    silent_ms = (held["silent_until_s"] - held["held_s"]).to_numpy() * 1e3
+    back_ms = np.where(resends > 1, silent_ms + rng.random(len(took_ms)) * (took_ms - silent_ms), 0)
+    first = np.minimum((copies <= back_ms[:, None]).sum(axis=1), _COPIES - 1)
+    same = np.minimum(resends, _COPIES) - 1
+    chosen = np.where(rng.random(len(took_ms)) < alone, same, first)
+    after_ms = copies[np.arange(len(took_ms)), chosen]
+    # the server sent its SYN-ACK again by itself; where nothing is known all is as it was
+    after_ms = np.where(held["by"] == "server", np.minimum(after_ms, took_ms), after_ms)
+    return np.where(waits_ms * 1e3 < _STOCK_US, took_ms - after_ms, 0.0)
+
+
+def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
+    """When the SYN would come again, since the first: waits are doubled, or not at first, as the sender's own
+    were, which took `waits` times the first. `answers`: only those that the server answers."""
+    linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
+    out: list[float] = []
+    at = wait = wait_ms
+    while len(out) < _COPIES:
+        if not answers or not out or at - out[-1] >= _ANSWERED_EVERY_MS:
+            out.append(at)
+        if not linear or at >= _LINEAR * wait_ms:
+            wait *= 2
+        at += wait
+    return out
