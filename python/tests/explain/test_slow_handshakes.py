@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handshakes over paths that take longer than the first RTO lose nothing."""
+"""Handshakes that took long, or were not answered, and lost nothing or not all of it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from scenes import PLACES
-from talk import Talk, explained
+from scenes import PLACES, SCENES
+from talk import SERVER, Talk, explained
+from wire import RST
+
+from tcplearn.explain import sentences, tables
 
 RTT_US = 1_500_000
 
@@ -26,3 +29,39 @@ def test_what_came_again_before_its_answer_could_be_there(tmp_path: Path, place:
     found = explained(tmp_path, talk)
     assert found.stalls["cause"].to_list() == []
     assert found.connections["handshake_ms"].to_list() == pytest.approx([RTT_US / 1e3], abs=1)
+
+
+def _asked_in_vain(refused: bool) -> Talk:
+    """SYNs of which each is refused, or none answered."""
+    talk = Talk()
+    for at in (0, 1_000_000, 3_000_000):
+        talk.syn(at)
+        if refused:
+            talk.answer(at + 20_000, 0, 0, 1, flags=RST)
+    return talk
+
+
+def test_nobody_answers(tmp_path: Path) -> None:
+    """None of the SYNs need be lost, and no setting helps."""
+    found = explained(tmp_path, _asked_in_vain(refused=False))
+    assert sentences.of(found) == ["1 connection to 10.0.0.2:80 had no answer to any SYN."]
+    assert found.handshakes is None and found.advice is not None
+    assert "look whether the server runs" in found.advice.why
+
+
+def test_a_refused_connection_lost_nothing(tmp_path: Path) -> None:
+    found = explained(tmp_path, _asked_in_vain(refused=True))
+    assert not found.stalls.height
+    assert not found.unanswered.height
+
+
+def test_a_lost_syn_ack_does_not_lengthen_the_requests_after_it(tmp_path: Path) -> None:
+    """Near the server the way to the client is known by the SYN-ACK that arrived, though the client
+    acknowledges answers late."""
+    talk = Talk(place=SERVER)
+    SCENES["syn_ack_lost"](talk)
+    found = explained(tmp_path, talk)
+    assert found.requests["response_ms"].to_list() == pytest.approx([talk.rtt_us / 1e3] * 12, abs=0.1)
+    rows = {row[0].shown: row for row in tables.causes(found.total).rows}
+    shares = rows["SYN-ACK lost"][1:3]
+    assert [cell.shown for cell in shares] == ["", ""]

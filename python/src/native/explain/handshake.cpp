@@ -41,6 +41,7 @@ StallRow Handshake::row(Cause cause, const Kind& kind, bool by_server) {
 
 void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server,
                           Leg& to_client) {
+  if (packet.has(kRst)) refused_ = refused_ || (!by_client && syn_ack_.copies == 0);
   if (third_us_ >= 0 || packet.has(kRst)) return;
   if (packet.has(kSyn) && by_client) {
     if (syn_ack_.copies > 0 && crossed_us_ < 0) crossed_us_ = now_us;
@@ -55,8 +56,10 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   }
   if (!by_client || syn_ack_.copies == 0) return;
   third_us_ = now_us;
-  if (syn_ack_.copies == 1) to_client.add(now_us - syn_ack_.first_us);
   if (packet.has_timestamp) third_echo_ = packet.ts_echo;
+  if (syn_ack_.copies == 1) to_client.add(now_us - syn_ack_.first_us);
+  if (syn_ack_.copies == 2 && syn_ack_.first_ts != syn_ack_.last_ts && third_echo_ == syn_ack_.last_ts)
+    to_client.add(now_us - syn_ack_.last_us);
 }
 
 // Whether what came again was on its way before what it waited for could be here: nothing was lost.
@@ -109,7 +112,7 @@ std::optional<StallRow> Handshake::stall(const Leg& to_server, const Leg& to_cli
     if (out && static_cast<Cause>(out->cause) == Cause::kSynAckLost) shorten(*out, to_server);
     return out;
   }
-  if (syn_ack_.copies > 0 || syn_.copies < 2) return std::nullopt;
+  if (syn_ack_.copies > 0 || syn_.copies < 2 || refused_) return std::nullopt;
   return row(Cause::kHandshakeLost, syn_, false);
 }
 

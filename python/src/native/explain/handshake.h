@@ -44,6 +44,7 @@ class Handshake {
   std::uint32_t echo_ = 0;                        // of the last SYN-ACK
   std::int64_t third_us_ = -1, crossed_us_ = -1;  // the SYN after the first SYN-ACK
   std::optional<std::uint32_t> third_echo_;
+  bool refused_ = false;  // a SYN was answered by a RST
 };
 
 }  // namespace tcplearn

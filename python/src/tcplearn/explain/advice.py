@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import candidates
-from tcplearn.explain.answers import HANDSHAKES, TIMER, Advice, Forecast, Outlook
+from tcplearn.explain.answers import Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
 from tcplearn.output.numbers import counted, milliseconds, two_digits
@@ -25,6 +25,8 @@ ALIKE_SPURIOUS = 1.0
 #: Below this a forecast is not made: so many stalls that a timer ended.
 LEAST_STALLS = 5
 
+#: Of losses whose repair is as quick as a timer makes it.
+_FEWER = "what would help is fewer losses"
 #: Why a timer gains nothing, by the cause that the slowest requests' time went to.
 _WHY = {
     "server": "the server takes its time; look there",
@@ -34,7 +36,7 @@ _WHY = {
     "slow_path": "a queue on the path is long; shape the traffic beside it, or let the bottleneck run "
     "fq_codel or CAKE",
     "spurious": "answers are late on the path, not lost: a shorter timer would only send more",
-    "lost_fast": "losses are repaired by fast retransmits already; what would help is fewer losses",
+    "lost_fast": f"losses are repaired by fast retransmits already; {_FEWER}",
     "unknown": "whether the server or the path held the answers up cannot be told from here; capture "
     "at the server too",
     TRANSFER: "the time of requests is round trips and transfer; fewer round trips or less data would help",
@@ -49,7 +51,7 @@ _UNSEEN = (
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
     """The advice for the requests of captures."""
-    why = _why(found)
+    why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
     if forecast.stalls < LEAST_STALLS:
@@ -68,7 +70,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
     chosen = min(frugal, key=lambda one: _score(one, now))
     more = chosen.spurious_permille - least
-    return _chosen(forecast, chosen, TIMER, f"{_shorter(chosen, now)}. {_cost(more, forecast)}")
+    return _chosen(forecast, chosen, f"{_shorter(chosen, now)}. {_cost(more, forecast)}")
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
@@ -77,32 +79,38 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
     if forecast.stalls < LEAST_STALLS:
-        which = "it" if held == 1 else f"{forecast.stalls or 'none'} of them"
-        known = f"before {which} another between the same hosts was seen, from which it would be learned"
-        few = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
-        return Advice(None, HANDSHAKES, why=f"{few}; {known}: too few to judge it by")
+        were = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
+        earlier = "an earlier one between the same hosts, from which it is learned"
+        some = f", {forecast.stalls} of them with {earlier}" if forecast.untold else ""
+        few = (
+            f"{some}: too few to judge it by"
+            if forecast.stalls
+            else f", and the capture does not have {earlier}"
+        )
+        return Advice(None, why=were + few, handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille
         why = (
             f"the slowest 2 % of handshakes would take {milliseconds(learned.slowest_ms)} ms on average, now "
             f"{milliseconds(now.slowest_ms)}, with {two_digits(more)} more spurious SYNs in 1,000 handshakes"
         )
-        return Advice(None, HANDSHAKES, why=why)
+        return Advice(None, why=why, handshakes=True)
     told = _shorter(learned, now)
     key = "p99_first_answer_ms"  # of connections that were answered
     if key in now.figures:
         before, after = (milliseconds(one.figures[key].value) for one in (now, learned))
         told += f". 99 of 100 connections would have their first answer after {after} ms, now {before}"
     more = learned.spurious_permille - now.spurious_permille
-    return _chosen(forecast, learned, HANDSHAKES, f"{told}. {_cost(more, forecast)}")
+    return _chosen(forecast, learned, f"{told}. {_cost(more, forecast)}")
 
 
-def _chosen(forecast: Forecast, chosen: Outlook, what: str, why: str) -> Advice:
+def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
     to = forecast.peers[0] if len(forecast.peers) == 1 else ""
     line, undo = candidates.lines(chosen.candidate, to)
     hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
     where = f"the {forecast.by}{'s' if len(forecast.hosts) > 1 else ''} ({hosts})"
-    return Advice(chosen, what, line, undo, chosen.candidate.needs, where, why)
+    handshakes = chosen.what == "handshake"
+    return Advice(chosen, line, undo, chosen.candidate.needs, where, why, handshakes)
 
 
 def _score(one: Outlook, now: Outlook) -> float:
@@ -141,7 +149,9 @@ def _main(found: Explained) -> str:
     return max(parts, key=lambda part: part.slow_share).cause if parts else TRANSFER
 
 
-def _why(found: Explained) -> str:
+def _why(found: Explained, forecast: Forecast | None) -> str:
+    if not found.total.requests and found.unanswered.height == found.connections.height > 0:
+        return "nobody answers; look whether the server runs, and whether a firewall drops SYNs"
     if not found.total.requests:
         return (
             "there are no requests; what moves one way waits for its window and for repairs, not for a timer"
@@ -150,7 +160,7 @@ def _why(found: Explained) -> str:
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
-    return _WHY.get(most.cause, _UNSEEN)
+    return _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
 
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:

@@ -60,28 +60,25 @@ class Forecast:
         return next(one for one in self.outlooks if one.candidate.name == name)
 
 
-#: What is advised: a timer of data, or that of SYNs.
-TIMER, HANDSHAKES = "a timer", "a learned first RTO"
-
-
 @dataclass(frozen=True, slots=True)
 class Advice:
     """`chosen` None: nothing to gain by a setting, for the reason in `why`."""
 
     chosen: Outlook | None
-    what: str = TIMER
     line: str = ""
     undo: str = ""
     needs: str = ""
     where: str = ""  # on which host
     why: str = ""
+    handshakes: bool = False  # not of the timer of data
 
     @property
     def sentences(self) -> list[str]:
         """As they are shown."""
         if self.chosen is None:
-            return [f"Nothing to gain from {self.what}: {self.why}."]
-        begin = "For handshakes, set" if self.what == HANDSHAKES else "Set"
+            none = "Nothing is advised for handshakes" if self.handshakes else "Nothing to gain from a timer"
+            return [f"{none}: {self.why}."]
+        begin = "For handshakes, set" if self.handshakes else "Set"
         out = [
             f"{begin} on {self.where}:",
             f"  {self.line}",

@@ -92,6 +92,16 @@ class Explained:
         return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
 
     @cached_property
+    def unanswered(self) -> pl.DataFrame:
+        """The connections whose SYN was sent again, and that nobody answered."""
+        import polars as pl
+
+        alone = pl.col("handshake_ms", "to_server_ms").is_null(), pl.col("client_segments") == 0
+        again = self.stalls.filter(pl.col("cause").cast(pl.String) == "handshake_lost")
+        key = ["source", "connection"]
+        return self.connections.filter(*alone).join(again, on=key, how="semi")
+
+    @cached_property
     def captures(self) -> list[Summary]:
         """Each of several captures, in the order of `sources`; none where there is one."""
         if len(self.sources) < 2:

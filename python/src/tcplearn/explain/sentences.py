@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tcplearn.explain.causes import CAUSES, HANDSHAKE, TRANSFER, WORDS
+from tcplearn.explain.causes import HANDSHAKE, TRANSFER, WORDS
 from tcplearn.explain.model import Explained, Summary
 from tcplearn.output.numbers import counted, listed, milliseconds
 
@@ -18,9 +18,14 @@ _MOST_NAMED = 3
 def of(found: Explained) -> list[str]:
     """The first lines: how long requests took, where the slowest spent their time, what else was seen."""
     total = found.total
-    if not total.requests:
-        return [*_without_requests(found), *_handshakes(found)]
-    return [_times(total), _slowest(total), *_losses(found), *_handshakes(found)]
+    begin = [_times(total), _slowest(total)] if total.requests else list(_without_requests(found))
+    return [*begin, *_losses(found), *_handshakes(found)]
+
+
+def advice(found: Explained) -> list[list[str]]:
+    """What to do about data and about handshakes, a list of lines for each; what can be set is first."""
+    given = [one for one in (found.advice, found.handshake_advice) if one]
+    return [one.sentences for one in sorted(given, key=lambda one: one.chosen is None)]
 
 
 def _times(total: Summary) -> str:
@@ -67,27 +72,31 @@ def _losses(found: Explained) -> Iterator[str]:
 
 
 def _handshakes(found: Explained) -> Iterator[str]:
-    lost = [
-        (cause, found.stalls.filter(found.stalls["cause"] == cause)) for cause in CAUSES if cause in HANDSHAKE
-    ]
+    import polars as pl
+
+    lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
+    lost = lost.join(found.unanswered, on=["source", "connection"], how="anti")
     parts = [
-        f"{counted(of.height, WORDS[cause].label.removesuffix(' lost'))} lost (up to "
+        f"{counted(of.height, WORDS[str(cause)].label.removesuffix(' lost'))} lost (waits of up to "
         f"{milliseconds(float(of['duration_ms'].to_numpy().max()))} ms)"
-        for cause, of in lost
-        if of.height
+        for (cause,), of in lost.sort("cause").group_by(["cause"], maintain_order=True)
     ]
     if parts:
-        yield f"In handshakes, which are apart: {', '.join(parts)}."
+        yield f"In handshakes, which are in no response time: {', '.join(parts)}."
+    if found.unanswered.height:
+        servers = found.unanswered["server"].cast(pl.String).unique().sort().to_list()
+        to = listed(servers) if len(servers) <= _MOST_NAMED else f"{len(servers):,} servers"
+        yield f"{counted(found.unanswered.height, 'connection')} to {to} had no answer to any SYN."
 
 
 def _without_requests(found: Explained) -> Iterator[str]:
-    connections = found.connections
-    both = connections.filter((connections["client_bytes"] > 0) & (connections["server_bytes"] > 0))
-    if not connections.height:
+    begun = found.connections.height - found.unanswered.height
+    bytes_ = found.connections["client_bytes", "server_bytes"]
+    both = bytes_.filter((bytes_["client_bytes"] > 0) & (bytes_["server_bytes"] > 0))
+    if not found.connections.height:
         yield "There is no TCP connection in it."
     elif both.height:
-        yield f"No request in {counted(connections.height, 'connection')} was answered within the capture."
-    else:
-        where = counted(connections.height, "connection")
+        yield f"No request in {counted(begun, 'connection')} was answered within the capture."
+    elif begun:
+        where = counted(begun, "connection")
         yield f"No requests: on {where} no end answered the other, so there are no response times."
-    yield from _losses(found)

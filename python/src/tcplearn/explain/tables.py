@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tcplearn.explain import sentences
 from tcplearn.explain.candidates import STOCK
-from tcplearn.explain.causes import WORDS
+from tcplearn.explain.causes import HANDSHAKE, WORDS
 from tcplearn.explain.model import Explained, Summary
 from tcplearn.output import numbers
 from tcplearn.output.numbers import counted
@@ -38,11 +38,12 @@ def causes(summary: Summary) -> Table:
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
+        # handshakes are in no response time
+        shares = [Cell()] * 2 if part.cause in HANDSHAKE else [share(part.slow_share), share(part.share)]
         out.rows.append(
             [
                 text(WORDS[part.cause].label),
-                share(part.slow_share),
-                share(part.share),
+                *shares,
                 count(part.stalls) if part.stalls else Cell(),
                 milliseconds(mean_ms),
                 milliseconds(part.longest_ms if part.stalls else None),
@@ -145,8 +146,7 @@ def document(found: Explained, console: Console, *, everything: bool) -> Rendera
     from tcplearn.output import terminal
 
     parts: list[RenderableType] = [Text(printable(line)) for line in sentences.of(found)]
-    for advice in (found.advice, found.handshake_advice):
-        lines = advice.sentences if advice else []
+    for lines in sentences.advice(found):
         parts += [Text(""), *(Text(line, style="bold" if line.startswith("  ") else "") for line in lines)]
     if found.total.parts:
         parts += [Text(""), terminal.titled(causes(found.total), console)]

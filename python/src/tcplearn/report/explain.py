@@ -27,8 +27,7 @@ def write(
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     """`worst`: the packets of the slowest requests, where they can be had."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
-    advice = (found.advice, found.handshake_advice)
-    advised = [line for one in advice if one for line in one.sentences]
+    advised = [line for lines in sentences.advice(found) for line in lines]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]
     out.head(
         "Why requests were slow",
