@@ -65,3 +65,16 @@ def test_a_lost_syn_ack_does_not_lengthen_the_requests_after_it(tmp_path: Path) 
     rows = {row[0].shown: row for row in tables.causes(found.total).rows}
     shares = rows["SYN-ACK lost"][1:3]
     assert [cell.shown for cell in shares] == ["", ""]
+
+
+def test_a_capture_that_has_each_packet_twice(tmp_path: Path) -> None:
+    """As of a mirror port that sees a packet come and go: nothing was sent again."""
+    talk = Talk()
+    for at in (0, 30, 90):
+        talk.syn(at)
+        talk.syn_ack(at + talk.rtt_us // 2)
+    talk.client(talk.rtt_us + 200, 1, 0, 1)
+    talk.exchanges(talk.rtt_us + 300, 4)
+    found = explained(tmp_path, talk)
+    assert not found.stalls.height
+    assert found.handshakes is None

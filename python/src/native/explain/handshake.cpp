@@ -7,10 +7,15 @@ namespace tcplearn {
 namespace {
 
 constexpr std::size_t kMostCopies = 16;
+// No timer of a handshake is shorter: the capture has a packet twice, or the server's timer and its answer to
+// a SYN came together.
+constexpr std::int64_t kTwiceUs = 20'000;
 
 }  // namespace
 
 void Handshake::Kind::add(const Packet& packet, std::int64_t now_us) {
+  if (sent.size() < kMostCopies) sent.emplace_back(packet.ts_value, now_us);
+  if (copies > 0 && now_us - last_us < kTwiceUs) return;
   if (copies == 0) {
     first_us = before_us = now_us;
     first_ts = packet.ts_value;
@@ -22,7 +27,6 @@ void Handshake::Kind::add(const Packet& packet, std::int64_t now_us) {
   last_us = now_us;
   last_ts = packet.ts_value;
   ++copies;
-  if (sent.size() < kMostCopies) sent.emplace_back(packet.ts_value, now_us);
 }
 
 StallRow Handshake::row(Cause cause, const Kind& kind, bool by_server) {
@@ -44,8 +48,9 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (packet.has(kRst)) refused_ = refused_ || (!by_client && syn_ack_.copies == 0);
   if (third_us_ >= 0 || packet.has(kRst)) return;
   if (packet.has(kSyn) && by_client) {
-    if (syn_ack_.copies > 0 && crossed_us_ < 0) crossed_us_ = now_us;
+    const std::uint32_t before = syn_.copies;
     syn_.add(packet, now_us);
+    if (syn_ack_.copies > 0 && syn_.copies > before && crossed_us_ < 0) crossed_us_ = now_us;
     return;
   }
   if (packet.has(kSyn)) {

@@ -80,13 +80,12 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
     if forecast.stalls < LEAST_STALLS:
         were = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
-        earlier = "an earlier one between the same hosts, from which it is learned"
-        some = f", {forecast.stalls} of them with {earlier}" if forecast.untold else ""
-        few = (
-            f"{some}: too few to judge it by"
-            if forecast.stalls
-            else f", and the capture does not have {earlier}"
-        )
+        after = "after others from which a shorter wait is learned"
+        if not forecast.stalls:
+            few = f", {'not' if held == 1 else 'none'} {after}"
+        else:
+            some = f", {forecast.stalls} of them {after}" if forecast.untold else ""
+            few = f"{some}: too few to judge it by"
         return Advice(None, why=were + few, handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille

@@ -64,7 +64,7 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
             out.figures["p99_first_answer_ms"] = forecast.figure(np.sort(answers, axis=1), 0.99, rng)
         return out
 
-    known = held.filter(waits_us[rows] < _STOCK_US)
+    known = held.filter(waits_us[rows] / 1e3 < held["waited_ms"].to_numpy())
     return Forecast(
         "client",
         sorted(set(known["client"])),

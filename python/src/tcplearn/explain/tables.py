@@ -132,8 +132,8 @@ def _how_well(forecast: Forecast) -> str:
 def _how_learned(forecast: Forecast) -> str:
     held = counted(forecast.stalls + forecast.untold, "handshake")
     return (
-        f"Of {held} held up, before {forecast.stalls} another between the same hosts was seen; the rest "
-        "count as they were. Spurious: SYNs sent again whose answer was on its way, of handshakes."
+        f"A shorter wait had been learned before {forecast.stalls:,} of {held} that were held up; the "
+        "rest count as they were. Spurious: SYNs sent again before the answer could be there, of handshakes."
     )
 
 
