@@ -180,15 +180,18 @@ def test_a_calm_connection(tmp_path: Path) -> None:
     assert found.total.response_ms["median_response_ms"] == pytest.approx(RTT_US / 1e3, abs=0.1)
 
 
+@pytest.mark.parametrize("before", [STOCK, "rto_min 20 ms"])
 @pytest.mark.parametrize("to", ["", "192.0.2.7"])
-def test_the_lines_do_and_undo_what_they_say(to: str) -> None:
-    """In a network of their own, with a default route as DHCP writes it."""
-    line, undo = (text.replace("sudo ", "") for text in candidates.lines(ALL[1], to))
+def test_the_lines_do_and_undo_what_they_say(to: str, before: str) -> None:
+    """In a network of their own, with a default route as DHCP writes it, which may have a setting already."""
+    line, undo = (text.replace("sudo ", "") for text in candidates.lines(ALL[1], to, before))
+    had = "rto_min 20ms" if before != STOCK else ""
+    host = f"ip route add {to} via 10.9.0.2 dev d0 {had};" if to and had else ""
     script = (
         "ip link add d0 type veth peer name d1; ip link set d1 up; ip link set d0 up;"
         "ip addr add 10.9.0.1/24 dev d0;"
-        "ip route add default via 10.9.0.2 dev d0 proto dhcp src 10.9.0.1 metric 100; ip route >before;"
-        f"{line}; ip route >set; {undo}; ip route >after; cat set; cmp before after"
+        f"ip route add default via 10.9.0.2 dev d0 proto dhcp src 10.9.0.1 metric 100 {had};{host}"
+        f"ip route >before; {line}; ip route >set; {undo}; ip route >after; cat set; cmp before after"
     )
     with tempfile.TemporaryDirectory() as folder:
         command = ["unshare", "--net", "sh", "-ec", script]

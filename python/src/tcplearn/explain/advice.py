@@ -105,7 +105,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
 
 def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
     to = forecast.peers[0] if len(forecast.peers) == 1 else ""
-    line, undo = candidates.lines(chosen.candidate, to)
+    line, undo = candidates.lines(chosen.candidate, to, forecast.in_force)
     hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
     where = f"the {forecast.by}{'s' if len(forecast.hosts) > 1 else ''} ({hosts})"
     handshakes = chosen.what == "handshake"

@@ -67,16 +67,19 @@ FIRST_RTO = Candidate(
 )
 
 
-def lines(candidate: Candidate, to: str) -> tuple[str, str]:
-    """What to type, and what undoes it. `to`: the host that the data goes to, or "" for all."""
+def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]:
+    """What to type, and what undoes it. `to`: the host that the data goes to, or "" for all. `before`: the
+    candidate that was in force; a `rto_min` of its route is in force again after the undoing."""
+    own = before.replace(" ms", "ms") if before.startswith("rto_min") else ""
     if to:
         six = "-6 " if ":" in to else ""
         via = f"$(ip {six}-o route get {to} | grep -oE '(via [^ ]+ )?dev [^ ]+')"
-        words = {"set": f"replace {to} {via}", "undo": f"del {to}"}
+        words = {"set": f"replace {to} {via}", "undo": f"replace {to} {via} {own}" if own else f"del {to}"}
     else:
         default = "ip -o route show default | head -1"
+        bare = f"{default} | sed 's/ rto_min .*ms//'"  # ip does not read what it shows of rto_min
         words = {
-            "set": f"change $({default})",
-            "undo": f"change $({default} | sed 's/ rto_min .*ms//')",
+            "set": f"change $({bare if own else default})",
+            "undo": f"change $({bare}) {own}".strip(),
         }
     return candidate.line.format(**words), candidate.undo.format(**words)
