@@ -46,7 +46,8 @@ def test_the_first_screen_says_where_the_time_went(
     path = capture(tmp_path / "a.pcap", "answer_lost")
     assert main(["explain", str(path), "-q"]) == 0
     out = capsys.readouterr().out
-    first, second = out.splitlines()[:2]
+    first, second, third = out.splitlines()[:3]
+    assert third == "1 of 27 segments with data was sent again."
     assert first == "13 requests in 1 connection: half are answered within 40.0 ms, the slowest takes 282 ms."
     spent = "86 % went to lost segments that a probe repaired and 14 % to round trips and transfer"
     assert second == f"Of the time of the slowest request, {spent}."

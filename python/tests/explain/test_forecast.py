@@ -126,7 +126,12 @@ def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> N
     assert said.undo == "sudo ip route del 10.0.0.2"
     assert said.where == "the client (10.0.0.1)"
     text = " ".join(said.sentences)
-    assert "99 of 100 requests below" in text and "It costs" in text and "To undo" in text
+    assert (
+        "99 of 100 requests below" in text
+        and " ms [95 %: " in text
+        and "It costs" in text
+        and "To undo" in text
+    )
 
 
 @pytest.mark.parametrize(("ms", "shorter"), [(5, False), (100, True)])
@@ -146,6 +151,7 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
         assert f"now {milliseconds(float(np.quantile(times, 0.99)))}," in text
     else:
         assert said.why.startswith("the sender waits as with rto_min 5 ms already; ")
+        assert said.why.endswith("; what would help is fewer losses")
     assert (
         f"The model of rto_min {ms} ms waits 1.00 times what the sender did" in tables.forecasts(told).legend
     )

@@ -127,10 +127,11 @@ def _is_gain(one: Outlook, now: Outlook, least: float) -> bool:
 def _shorter(one: Outlook, now: Outlook) -> str:
     things = {"response": "requests", "handshake": "handshakes"}[one.what]
     p99, its = one.figure("p99"), now.figure("p99")
+    interval = f"95 %: {milliseconds(p99.low)} to {milliseconds(p99.high)}"
+    slow, slow_now = milliseconds(one.slowest_ms), milliseconds(now.slowest_ms)
     return (
-        f"It should bring 99 of 100 {things} below {milliseconds(p99.value)} ms [{milliseconds(p99.low)} to "
-        f"{milliseconds(p99.high)}], now {milliseconds(its.value)}, and the slowest 2 % to "
-        f"{milliseconds(one.slowest_ms)} ms on average, now {milliseconds(now.slowest_ms)}"
+        f"It should bring 99 of 100 {things} below {milliseconds(p99.value)} ms [{interval}], now "
+        f"{milliseconds(its.value)}, and the slowest 2 % to {slow} ms on average, now {slow_now}"
     )
 
 
@@ -139,8 +140,8 @@ def _cost(more: float, forecast: Forecast) -> str:
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
-        return f"It costs: it adds no spurious {thing}."
-    return f"It costs: {two_digits(more)} more spurious {thing}s in 1,000 {of}."
+        return f"It costs no spurious {thing}."
+    return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}."
 
 
 def _main(found: Explained) -> str:

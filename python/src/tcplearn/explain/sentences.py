@@ -67,7 +67,8 @@ def _losses(found: Explained) -> Iterator[str]:
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
     if again:
-        words = f"{again:,} of {counted(sent, 'segment')} with data were sent again"
+        was = "was" if again == 1 else "were"
+        words = f"{again:,} of {counted(sent, 'segment')} with data {was} sent again"
         yield f"{words}, {needless:,} of them spuriously." if needless else f"{words}."
 
 
@@ -82,7 +83,7 @@ def _handshakes(found: Explained) -> Iterator[str]:
         for (cause,), of in lost.sort("cause").group_by(["cause"], maintain_order=True)
     ]
     if parts:
-        yield f"In handshakes, which are in no response time: {', '.join(parts)}."
+        yield f"In handshakes, which response times leave out: {', '.join(parts)}."
     if found.unanswered.height:
         servers = found.unanswered["server"].cast(pl.String).unique().sort().to_list()
         to = listed(servers) if len(servers) <= _MOST_NAMED else f"{len(servers):,} servers"
