@@ -138,7 +138,7 @@ def _saved(
 
 def outlook(
     candidate: Candidate,
-    drawn: list[npt.NDArray[np.float64]],
+    drawn: list[npt.NDArray[np.float64]] | npt.NDArray[np.float64],
     spurious: int,
     segments: int,
     rng: np.random.Generator,

@@ -50,18 +50,18 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
     rng = np.random.default_rng((seed, all_.height, held.height))
     rows = np.flatnonzero(all_["resends"].is_not_null().to_numpy())
     alone = forecast.independent(held, held, all_.height)
-    saved = [np.zeros(all_.height) for _ in range(forecast.DRAWS)]
-    for one in saved:
-        one[rows] = _saved_ms(held, waits_us[rows] / 1e3, alone, rng)
+    saved = [_saved_ms(held, waits_us[rows] / 1e3, alone, rng) for _ in range(forecast.DRAWS)]
     firsts_ms = (all_["answered_s"] - all_["first_s"]).to_numpy() * 1e3
+    answered = ~np.isnan(firsts_ms)
 
-    def outlook(candidate: Candidate, shorter: list[Floats], waits: npt.NDArray[np.int64]) -> Outlook:
+    def outlook(candidate: Candidate, less: list[Floats], waits: npt.NDArray[np.int64]) -> Outlook:
         spurious = int(np.log2(rtts_us / waits + 1).astype(int).sum())  # each wait is twice the one before
-        drawn = [times_ms - less for less in shorter]
+        drawn = _shorter(times_ms, rows, less)
         out = forecast.outlook(candidate, drawn, spurious, all_.height, rng, "handshake")
-        if not np.isnan(firsts_ms).all():
-            answers = [(firsts_ms - less)[~np.isnan(firsts_ms)] for less in shorter]
-            out.figures["p99_first_answer_ms"] = forecast.figure(np.sort(answers, axis=1), 0.99, rng)
+        if answered.any():
+            drawn = _shorter(firsts_ms, rows, less)[:, answered]
+            drawn.sort(axis=1)
+            out.figures["p99_first_answer_ms"] = forecast.figure(drawn, 0.99, rng)
         return out
 
     known = held.filter(waits_us[rows] / 1e3 < held["waited_ms"].to_numpy())
@@ -72,7 +72,7 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
         known.height,
         held.height - known.height,
         all_.height,
-        outlook(SEEN, [np.zeros(all_.height)], np.full(all_.height, _STOCK_US)),
+        outlook(SEEN, [np.zeros(len(rows))], np.full(all_.height, _STOCK_US)),
         [outlook(FIRST_RTO, saved, waits_us)],
     )
 
@@ -100,27 +100,29 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
-    columns = (
-        (all_["first_s"] * 1e6).cast(pl.Int64).to_list(),
-        rtts_us.tolist(),
-        all_["cause"].cast(pl.String).to_list(),
-        ((all_["options"] & _STAMPED) > 0).to_list(),
-    )
+    starts_us = (all_["first_s"].to_numpy() * 1e6).astype(np.int64)
+    lost = all_["resends"].is_not_null().to_numpy()
+    answers = (all_["cause"].cast(pl.String) == "syn_ack_lost").fill_null(False).to_numpy()
+    stamped = ((all_["options"] & _STAMPED) > 0).to_numpy()
     begin = 0
     for end in ends:
         if end - begin > 1:
-            out[begin:end] = _learned_us(*(column[begin:end] for column in columns))
+            columns = (starts_us, rtts_us, lost, answers, stamped)
+            out[begin:end] = _learned_us(*(column[begin:end].tolist() for column in columns))
         begin = end
     return out
 
 
 def _learned_us(
-    starts_us: list[int], rtts_us: list[int], causes: list[str | None], stamped: list[bool]
+    starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
+    """The first RTO of each handshake of two hosts. `answers`: what was lost is the SYN-ACK."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
     ended: list[tuple[int, int, int, bool]] = []  # when, its round trip as the kernel knows it, its wait
     out = []
-    for start_us, rtt_us, cause, has_time in zip(starts_us, rtts_us, causes, stamped, strict=True):
+    for start_us, rtt_us, is_lost, answer, has_time in zip(
+        starts_us, rtts_us, lost, answers, stamped, strict=True
+    ):
         while ended and ended[0][0] <= start_us:
             at_us, known_us, waited_us, again = heapq.heappop(ended)
             if again:
@@ -129,11 +131,18 @@ def _learned_us(
                 place.report(known_us, at_us)
         wait_us = place.rto_us(nothing, start_us)
         out.append(wait_us)
-        again = cause is not None or rtt_us > wait_us
+        again = is_lost or rtt_us > wait_us
         # a SYN-ACK that was lost answered the first SYN, whose timestamp comes back
-        known_us = rtt_us + (wait_us if cause == "syn_ack_lost" else 0) if has_time or not again else 0
-        late_us = wait_us if cause else 0
-        heapq.heappush(ended, (start_us + rtt_us + late_us, known_us, wait_us, again))
+        known_us = rtt_us + (wait_us if answer else 0) if has_time or not again else 0
+        heapq.heappush(ended, (start_us + rtt_us + (wait_us if is_lost else 0), known_us, wait_us, again))
+    return out
+
+
+def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
+    """All times, once for each draw of how much those in `rows` are shorter."""
+    out = np.tile(times_ms, (len(less), 1))
+    for drawn, one in zip(out, less, strict=True):
+        drawn[rows] -= one
     return out
 
 
