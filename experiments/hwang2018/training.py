@@ -89,7 +89,7 @@ def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list
 
 
 def _middle(values: list[float]) -> Estimate:
-    """Returns the mean and the middle 95 % of the values that are not NaN. A balanced accuracy is NaN where the
-    losses have only one cause."""
+    """Returns the mean and the middle 95 % of the values that are not NaN. A balanced accuracy is NaN where
+    all losses have the same cause."""
     known = [value for value in values if value == value]
     return Estimate(float(np.mean(known)), *interval(np.array(known))) if known else Estimate()

@@ -81,8 +81,7 @@ class Explained:
 
     @cached_property
     def destinations(self) -> list[Summary]:
-        """Return a summary of each server that had requests, ordered by the time that its slowest 1 % took, longest
-        first."""
+        """Return a summary of each server that had requests, that with the slowest ones first."""
         stalls = self.stalls.partition_by("server", as_dict=True)
         servers = self.requests["server"].unique()
         # one, as in a capture taken at it, needs no copy of all

@@ -121,8 +121,7 @@ def _labels(rows: list[dict[str, Any]]) -> str:
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """Draw the share of requests that took longer than each time, as it was seen and as it is forecast under a
-    setting."""
+    """Draw the share of requests that took longer than each time, as seen and as forecast."""
     names = ["as it was", name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):

@@ -159,7 +159,7 @@ class Trace(Protocol):
         """The share of the file that was read, 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of about `max_rows` rows, the last ones smaller; raise TraceError if the file is damaged."""
+        """Yield batches of about `max_rows` rows, the last ones smaller; raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
         """Return the information on a flow; it is final once a batch has listed the flow in `ended`."""
