@@ -35,7 +35,7 @@ def test_cause_and_duration(tmp_path: Path, scene: str, place: str) -> None:
         )
         return
     slow = found.requests.row(BEFORE, named=True)
-    assert slow[f"{truth.cause}_ms"] == pytest.approx(truth.duration_us / 1e3, abs=5)
+    assert slow[f"{truth.cause}_ms"] == pytest.approx(truth.waited * truth.duration_us / 1e3, abs=5)
     spent = sum(value for name, value in slow.items() if name.endswith("_ms") and name != "response_ms")
     assert spent == pytest.approx(slow["response_ms"], abs=0.01)
     calm = found.requests.head(BEFORE)

@@ -62,7 +62,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (packet.has(kRst)) return;
   losses_.clear();
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);
-  for (const Repaired& late : losses_) on_acked_again(end, late);
+  on_acked_again(end);
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
   give_requests(false, out);
 }
@@ -93,6 +93,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     }
   }
   for (const Repaired& loss : losses_) {
+    if (loss.spurious && end == kClient) begin_earlier(loss);
     if (me.settling.size() < kMostSettling) me.settling.push_back(loss);
   }
   if (acked.advanced) {
@@ -193,13 +194,12 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
 void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent,
                             std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
-  const std::int64_t back_us = leg_to(end).known_us(), needless_us = me.data.last_needless_us();
-  const std::int64_t told_us = needless_us < 0 ? -1 : needless_us + me.data.leg.known_us();
-  const std::int64_t acked_us = std::max(me.data.last_advance_us(), told_us);
-  if (acked_us < 0) return;
-  // it did not wait for that ACK, which had not come (RFC 7323, 4.3)
-  const bool unheard = me.last_ack_echoed && packet.has_timestamp &&
-                       static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts) < 0;
+  const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
+  if (advance_us < 0) return;
+  const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
+  // that ACK had not come (RFC 7323, 4.3)
+  const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
+  const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
   // of the server while no other request is on its way, of the client while it is sending one
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
@@ -215,7 +215,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
     // after a segment that was not full it had nothing more to send
-    const bool waited = sent.mid_write || told_us == acked_us;
+    const bool waited = sent.mid_write || acked_us > advance_us;
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
     return;
@@ -224,7 +224,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held =
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
-  if (held && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
+  if (held && acked_us == advance_us && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
 }
 
@@ -363,11 +363,7 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
 }
 
 void Conversation::finish(ExplainedRows& out) {
-  for (const unsigned end : {kClient, kServer}) {
-    losses_.clear();
-    ends_[end].data.finish(losses_);
-    for (const Repaired& loss : losses_) ends_[end].settling.push_back(loss);
-  }
+  for (Host& host : ends_) host.data.finish(host.settling);
   for (const unsigned end : {kClient, kServer}) settle(end, last_us_, true, out);
   for (const unsigned end : {kClient, kServer}) close_stall(end, out);
   if (const auto stall = handshake_.stall(leg_to(kServer), leg_to(kClient))) emit(*stall, out);

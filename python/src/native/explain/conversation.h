@@ -48,7 +48,7 @@ class Conversation {
     std::int64_t window_closed_us = -1, window_opened_us = -1;  // by the other end
     unsigned scale = 0;
     bool has_scale = false;
-    DataSide::Acked last_ack;  // the last that advanced
+    DataSide::Acked last_ack;                                 // the last that advanced
     bool last_ack_repaired = false, last_ack_echoed = false;  // echoed: by what is sent once it has come
     std::uint32_t last_ack_ts = 0;
   };
@@ -64,7 +64,8 @@ class Conversation {
   void own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                 ExplainedRows& out);
   void forget_spurious();
-  void on_acked_again(unsigned end, const Repaired& late);
+  void on_acked_again(unsigned end);
+  void begin_earlier(const Repaired& late);
   static bool covers(const StallRow& loss, const StallRow& late);
   void drop_covered(unsigned end, const StallRow& loss);
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;

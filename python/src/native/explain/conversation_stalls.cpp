@@ -27,13 +27,24 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
     me.settling.erase(me.settling.begin(), me.settling.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-// What had been acknowledged here was sent again.
-void Conversation::on_acked_again(unsigned end, const Repaired& late) {
-  Host& me = ends_[end];
-  // a duplicate that is reported may be this one
-  for (Repaired& loss : me.settling)
-    if (loss.stream_end <= late.stream_end && late.stream_end - loss.stream_end < late.bytes) ++loss.all_copies;
-  if (me.settling.size() < kMostSettling) me.settling.push_back(late);
+// What had been acknowledged here was sent again: these are its stalls.
+void Conversation::on_acked_again(unsigned end) {
+  std::vector<Repaired>& settling = ends_[end].settling;
+  for (const Repaired& late : losses_) {
+    // a duplicate that is reported may be this one
+    for (Repaired& loss : settling)
+      if (loss.stream_end <= late.stream_end && late.stream_end - loss.stream_end < late.bytes)
+        ++loss.all_copies;
+    if (end == kClient) begin_earlier(late);
+    if (settling.size() < kMostSettling) settling.push_back(late);
+  }
+}
+
+// A request whose first copy came late had been sent before.
+void Conversation::begin_earlier(const Repaired& late) {
+  for (Exchange& exchange : exchanges_)
+    if (exchange.request_from < late.stream_end && exchange.request_from >= late.stream_end - late.bytes)
+      exchange.start_us = std::min(exchange.start_us, late.start_us);
 }
 
 // Whether most of a spurious retransmission's time is that of a loss of the other end's.

@@ -39,7 +39,8 @@ bool DataSide::had_been_acked(const Piece& piece, std::int64_t seen_us) const {
   if (copies.size() > 1 || piece.out > 1 || piece.filled || peer_.ahead) return false;
   // after the copy its timer sent nothing yet, before it what it waited for the answer to: the rest were ACKs
   if (seen_us - copies.back().us - leg.known_us() >= peer_.rto_us) return false;
-  const std::int32_t others = peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);
+  const std::int32_t others =
+      peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);
   return peer_.unseen > others;
 }
 
@@ -145,7 +146,8 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path made a copy of it
   if (again_us < first_us) std::swap(first_us, again_us);    // a copy had overtaken it
   // where the ACK had come by the time at which it was sent again, it was on its way
-  const std::int64_t way_us = clock_.known() ? back.min_us + kAckUs : std::max(back.min_us, timer_.srtt_us()) + kLeastLateUs;
+  const std::int64_t way_us =
+      clock_.known() ? back.min_us + kAckUs : std::max(back.min_us, timer_.srtt_us()) + kLeastLateUs;
   const bool untold = back.min_us >= 0 && again_us - run.acked_us > way_us;
   Repaired late;
   late.start_us = late.end_us = late.silent_until_us = first_us;

@@ -225,8 +225,8 @@ void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t no
   }
 }
 
-DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us,
-                                 const Leg& back, std::vector<Mark>& marks, std::vector<Repaired>& out) {
+DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
+                                 std::vector<Mark>& marks, std::vector<Repaired>& out) {
   Acked acked;
   acked.pure = packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin);
   if (!started_) start_at((std::int64_t{1} << 32) + packet.ack);

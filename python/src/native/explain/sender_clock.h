@@ -39,7 +39,7 @@ class SenderClock {
   bool known() const { return tick_us_ != 0; }
 
  private:
-  static constexpr std::int64_t kLearnUs = 1'000'000, kSpanUs = 10'000'000, kJitterUs = 2000;
+  static constexpr std::int64_t kLearnUs = 200'000, kSpanUs = 10'000'000, kJitterUs = 2000;
   // Linux counts milliseconds; before 4.13 it counted its own ticks, as others do.
   static constexpr std::array<std::int32_t, 3> kTicksUs{1000, 4000, 10'000};
 
