@@ -196,6 +196,16 @@ def pausing_client(talk: Talk) -> Truth:
     return Truth("client", False, 300_000)
 
 
+def pausing_writer(talk: Talk) -> Truth:
+    """What it sent was no full segment: it had nothing more to send, whenever the ACK came."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 500, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 500)
+    talk.client(at + 300_000, ASKED + 500, 200, ANSWERED)
+    _served(talk, at + 300_000 + HALF_US, request=700)
+    return Truth("client", False, 300_000)
+
+
 SCENES: dict[str, Scene] = {
     scene.__name__: scene
     for scene in (
@@ -213,5 +223,6 @@ SCENES: dict[str, Scene] = {
         window_closed,
         slow_server,
         pausing_client,
+        pausing_writer,
     )
 }
