@@ -193,12 +193,14 @@ def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
         if _window(told, server) < room:
             later = (q for q in server.arrivals if q.arrived_us > told.arrived_us)
             opened = next(q for q in later if _window(q, server) >= room)
-        cause, start_us, end_us = "client", told.arrived_us, p.us
+        last = ends_at.get(p.seq, told)
+        # after a segment that is not full it had nothing more to send
+        start_us = last.us if 0 < last.size < FULL_BYTES else told.arrived_us
+        cause, end_us = "client", p.us
         if opened is not told:
-            cause, end_us = "window_closed", opened.arrived_us
+            cause, start_us, end_us = "window_closed", told.arrived_us, opened.arrived_us
         elif p.us - told.arrived_us <= PROMPT_US:
-            last = ends_at[p.seq]
-            alone = last.size < FULL_BYTES and me.acked(told.arrived_us - 1) >= last.seq
+            alone = 0 < last.size < FULL_BYTES and me.acked(told.arrived_us - 1) >= last.seq
             if not alone or told.us - last.arrived_us < HELD_US or told.size:
                 continue
             held_us = told.us - last.arrived_us

@@ -26,6 +26,8 @@ class Truth:
     duration_us: int
     #: Where it can be told; elsewhere nothing may be claimed that is not so.
     seen_at: tuple[str, ...] = ALL
+    #: Whether a request waited for it.
+    waited: bool = True
 
 
 Scene = Callable[[Talk], Truth]
@@ -117,18 +119,41 @@ def tail_lost_by_timer(talk: Talk) -> Truth:
 
 
 def spurious(talk: Talk) -> Truth:
-    """The answer is late by 300 ms on its way, so the request is sent again for nothing."""
+    """The request is late by 300 ms on its way, so it is sent again for nothing."""
     at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    talk.client(at + 242_000, ASKED, 200, ANSWERED)
-    # the path held the first copy for 300 ms: it is answered as it comes
-    late = at + 320_000
-    held = {at + HALF_US: late, at + 242_000 + HALF_US: late + 5000}
-    talk._arrived[True] = sorted((held.get(t, t), ts) for t, ts in talk._arrived[True])
+    talk.client(at, ASKED, 200, ANSWERED, held=(0.9, 300_000))
+    talk.client(at + 242_000, ASKED, 200, ANSWERED, held=(0.9, 63_000))
+    late = at + HALF_US + 300_000
     talk.answer(late, ANSWERED, 1, ASKED + 200)
     talk.answer(late + 5000, ANSWERED + 1, 0, ASKED + 200, blocks=((ASKED, ASKED + 200),))
     talk.close(late + 100_000, ASKED + 200, ANSWERED + 1)
-    return Truth("spurious", False, 300_000, ("client",))
+    return Truth("spurious", False, 300_000)
+
+
+def overtaken_by_its_copy(talk: Talk) -> Truth:
+    """The request is late by 400 ms, and what was sent in its place comes before it."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED, held=(0.9, 400_000))
+    talk.client(at + 380_000, ASKED, 200, ANSWERED)
+    there = at + 380_000 + HALF_US
+    talk.answer(there, ANSWERED, 1, ASKED + 200)
+    talk.answer(there + 20_000, ANSWERED + 1, 0, ASKED + 200, blocks=((ASKED, ASKED + 200),))
+    talk.close(there + 200_000, ASKED + 200, ANSWERED + 1)
+    return Truth("spurious", False, 380_000)
+
+
+def ack_lost(talk: Talk) -> Truth:
+    """The ACK of an answer; the server sends the answer again for nothing."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 1, ASKED + 200)
+    talk.client(there + HALF_US, ASKED + 200, 0, ANSWERED + 1, lost=0.9)
+    talk.answer(there + 242_000, ANSWERED, 1, ASKED + 200)
+    again = there + 242_000 + HALF_US
+    talk.client(again, ASKED + 200, 0, ANSWERED + 1, blocks=((ANSWERED, ANSWERED + 1),))
+    talk.close(again + 100_000, ASKED + 200, ANSWERED + 1)
+    return Truth("spurious", True, 242_000, waited=False)
 
 
 def delayed_ack(talk: Talk) -> Truth:
@@ -171,6 +196,16 @@ def pausing_client(talk: Talk) -> Truth:
     return Truth("client", False, 300_000)
 
 
+def pausing_writer(talk: Talk) -> Truth:
+    """What it sent was no full segment: it had nothing more to send, whenever the ACK came."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 500, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 500)
+    talk.client(at + 300_000, ASKED + 500, 200, ANSWERED)
+    _served(talk, at + 300_000 + HALF_US, request=700)
+    return Truth("client", False, 300_000)
+
+
 SCENES: dict[str, Scene] = {
     scene.__name__: scene
     for scene in (
@@ -182,9 +217,12 @@ SCENES: dict[str, Scene] = {
         lost_in_the_middle,
         tail_lost_by_timer,
         spurious,
+        overtaken_by_its_copy,
+        ack_lost,
         delayed_ack,
         window_closed,
         slow_server,
         pausing_client,
+        pausing_writer,
     )
 }

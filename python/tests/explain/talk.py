@@ -45,16 +45,18 @@ class Talk:
         *,
         flags: int = 0,
         lost: float | None = None,
+        held: tuple[float, int] | None = None,
         blocks: tuple[tuple[int, int], ...] = (),
         window: int = 65535,
         options: bytes = b"",
     ) -> None:
-        """`lost`: the place where it is lost."""
+        """`lost`: the place where it is lost; `held`: where the path holds it, and for how long."""
         me, other = (
             (self.wire.client, self.wire.server) if by_client else (self.wire.server, self.wire.client)
         )
         one_way = self.rtt_us // 2
         to_here = self.place if by_client else 1 - self.place
+        held_at, held_us = held or (0.0, 0)
         self._idents[by_client] += 1
         if self.stamped:
             came = self._arrived[not by_client]
@@ -63,15 +65,16 @@ class Talk:
             echo = came[0 if flags & SYN else known - 1][1] if known else 0
             options += timestamps(at_us // 1000 + 1, echo)
             if lost is None:
-                insort(self._arrived[by_client], (at_us + one_way, at_us // 1000 + 1))
+                insort(self._arrived[by_client], (at_us + one_way + held_us, at_us // 1000 + 1))
         if blocks and self.sacks:
             options += sack(*((other.isn + left, other.isn + right) for left, right in blocks))
         gone = 2.0 if lost is None else lost if by_client else 1 - lost
         if gone < to_here:
             return
         ident = self._idents[by_client] if self.numbered else 0
+        late_us = held_us if to_here > (held_at if by_client else 1 - held_at) else 0
         self.wire.send(
-            at_us + round(one_way * to_here),
+            at_us + round(one_way * to_here) + late_us,
             me,
             seq,
             payload,

@@ -67,7 +67,8 @@ def test_each_scene_in_words(tmp_path: Path, scene: str) -> None:
     truth = SCENES[scene](talk)
     said = " ".join(sentences.of(explained(tmp_path, talk)))
     apart = truth.cause in ("syn_lost", "syn_ack_lost")
-    assert (WORDS[truth.cause].label if apart else WORDS[truth.cause].spent) in said
+    words = WORDS[truth.cause].label if apart else WORDS[truth.cause].spent
+    assert (words in said) == truth.waited
 
 
 def database(path: Path) -> Path:

@@ -80,6 +80,48 @@ def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
     assert found.connections["needless_segments"].to_list() == [1]
 
 
+def test_an_answer_that_arrived_before_the_path_was_silent(tmp_path: Path) -> None:
+    """IP's numbers tell how often the client's timer sent its next request since: the first copy came."""
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 100, ASKED + 200)
+    talk.client(there + 20_000, ASKED + 200, 0, ANSWERED + 100, lost=0.1)
+    for after in (60_000, 302_000, 544_000):
+        talk.client(there + after, ASKED + 200, 200, ANSWERED + 100, lost=0.1)
+    for after in (242_000, 484_000):
+        talk.answer(there + after, ANSWERED, 100, ASKED + 200, lost=0.9)
+    talk.answer(there + 968_000, ANSWERED, 100, ASKED + 200)
+    heard = there + 988_000
+    talk.client(heard, ASKED + 400, 0, ANSWERED + 100, blocks=((ANSWERED, ANSWERED + 100),))
+    talk.client(there + 1_028_000, ASKED + 200, 200, ANSWERED + 100)
+    talk.answer(there + 1_048_000, ANSWERED + 100, 10, ASKED + 400)
+    talk.close(there + 1_300_000, ASKED + 400, ANSWERED + 110)
+    found = explained(tmp_path, talk)
+    (stall,) = found.stalls.filter(found.stalls["by"] == "server").iter_rows(named=True)
+    assert stall["cause"] == "spurious"
+    assert stall["duration_ms"] == pytest.approx(968, abs=5)
+
+
+def test_more_acks_were_lost_than_the_copy_brought_about(tmp_path: Path) -> None:
+    """The next request echoes the copy, and IP's numbers tell of an ACK of the first as well."""
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    there = at + HALF_US
+    talk.answer(there, ANSWERED, 100, ASKED + 200)
+    talk.client(there + 20_000, ASKED + 200, 0, ANSWERED + 100, lost=0.1)
+    talk.client(there + 100_000, ASKED + 200, 200, ANSWERED + 100, lost=0.1)
+    talk.answer(there + 242_000, ANSWERED, 100, ASKED + 200)
+    talk.client(there + 262_000, ASKED + 400, 0, ANSWERED + 100, lost=0.1)
+    talk.client(there + 342_000, ASKED + 200, 200, ANSWERED + 100)
+    talk.answer(there + 362_000, ANSWERED + 100, 10, ASKED + 400)
+    talk.close(there + 600_000, ASKED + 400, ANSWERED + 110)
+    found = explained(tmp_path, talk)
+    assert _causes(found) == {("spurious", "server")}
+
+
 @pytest.mark.parametrize("numbered", [True, False])
 def test_the_end_of_an_answer_that_was_lost(tmp_path: Path, numbered: bool) -> None:
     """The segments before were full: without IP's numbers nothing tells it from a pause of the server's."""

@@ -35,7 +35,7 @@ def test_cause_and_duration(tmp_path: Path, scene: str, place: str) -> None:
         )
         return
     slow = found.requests.row(BEFORE, named=True)
-    assert slow[f"{truth.cause}_ms"] == pytest.approx(truth.duration_us / 1e3, abs=5)
+    assert slow[f"{truth.cause}_ms"] == pytest.approx(truth.waited * truth.duration_us / 1e3, abs=5)
     spent = sum(value for name, value in slow.items() if name.endswith("_ms") and name != "response_ms")
     assert spent == pytest.approx(slow["response_ms"], abs=0.01)
     calm = found.requests.head(BEFORE)
@@ -123,6 +123,46 @@ def test_the_ack_that_was_waited_for_was_lost(tmp_path: Path, place: str) -> Non
     (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
     assert (stall["cause"], stall["by"]) == ("spurious", "client")
     assert stall["duration_ms"] == pytest.approx(242, abs=5)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_write_that_waited_for_no_ack(tmp_path: Path, place: str) -> None:
+    """The ACK of the first is held back, and on its way yet: the second echoes what came before it."""
+    talk = Talk(place=PLACES[place])
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 100, answered)
+    talk.answer(at + HALF_US + 40_000, answered, 0, asked + 100)
+    talk.client(at + 42_000, asked + 100, 100, answered)
+    _served(talk, at + 42_000 + HALF_US)
+    assert explained(tmp_path, talk).stalls.height == 0
+
+
+def test_a_copy_that_comes_after_other_requests(tmp_path: Path) -> None:
+    """The path held it for longer than the first, whose timestamp told that it was late."""
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 200, answered, held=(0.9, 300_000))
+    talk.client(at + 242_000, asked, 200, answered, held=(0.9, 400_000))
+    late = at + HALF_US + 300_000
+    for k in range(3):
+        talk.answer(late, answered + k, 1, asked + 200 * (k + 1))
+        talk.client(late + HALF_US + 20_000, asked + 200 * (k + 1), 200, answered + k + 1)
+        late += RTT_US + 20_000
+    talk.answer(late, answered + 3, 1, asked + 800)
+    talk.close(late + 300_000, asked + 800, answered + 4)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert (stall["cause"], stall["by"]) == ("spurious", "client")
+    assert stall["duration_ms"] == pytest.approx(300, abs=5)
+
+
+def test_a_late_packet_is_not_called_spurious_without_a_copy(tmp_path: Path) -> None:
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    talk.client(at, 1 + 200 * BEFORE, 200, 1 + BEFORE, held=(0.9, 150_000))
+    _served(talk, at + HALF_US + 150_000)
+    assert explained(tmp_path, talk).stalls.height == 0
 
 
 def test_a_delayed_ack_of_writes_of_one_size(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ constexpr std::int64_t kLeastDelayUs = 20'000;
 constexpr std::int64_t kHeldUs = 45'000;
 // An answer so much above the shortest round trip is not worth a name.
 constexpr std::int64_t kJitterUs = 2000;
-constexpr std::size_t kMostExchanges = 64, kMostSettling = 4096, kMostPieces = 64;
+constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
 
 }  // namespace
 
@@ -60,7 +60,9 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kRst)) return;
-  const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end));
+  losses_.clear();
+  const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);
+  on_acked_again(end);
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
   give_requests(false, out);
 }
@@ -74,8 +76,8 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
   if (end == kServer)
     for (const Exchange& exchange : exchanges_)
       if (exchange.answered && exchange.end_us < 0) marks_.push_back({exchange.answer_to});
-  const bool had_come = ends_[1 - end].data.is_ahead(packet);
-  const DataSide::Acked acked = me.data.on_ack(packet, had_come, now_us, leg_to(end), marks_, losses_);
+  const DataSide::Peer peer = ends_[1 - end].data.peer(packet, path_.ids_in_row(1 - end));
+  const DataSide::Acked acked = me.data.on_ack(packet, peer, now_us, leg_to(end), marks_, losses_);
   if (acked.advanced && me.data.forecast) forecast(end, acked, now_us);
   auto mark = marks_.begin();
   if (end == kServer)
@@ -83,7 +85,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
       if (exchange.answered && exchange.end_us < 0) exchange.end_us = (mark++)->us;
   if (acked.twice_to > acked.twice_from) {
     for (Repaired& loss : me.settling) {
-      if (loss.certain || loss.all_copies > 1 || loss.spurious) continue;
+      if (loss.spurious || loss.all_copies > 1) continue;
       if (loss.stream_end > acked.twice_from && loss.stream_end <= acked.twice_to) {
         loss.spurious = loss.certain = true;
         me.data.count_needless(loss.packet);
@@ -91,11 +93,16 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     }
   }
   for (const Repaired& loss : losses_) {
+    if (loss.spurious && end == kClient) begin_earlier(loss);
     if (me.settling.size() < kMostSettling) me.settling.push_back(loss);
   }
   if (acked.advanced) {
     me.last_ack = acked;
     me.last_ack_repaired = !losses_.empty();
+    // what follows data that had not been acknowledged may not be echoed (RFC 7323, 4.3)
+    const DataSide& other = ends_[1 - end].data;
+    me.last_ack_echoed = packet.has_timestamp && other.unwrap(packet.seq) <= other.una();
+    me.last_ack_ts = packet.ts_value;
     if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0) path_.add(now_us, acked.rtt_us);
     if (end == kClient && acked.pure && !exchanges_.empty()) {
       Exchange& now = exchanges_.back();
@@ -173,7 +180,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       wait(end, Cause::kWindowClosed, End::kAck, me.window_closed_us, me.window_opened_us, out);
     me.window_closed_us = me.window_opened_us = -1;
   } else if (!window && sent.first_out && last_sender_ == end) {
-    own_time(end, sent, now_us, out);
+    own_time(end, packet, sent, now_us, out);
   }
   if (end == kClient) {
     on_request(sent, now_us);
@@ -184,36 +191,40 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
 }
 
 // All that this end had sent was acknowledged: it had nothing to send, or waited for that ACK.
-void Conversation::own_time(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,
-                            ExplainedRows& out) {
+void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent,
+                            std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
-  const std::int64_t acked_us = me.data.last_advance_us(), back_us = leg_to(end).known_us();
-  if (acked_us < 0) return;
+  const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
+  if (advance_us < 0) return;
+  const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
+  // that ACK had not come (RFC 7323, 4.3)
+  const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
+  const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
   // of the server while no other request is on its way, of the client while it is sending one
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
-  if (goes_on && was_lost(end, sent, false, now_us - me.last_ack.last_sent_us)) {
+  if (goes_on && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
     // meanwhile it had nothing to acknowledge: what was lost was data
     lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
     return;
   }
+  if (unheard) return;
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
-    const bool ack_lost = me.data.last_needless_us() > acked_us;
     // more of its answer may have been sent and lost, where nothing tells
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
-    const Cause own = ack_lost ? Cause::kSpurious : end == kServer ? servers : Cause::kClient;
     // after a segment that was not full it had nothing more to send
-    const std::int64_t from_us = ack_lost || sent.mid_write ? acked_us + back_us : me.last_ack.last_sent_us;
-    wait(end, own, ack_lost ? End::kAck : End::kData, from_us, now_us, out);
+    const bool waited = sent.mid_write || acked_us > advance_us;
+    const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
+    wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
     return;
   }
   // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held =
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
-  if (held && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
+  if (held && acked_us == advance_us && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
 }
 
@@ -246,6 +257,7 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
     data.forecast->on_unseen(from_us, row.fates);
     row.head_us = row.duration_us;
   }
+  drop_covered(end, row);
   emit(row, out);
 }
 
@@ -351,15 +363,9 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
 }
 
 void Conversation::finish(ExplainedRows& out) {
-  for (const unsigned end : {kClient, kServer}) {
-    losses_.clear();
-    ends_[end].data.finish(losses_);
-    for (const Repaired& loss : losses_) ends_[end].settling.push_back(loss);
-  }
-  for (const unsigned end : {kClient, kServer}) {
-    settle(end, last_us_, true, out);
-    close_stall(end, out);
-  }
+  for (Host& host : ends_) host.data.finish(host.settling);
+  for (const unsigned end : {kClient, kServer}) settle(end, last_us_, true, out);
+  for (const unsigned end : {kClient, kServer}) close_stall(end, out);
   if (const auto stall = handshake_.stall(leg_to(kServer), leg_to(kClient))) emit(*stall, out);
   const DataSide& answers = ends_[kServer].data;
   for (Exchange& exchange : exchanges_) {

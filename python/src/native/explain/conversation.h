@@ -33,6 +33,7 @@ class Conversation {
 
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
+  static constexpr std::size_t kMostSettling = 4096;
   // An end's own time and other waits are rows of their own from kLeastRowUs on; in a request's sum from
   // kLeastOwnUs.
   static constexpr std::int64_t kLeastRowUs = 10'000, kLeastOwnUs = 1000;
@@ -47,8 +48,9 @@ class Conversation {
     std::int64_t window_closed_us = -1, window_opened_us = -1;  // by the other end
     unsigned scale = 0;
     bool has_scale = false;
-    DataSide::Acked last_ack;  // the last that advanced
-    bool last_ack_repaired = false;
+    DataSide::Acked last_ack;                                 // the last that advanced
+    bool last_ack_repaired = false, last_ack_echoed = false;  // echoed: by what is sent once it has come
+    std::uint32_t last_ack_ts = 0;
   };
 
   void on_ack(unsigned end, const Packet& packet, std::int64_t now_us);
@@ -59,8 +61,13 @@ class Conversation {
   void on_request(const DataSide::Sent& sent, std::int64_t now_us);
   void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
-  void own_time(unsigned end, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
+  void own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
+                ExplainedRows& out);
   void forget_spurious();
+  void on_acked_again(unsigned end);
+  void begin_earlier(const Repaired& late);
+  static bool covers(const StallRow& loss, const StallRow& late);
+  void drop_covered(unsigned end, const StallRow& loss);
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
   void lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent, std::int64_t now_us,

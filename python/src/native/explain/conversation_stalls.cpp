@@ -5,6 +5,11 @@
 #include "conversation.h"
 
 namespace tcplearn {
+namespace {
+
+bool is_spurious(const StallRow& row) { return row.cause == static_cast<std::uint8_t>(Cause::kSpurious); }
+
+}  // namespace
 
 void Conversation::settle(unsigned end, std::int64_t now_us, bool all, ExplainedRows& out) {
   Host& me = ends_[end];
@@ -14,11 +19,45 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
     // a DSACK comes a round trip after the copy that it is of, on a path that may be slower than it was
     const std::int64_t late_us = std::max<std::int64_t>(loss.seen_us - loss.last_copy_us, 0);
     const std::int64_t until_us = loss.last_copy_us + me.data.leg.known_us() * 5 / 4 + late_us + kLeastRowUs;
-    if (!all && !loss.certain && now_us <= until_us) break;
+    const bool told = loss.certain && (loss.spurious || loss.all_copies > 1);
+    if (!all && !told && now_us <= until_us) break;
     commit(end, loss, out);
   }
   if (done > 0)
     me.settling.erase(me.settling.begin(), me.settling.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+// What had been acknowledged here was sent again: these are its stalls.
+void Conversation::on_acked_again(unsigned end) {
+  std::vector<Repaired>& settling = ends_[end].settling;
+  for (const Repaired& late : losses_) {
+    // a duplicate that is reported may be this one
+    for (Repaired& loss : settling)
+      if (loss.stream_end <= late.stream_end && late.stream_end - loss.stream_end < late.bytes)
+        ++loss.all_copies;
+    if (end == kClient) begin_earlier(late);
+    if (settling.size() < kMostSettling) settling.push_back(late);
+  }
+}
+
+// A request whose first copy came late had been sent before.
+void Conversation::begin_earlier(const Repaired& late) {
+  for (Exchange& exchange : exchanges_)
+    if (exchange.request_from < late.stream_end && exchange.request_from >= late.stream_end - late.bytes)
+      exchange.start_us = std::min(exchange.start_us, late.start_us);
+}
+
+// Whether most of a spurious retransmission's time is that of a loss of the other end's.
+bool Conversation::covers(const StallRow& loss, const StallRow& late) {
+  const std::int64_t common_us =
+      std::min(loss.end_us(), late.end_us()) - std::max(loss.start_us, late.start_us);
+  return 2 * common_us > late.duration_us;
+}
+
+// A host that waits for an answer that was lost sends again for nothing: the loss is the cause.
+void Conversation::drop_covered(unsigned end, const StallRow& loss) {
+  Host& other = ends_[1 - end];
+  if (other.any_open && is_spurious(other.open) && covers(loss, other.open)) other.any_open = false;
 }
 
 // Losses that overlap in time are one stall; its cause is that of the longest.
@@ -55,11 +94,13 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   // a timer that has backed off may fire long after the path came back, and others had their answers by then
   const std::int64_t until_us = loss.copies > 1 ? loss.silent_until_us : loss.end_us;
   row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, until_us) ? 1 : 0;
+  const Host& other = ends_[1 - end];
+  if (!loss.spurious) drop_covered(end, row);
+  if (loss.spurious && other.any_open && !is_spurious(other.open) && covers(other.open, row)) return;
   if (me.any_open && row.start_us <= me.open.end_us() && row.end_us() >= me.open.start_us) {
-    const auto needless = static_cast<std::uint8_t>(Cause::kSpurious);
-    if ((row.cause == needless) != (me.open.cause == needless)) {
+    if (is_spurious(row) != is_spurious(me.open)) {
       // what was lost has its own beginning and end
-      if (me.open.cause == needless) me.open = row;
+      if (is_spurious(me.open)) me.open = row;
       return;
     }
     const std::int64_t from_us = std::min(row.start_us, me.open.start_us);

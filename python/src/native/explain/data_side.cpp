@@ -15,6 +15,8 @@ constexpr std::uint32_t kLeastMss = 536;
 // RACK's timer is so late at most, two ticks of 4 ms and what a host takes, where RTTs are short (RFC
 // 8985, 6.2).
 constexpr std::int64_t kPromptUs = 12'000;
+// A host is idle for as long at least before it sends a keep-alive.
+constexpr std::int64_t kKeepAliveUs = 1'000'000;
 
 }  // namespace
 
@@ -41,8 +43,9 @@ std::size_t DataSide::first_ending_after(std::int64_t sequence) const {
 }
 
 DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, const Leg& back,
-                                 std::uint32_t& ids_in_row) {
+                                 std::uint32_t& ids_in_row, std::vector<Repaired>& late) {
   Sent out;
+  if (packet.has_timestamp && !packet.has(kSyn)) clock_.add(packet.ts_value, now_us);
   const bool follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
   const bool older = id_seen_ && static_cast<std::uint16_t>(packet.ip_id - last_id_) > 0x8000;
   out.lost_before = lost_by_ids(packet, follows, now_us, ids_in_row);
@@ -65,11 +68,12 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   ++segments;
   if (packet.payload_bytes <= kLargestSegment) largest_ = std::max(largest_, packet.payload_bytes);
   // a keep-alive (RFC 9293, 3.8.4)
-  if (end <= una_ && packet.payload_bytes <= 1) return out;
+  if (end <= una_ && packet.payload_bytes <= 1 && now_us - last_sent_us_ >= kKeepAliveUs) return out;
   if (end <= una_) {
     ++resent;
     ++needless;
     last_needless_us_ = now_us;
+    acked_again(start, end, packet, now_us, back, late);
     return out;
   }
   if (start < nxt_) send_again(std::max(start, una_), std::min(end, nxt_), packet, now_us, back);
@@ -221,7 +225,7 @@ void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t no
   }
 }
 
-DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64_t now_us, const Leg& back,
+DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
                                  std::vector<Mark>& marks, std::vector<Repaired>& out) {
   Acked acked;
   acked.pure = packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin);
@@ -240,7 +244,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64
   twice_from_ = twice_to_ = 0;
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
-  had_come_ = had_come;
+  peer_ = peer;
   // Linux holds a probe for outstanding until more is acknowledged, or the probe as a duplicate
   if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
   if (ack > una_) {
@@ -272,9 +276,14 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, bool had_come, std::int64
 void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
                    std::vector<Repaired>& out) {
   bool first = true;
+  bool late = false;
+  acked_ = {una_, ack, now_us, -1, -1};
   while (head_ < pieces_.size() && pieces_[head_].start < ack) {
     if (pieces_[head_].end > ack) split(head_, ack);
     Piece& piece = pieces_[head_];
+    acked_.last_us = piece.again || piece.missing ? -1 : due_us(piece);
+    if (first) acked_.first_us = acked_.last_us;
+    late = late || (acked_.last_us >= 0 && acked_.last_us < piece.first_us);
     if (piece.again) {
       settle(piece, first ? &packet : nullptr, now_us, out);
     } else if (piece.missing) {
@@ -288,6 +297,7 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
     first = false;
     ++head_;
   }
+  if (late) late_acked_ = acked_;
   una_ = ack;
   sacked_to_ = std::max(sacked_to_, una_);
   if (una_ >= recover_) recovering_ = false;
@@ -299,86 +309,6 @@ void DataSide::pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, 
     pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
   }
-}
-
-bool DataSide::is_doubled(const Piece& piece) const {
-  const bool twice = piece.end > twice_from_ && piece.end <= twice_to_;
-  return twice || (had_come_ && piece.again->sacked_us < 0 && !piece.filled);
-}
-
-int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
-  const std::vector<Copy>& copies = piece.again->copies;
-  const int last = static_cast<int>(copies.size()) - 1;
-  // RFC 2883: the last copy brought this ACK about, and what is echoed is its timestamp, but one before it
-  // had arrived
-  if (is_doubled(piece)) {
-    certain = true;
-    return std::max(last - 1, piece.filled ? 0 : -1);
-  }
-  // RFC 7323, 4.3: what fills the left edge is what is echoed.
-  if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
-    const std::uint32_t echo = head_ack->ts_echo;
-    if (!piece.filled && piece.has_ts && echo == piece.ts && copies[0].ts != piece.ts) {
-      certain = true;
-      return -1;
-    }
-    for (int k = 0; k <= last; ++k) {
-      const Copy& copy = copies[static_cast<std::size_t>(k)];
-      const bool alone = (k == last || copies[static_cast<std::size_t>(k) + 1].ts != copy.ts) &&
-                         (k == 0 ? piece.filled || copy.ts != piece.ts
-                                 : copies[static_cast<std::size_t>(k) - 1].ts != copy.ts);
-      if (copy.has_ts && copy.ts == echo && alone) {
-        certain = true;
-        return k;
-      }
-    }
-  }
-  if (leg.min_us < 0) return last;
-  const std::int64_t latest_us = seen_us - leg.min_us * 3 / 4;
-  for (int k = last; k >= 0; --k)
-    if (copies[static_cast<std::size_t>(k)].us <= latest_us) return k;
-  return piece.filled ? 0 : -1;
-}
-
-void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out) {
-  const Again& again = *piece.again;
-  const std::int64_t seen_us = again.sacked_us >= 0 ? again.sacked_us : now_us;
-  Repaired loss;
-  const int k = arrived(piece, head_ack, seen_us, loss.certain);
-  const auto at = static_cast<std::size_t>(std::max(k, 0));
-  loss.start_us = loss.silent_until_us = piece.first_us;
-  if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
-  loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
-  if (k < 0 && is_doubled(piece)) loss.end_us = piece.first_us;
-  loss.seen_us = seen_us;
-  loss.last_copy_us = again.copies.back().us;
-  loss.all_copies = static_cast<std::uint32_t>(again.copies.size());
-  loss.first_wait_us = piece.filled ? -1 : again.copies[0].us - piece.first_us;
-  loss.timer_us = again.timer_us;
-  loss.srtt_us = again.srtt_us;
-  loss.stream_end = piece.end;
-  loss.copies = static_cast<std::uint32_t>(at + 1);
-  loss.bytes = static_cast<std::uint32_t>(piece.end - piece.start);
-  loss.out_segments = piece.out;
-  loss.by = again.copies[at].by;
-  loss.spurious = k < 0;
-  loss.tail = again.tail;
-  loss.clocked = again.copies[at].clocked;
-  loss.head = head_ack != nullptr;
-  loss.packet = again.copies.back().packet;
-  if (loss.spurious || at + 1 < again.copies.size()) count_needless(loss.packet);
-  arrived_us_ = std::max(arrived_us_, loss.end_us);
-  earliest_us_ = std::max(earliest_us_, loss.spurious ? loss.start_us : loss.end_us);
-  resent_starts_.erase(std::remove(resent_starts_.begin(), resent_starts_.end(), piece.start),
-                       resent_starts_.end());
-  out.push_back(loss);
-  piece.again.reset();
-}
-
-void DataSide::count_needless(std::uint32_t packet) {
-  if (packet == last_needless_) return;  // of another piece of it
-  last_needless_ = packet;
-  needless = std::min(needless + 1, resent);
 }
 
 void DataSide::finish(std::vector<Repaired>& out) {

@@ -12,6 +12,7 @@
 #include "capture/packet.h"
 #include "forecast.h"
 #include "rows.h"
+#include "sender_clock.h"
 #include "sender_timer.h"
 
 namespace tcplearn {
@@ -73,12 +74,25 @@ class DataSide {
     std::int64_t to = 0, us = -1;
   };
 
+  // What an ACK says of the end that sent it.
+  struct Peer {
+    bool ahead = false;        // it had sent data that never came here
+    bool follows = false;      // the ACK has data, and all before it came here
+    std::int32_t unseen = -1;  // its packets since the last that came here, by IP's numbers; -1: not known
+    std::int64_t rto_us = -1;  // of its timer
+    // How often it sends again what it waits for so long.
+    std::int32_t resends(std::int64_t since_us) const;
+  };
+
   // `back`: the other leg, from the capture point to this end. Losses that are over are added to `out`.
-  // `had_come`: the ACK is of a copy, and the other end had answered the first.
-  // `ids_in_row`: of its host (Path).
-  Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row);
-  Acked on_ack(const Packet& packet, bool had_come, std::int64_t now_us, const Leg& back,
+  // `ids_in_row`: of its host (Path). A spurious retransmission of what was acknowledged here before is added
+  // to `late`.
+  Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row,
+               std::vector<Repaired>& late);
+  Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
                std::vector<Mark>& marks, std::vector<Repaired>& out);
+  // What a packet of this end says, as an ACK of the other's data.
+  Peer peer(const Packet& packet, std::uint32_t ids_in_row) const;
   // Whether a packet without data of this end says that it had sent bytes that never came here.
   bool is_ahead(const Packet& packet) const {
     const std::int64_t step = unwrap(packet.seq) - nxt_;
@@ -169,7 +183,14 @@ class DataSide {
   // Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come
   // before.
   bool is_doubled(const Piece& piece) const;
+  // Which copy before the last that was.
+  int came_before(const Piece& piece, std::int64_t seen_us) const;
+  // Whether the ACK of the last copy follows one that never came here: of the first.
+  bool had_been_acked(const Piece& piece, std::int64_t seen_us) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
+  std::int64_t due_us(const Piece& piece) const;
+  void acked_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
+                   const Leg& back, std::vector<Repaired>& out);
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
            std::vector<Repaired>& out);
   std::uint32_t follow_ids(const Packet& packet, std::uint32_t& ids_in_row);
@@ -189,6 +210,12 @@ class DataSide {
                last_needless_us_ = -1;
   std::int64_t arrived_us_ = -1, earliest_us_ = -1, announced_ = 0, announced_us_ = 0;
   std::int64_t twice_from_ = 0, twice_to_ = 0;  // as the last ACK says
+  // What one ACK acknowledged, and when; when its first and last segment would have come here by the shortest
+  // way; -1: they were sent again.
+  struct Run {
+    std::int64_t from = 0, to = 0, acked_us = 0, first_us = -1, last_us = -1;
+  };
+  Run acked_, late_acked_;  // the last; the last of what came late
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;
@@ -196,9 +223,10 @@ class DataSide {
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
   std::int64_t probe_to_ = -1;  // the end of a probe that is outstanding to its sender
-  bool had_come_ = false;       // the last ACK is of a copy, and the first had been answered
+  Peer peer_;                   // as the last ACK says
   bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false, recovering_ = false;
   SenderTimer timer_;
+  SenderClock clock_;
 };
 
 }  // namespace tcplearn

@@ -40,6 +40,17 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
 
 bool DataSide::numbered(std::uint32_t ids_in_row) const { return !ids_useless_ && ids_in_row >= kIdsInRow; }
 
+DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) const {
+  Peer out;
+  out.ahead = is_ahead(packet);
+  out.follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
+  const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
+  if (numbered(ids_in_row) && id_seen_ && packet.ip_id != 0 && step > 0 && step <= kLargestIdGap)
+    out.unseen = static_cast<std::int32_t>(step) - 1;
+  out.rto_us = timer_.rto_us();
+  return out;
+}
+
 // By IP's numbers; where a host counts all its packets in one row they tell nothing of one connection.
 std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                                     std::uint32_t& ids_in_row) {

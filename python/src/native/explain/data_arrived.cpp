@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Which copy of what one end sent again arrived, and when its first would have.
+#include <algorithm>
+#include <cstdlib>
+
+#include "data_side.h"
+
+namespace tcplearn {
+namespace {
+
+// What came so much later than it could was late.
+constexpr std::int64_t kLeastLateUs = 10'000;
+// An ACK comes to its sender so much later than by the shortest way, and is not late.
+constexpr std::int64_t kAckUs = 5000;
+constexpr std::int32_t kMostResends = 16;
+
+}  // namespace
+
+bool DataSide::is_doubled(const Piece& piece) const {
+  const bool twice = piece.end > twice_from_ && piece.end <= twice_to_;
+  return twice || (peer_.ahead && piece.again->sacked_us < 0 && !piece.filled);
+}
+
+int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
+  const std::vector<Copy>& copies = piece.again->copies;
+  const int last = static_cast<int>(copies.size()) - 1;
+  if (peer_.unseen == 0 || (peer_.unseen < 0 && peer_.ahead)) return last - 1;
+  for (int k = -1; k < last - 1; ++k) {
+    const std::int64_t sent_us = k < 0 ? piece.first_us : copies[static_cast<std::size_t>(k)].us;
+    // what the other end sent when it came, and then by its timer
+    const std::int64_t since_us = peer_.ahead ? seen_us - sent_us - leg.known_us() : 0;
+    if (peer_.unseen < 0 || 1 + peer_.resends(since_us) <= peer_.unseen) return k;
+  }
+  return last - 1;
+}
+
+bool DataSide::had_been_acked(const Piece& piece, std::int64_t seen_us) const {
+  const std::vector<Copy>& copies = piece.again->copies;
+  if (copies.size() > 1 || piece.out > 1 || piece.filled || peer_.ahead) return false;
+  // after the copy its timer sent nothing yet, before it what it waited for the answer to: the rest were ACKs
+  if (seen_us - copies.back().us - leg.known_us() >= peer_.rto_us) return false;
+  const std::int32_t others =
+      peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);
+  return peer_.unseen > others;
+}
+
+std::int32_t DataSide::Peer::resends(std::int64_t since_us) const {
+  if (rto_us <= 0) return 0;
+  std::int32_t count = 0;
+  std::int64_t wait_us = rto_us;
+  for (std::int64_t at_us = wait_us; at_us <= since_us && count < kMostResends; at_us += wait_us) {
+    if (++count > 1) wait_us *= 2;  // the first is a probe
+  }
+  return count;
+}
+
+int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
+  const std::vector<Copy>& copies = piece.again->copies;
+  const int last = static_cast<int>(copies.size()) - 1;
+  // RFC 2883: the last copy brought this ACK about, and what is echoed is its timestamp, but one before it
+  // had arrived
+  if (is_doubled(piece)) {
+    certain = true;
+    return std::max(came_before(piece, seen_us), piece.filled ? 0 : -1);
+  }
+  // RFC 7323, 4.3: what fills the left edge is what is echoed.
+  if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
+    const std::uint32_t echo = head_ack->ts_echo;
+    if (!piece.filled && piece.has_ts && echo == piece.ts && copies[0].ts != piece.ts) {
+      certain = true;
+      return -1;
+    }
+    for (int k = 0; k <= last; ++k) {
+      const Copy& copy = copies[static_cast<std::size_t>(k)];
+      const bool alone = (k == last || copies[static_cast<std::size_t>(k) + 1].ts != copy.ts) &&
+                         (k == 0 ? piece.filled || copy.ts != piece.ts
+                                 : copies[static_cast<std::size_t>(k) - 1].ts != copy.ts);
+      if (copy.has_ts && copy.ts == echo && alone) {
+        certain = true;
+        return had_been_acked(piece, seen_us) ? -1 : k;
+      }
+    }
+  }
+  if (leg.min_us < 0) return last;
+  const std::int64_t latest_us = seen_us - leg.min_us * 3 / 4;
+  for (int k = last; k >= 0; --k)
+    if (copies[static_cast<std::size_t>(k)].us <= latest_us) return k;
+  return piece.filled ? 0 : -1;
+}
+
+void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out) {
+  const Again& again = *piece.again;
+  const std::int64_t seen_us = again.sacked_us >= 0 ? again.sacked_us : now_us;
+  Repaired loss;
+  const int k = arrived(piece, head_ack, seen_us, loss.certain);
+  const auto at = static_cast<std::size_t>(std::max(k, 0));
+  loss.start_us = loss.silent_until_us = piece.first_us;
+  if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
+  loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
+  if (k < 0 && is_doubled(piece)) loss.end_us = piece.first_us;
+  if (k < 0) {
+    // it may have come late, or after a copy that overtook it
+    loss.start_us = due_us(piece);
+    for (const Copy& copy : again.copies)
+      if (copy.has_ts) loss.start_us = std::min(loss.start_us, clock_.due_us(copy.ts, copy.us));
+  }
+  loss.seen_us = seen_us;
+  loss.last_copy_us = again.copies.back().us;
+  loss.all_copies = static_cast<std::uint32_t>(again.copies.size());
+  loss.first_wait_us = piece.filled ? -1 : again.copies[0].us - piece.first_us;
+  loss.timer_us = again.timer_us;
+  loss.srtt_us = again.srtt_us;
+  loss.stream_end = piece.end;
+  loss.copies = static_cast<std::uint32_t>(at + 1);
+  loss.bytes = static_cast<std::uint32_t>(piece.end - piece.start);
+  loss.out_segments = piece.out;
+  loss.by = again.copies[at].by;
+  loss.spurious = k < 0;
+  loss.tail = again.tail;
+  loss.clocked = again.copies[at].clocked;
+  loss.head = head_ack != nullptr;
+  loss.packet = again.copies.back().packet;
+  if (loss.spurious || at + 1 < again.copies.size()) count_needless(loss.packet);
+  arrived_us_ = std::max(arrived_us_, loss.end_us);
+  earliest_us_ = std::max(earliest_us_, loss.spurious ? loss.start_us : loss.end_us);
+  resent_starts_.erase(std::remove(resent_starts_.begin(), resent_starts_.end(), piece.start),
+                       resent_starts_.end());
+  out.push_back(loss);
+  piece.again.reset();
+}
+
+// When the first sending of it would have come here, had it not been late.
+std::int64_t DataSide::due_us(const Piece& piece) const {
+  return piece.has_ts && !piece.filled ? clock_.due_us(piece.ts, piece.first_us) : piece.first_us;
+}
+
+// What is sent again had been acknowledged here: it came late before, or that ACK was late to its sender, or
+// was lost.
+void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
+                           const Leg& back, std::vector<Repaired>& out) {
+  const auto within = [&](const Run& run) { return run.from <= start && end <= run.to; };
+  const Run& run = within(acked_) ? acked_ : late_acked_;
+  std::int64_t first_us = start == run.from ? run.first_us : end == run.to ? run.last_us : -1;
+  if (first_us < 0 || !within(run)) return;
+  std::int64_t again_us = packet.has_timestamp ? clock_.due_us(packet.ts_value, now_us) : now_us;
+  if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path made a copy of it
+  if (again_us < first_us) std::swap(first_us, again_us);    // a copy had overtaken it
+  // where the ACK had come by the time at which it was sent again, it was on its way
+  const std::int64_t way_us =
+      clock_.known() ? back.min_us + kAckUs : std::max(back.min_us, timer_.srtt_us()) + kLeastLateUs;
+  const bool untold = back.min_us >= 0 && again_us - run.acked_us > way_us;
+  Repaired late;
+  late.start_us = late.end_us = late.silent_until_us = first_us;
+  late.seen_us = untold ? now_us + leg.known_us() : run.acked_us;
+  if (late.seen_us - first_us - leg.known_us() < kLeastLateUs) return;
+  late.last_copy_us = now_us;
+  late.first_wait_us = again_us - first_us;
+  late.timer_us = timer_.rto_us();
+  late.srtt_us = timer_.srtt_us();
+  late.stream_end = end;
+  late.copies = late.all_copies = late.out_segments = 1;
+  late.bytes = static_cast<std::uint32_t>(end - start);
+  late.packet = resent;
+  late.spurious = late.certain = true;
+  out.push_back(late);
+}
+
+void DataSide::count_needless(std::uint32_t packet) {
+  if (packet == last_needless_) return;  // of another piece of it
+  last_needless_ = packet;
+  needless = std::min(needless + 1, resent);
+}
+
+}  // namespace tcplearn
