@@ -64,6 +64,8 @@ def test_the_page_has_every_sender_and_known_metrics(page: tuple[Path, Path]) ->
         scenario.load(LAB / "loss-1e-2.toml", SMOKE), run.Options(out=page[0] / "kept" / "lab")
     ).rows
     assert all(vocabulary.known(row["metric"], vocabulary.LAB) for row in rows)
+    costs = [row["value"] or 0 for row in rows if row["metric"] == "instructions_per_decision"]
+    assert costs and min(costs) > 50
 
 
 def test_the_captures_say_who_dropped_what(page: tuple[Path, Path]) -> None:
