@@ -39,6 +39,7 @@ def test_the_overrun_is_from_the_end_to_the_answer_of_the_lost_request(tmp_path:
     assert requests.responses_ms(tmp_path).tolist() == [30, 1400, 30, 30]
 
 
+@pytest.mark.full
 def test_every_timer_has_the_same_fades(tmp_path: Path) -> None:
     chosen = scenario.load(SCENARIOS / "fades.toml", "smoke")
     assert chosen.path.drawn_fades and chosen.fades

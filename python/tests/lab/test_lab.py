@@ -208,6 +208,7 @@ def test_real_programs_under_the_module(ready: machine.Machine, tmp_path: Path, 
         assert value[algorithm, f"{by}.bytes"] > 100_000
 
 
+@pytest.mark.full
 def test_a_traced_link_passes_what_its_trace_has(ready: machine.Machine, tmp_path: Path) -> None:
     (tmp_path / "link").write_text(
         "".join(f"{ms}\n" for ms in range(10, 2001, 10) if ms <= 1000 or ms == 2000)

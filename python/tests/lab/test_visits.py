@@ -25,7 +25,8 @@ def _few(chosen: Scenario, count: int) -> Scenario:
     return chosen.model_copy(update={"transfer": few, "algorithms": ours, "runs": one})
 
 
-@pytest.mark.parametrize("profile", ["fresh", pytest.param("echo", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("profile", ["fresh", "echo"])
 def test_a_program_reports_each_response(tmp_path: Path, profile: str) -> None:
     chosen = _few(scenario.load(SCENARIOS / "programs-requests.toml", profile), 20)
     finished = run.run(chosen, run.Options(out=tmp_path))

@@ -80,7 +80,9 @@ PAGES: dict[str, Callable[[Path], list[str]]] = {
 
 
 @pytest.mark.usefixtures("cache_with_script")
-@pytest.mark.parametrize("kind", PAGES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.full) if kind == "capture, all" else kind for kind in PAGES]
+)
 def test_a_report_at_each_width(
     kind: str,
     chromium: browser.playwright.Browser,
