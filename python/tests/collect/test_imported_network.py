@@ -116,7 +116,16 @@ def answers_ms(logs: Sequence[Path]) -> dict[str, list[float]]:
     return out
 
 
-def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str) -> None:
+def is_printed(row: Row, logs: Sequence[Path]) -> bool:
+    """Whether a line of the logs that names the host has its least RTT."""
+    assert row.rtt_min_us is not None
+    lines = (line for log in logs for line in log.read_text().splitlines() if row.address in line)
+    numbers = (float(number) for line in lines for number in re.findall(r"(?<![\d.])\d+\.\d+(?![\d.])", line))
+    return any(abs(number * 1000 - row.rtt_min_us) < 1 for number in numbers)
+
+
+def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str, logs: Sequence[Path]) -> None:
+    """An answer that comes late, because the machine is busy, must be what the tool printed for that host."""
     by_address = {row.address: row for row in rows}
     hosts = [host for path in paths for host in path]
     assert len(rows) == len(by_address) and set(by_address) == {host.address for host in hosts}
@@ -138,10 +147,8 @@ def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str) -> No
             continue
         assert row.rtt_min_us is not None and row.samples and (row.sent is None or row.sent >= row.samples)
         late_ms.append(row.rtt_min_us / 1000 - host.rtt_ms)
-        assert late_ms[-1] > -0.2, (row, host)
-    # one answer may come late where the machine is busy; another host's RTT would differ by more, for many
+        assert late_ms[-1] > -0.2 and (late_ms[-1] < 60 or is_printed(row, logs)), (row, host)
     assert statistics.median(late_ms) < 2 * STEP_MS
-    assert sum(late > 60 for late in late_ms) <= len(late_ms) / 50
 
 
 def whole(logs: Sequence[Path], paths: Sequence[Sequence[Host]]) -> tuple[list[Path], list[Sequence[Host]]]:
@@ -164,7 +171,7 @@ def measure(made: Network, paths: Sequence[Sequence[Host]], tool: str, how: str,
     if how == "terminal":
         logs, paths = whole(logs, paths)
     rows = imported.read(logs)
-    check(rows, paths, tool)
+    check(rows, paths, tool, logs)
     if tool in PINGS and tool != "hping3 -q":
         truth = answers_ms(logs)
         for row in rows:

@@ -38,6 +38,13 @@ def _calm(talk: Talk) -> int:
     return talk.exchanges(talk.open(), BEFORE)
 
 
+def _asked(talk: Talk) -> int:
+    """Send a request after those; return when it is at the server."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    return at + HALF_US
+
+
 def _served(talk: Talk, at_us: int, *, request: int = 200) -> None:
     """The stalled request is answered, and the connection closed."""
     talk.answer(at_us, ANSWERED, 1, ASKED + request)
@@ -85,9 +92,7 @@ def request_lost_twice(talk: Talk) -> Truth:
 
 def answer_lost(talk: Talk) -> Truth:
     """An answer of one segment, lost near the client; the request was acknowledged before."""
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 1, ASKED + 200, lost=0.1)
     talk.answer(there + 242_000, ANSWERED, 1, ASKED + 200)
     talk.close(there + 400_000, ASKED + 200, ANSWERED + 1)
@@ -144,9 +149,7 @@ def overtaken_by_its_copy(talk: Talk) -> Truth:
 
 def ack_lost(talk: Talk) -> Truth:
     """The ACK of an answer; the server sends the answer again for nothing."""
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 1, ASKED + 200)
     talk.client(there + HALF_US, ASKED + 200, 0, ANSWERED + 1, lost=0.9)
     talk.answer(there + 242_000, ANSWERED, 1, ASKED + 200)

@@ -12,6 +12,7 @@ import pytest
 import thin
 from scenes import SCENES
 from talk import RTT_US, SERVER, Talk, explained
+from thin import slowest
 
 from tcplearn.explain import Explained, advice, candidates, forecast, tables
 from tcplearn.explain.candidates import ALL, STOCK
@@ -25,10 +26,6 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> tuple[Explained, list[flo
     talk = Talk()
     times = thin.traffic(talk, 1, REQUESTS, LOSS)
     return explained(tmp_path_factory.mktemp("stock"), talk), times
-
-
-def slowest(times: list[float]) -> float:
-    return float(np.mean(np.sort(times)[-len(times) // 50 :]))
 
 
 def test_response_times_are_those_of_the_traffic(stock: tuple[Explained, list[float]]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from talk import CLIENT, RTT_US, SERVER, Talk, explained, pcap_of
+from thin import slowest
 
 from tcplearn.cli import main
 from tcplearn.explain import Explained
@@ -54,10 +55,6 @@ def connections(
         talks.append(talk)
         begin = done + 300_000
     return talks, times
-
-
-def slowest(times: list[float]) -> float:
-    return float(np.mean(np.sort(times)[-len(times) // 50 :]))
 
 
 @pytest.fixture(scope="module")

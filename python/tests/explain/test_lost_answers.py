@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenes import ANSWERED, ASKED, HALF_US, _calm
+from scenes import ANSWERED, ASKED, HALF_US, _asked, _calm
 from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk, explained
 
 from tcplearn.explain import Explained
@@ -61,9 +61,7 @@ def test_an_answer_that_was_lost_several_times(tmp_path: Path) -> None:
 def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
     """The third was spurious: its duplicate is reported by the ACK that echoes it."""
     talk = Talk(place=SERVER)
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 600, ASKED + 200, lost=0.9)
     talk.answer(there + 242_000, ANSWERED, 600, ASKED + 200)
     talk.client(there + 262_000, ASKED + 200, 200, ANSWERED + 600, lost=0.1)
@@ -83,9 +81,7 @@ def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
 def test_an_answer_that_arrived_before_the_path_was_silent(tmp_path: Path) -> None:
     """IP's numbers tell how often the client's timer sent its next request since: the first copy came."""
     talk = Talk(place=SERVER)
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 100, ASKED + 200)
     talk.client(there + 20_000, ASKED + 200, 0, ANSWERED + 100, lost=0.1)
     for after in (60_000, 302_000, 544_000):
@@ -107,9 +103,7 @@ def test_an_answer_that_arrived_before_the_path_was_silent(tmp_path: Path) -> No
 def test_more_acks_were_lost_than_the_copy_brought_about(tmp_path: Path) -> None:
     """The next request echoes the copy, and IP's numbers tell of an ACK of the first as well."""
     talk = Talk(place=SERVER)
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 100, ASKED + 200)
     talk.client(there + 20_000, ASKED + 200, 0, ANSWERED + 100, lost=0.1)
     talk.client(there + 100_000, ASKED + 200, 200, ANSWERED + 100, lost=0.1)
@@ -126,9 +120,7 @@ def test_more_acks_were_lost_than_the_copy_brought_about(tmp_path: Path) -> None
 def test_the_end_of_an_answer_that_was_lost(tmp_path: Path, numbered: bool) -> None:
     """The segments before were full: without IP's numbers nothing tells it from a pause of the server's."""
     talk = Talk(numbered=numbered)
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     for k in range(3):
         lost = 0.1 if k == 2 else None
         size = 104 if k == 2 else 1448
@@ -146,9 +138,7 @@ def test_the_end_of_an_answer_that_was_lost(tmp_path: Path, numbered: bool) -> N
 def test_a_pause_between_two_writes_is_the_servers(tmp_path: Path) -> None:
     """What it wrote before ended in a segment that was not full."""
     talk = Talk(numbered=False)
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 1448, ASKED + 200)
     talk.answer(there + 30, ANSWERED + 1448, 500, ASKED + 200)
     talk.client(there + HALF_US + 100, ASKED + 200, 0, ANSWERED + 1948)
@@ -199,9 +189,7 @@ def _causes(found: Explained) -> set[tuple[str, str]]:
 
 def _late_answer(talk: Talk, late_us: int) -> int:
     """IP's numbers miss one before it; returns when the request before it came."""
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     talk.answer(there, ANSWERED, 1448, ASKED + 200)
     talk.client(there + HALF_US, ASKED + 200, 200, ANSWERED + 1448)
     talk._idents[False] += 1
@@ -232,9 +220,7 @@ def test_a_host_that_counts_its_packets_of_all_connections(tmp_path: Path) -> No
 def test_a_gap_that_is_filled_before_the_timer_could(tmp_path: Path) -> None:
     """A queue has made round trips longer than those that were seen: SACK asked for it."""
     talk = Talk()
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    there = at + HALF_US
+    there = _asked(talk)
     for k in range(6):
         talk.answer(there + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k == 2 else None)
     talk.answer(there + 145_000, ANSWERED + 2 * 1448, 1448, ASKED + 200)

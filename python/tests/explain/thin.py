@@ -12,6 +12,11 @@ FIRST, LATER = 0, 1
 RTT_US = 32_000
 
 
+def slowest(times: list[float]) -> float:
+    """The mean of the slowest 2 %."""
+    return float(np.mean(np.sort(times)[-len(times) // 50 :]))
+
+
 def traffic(
     talk: Talk,
     seed: int,

@@ -8,9 +8,10 @@ from pathlib import Path
 from samples import ROOT
 from tcplearn.lab import run, scenario
 
-#: Of `conformal`, what it may cost; of the others, as measured (202, 1,232, 1,259 and 1,474) and a tenth:
+#: Of `conformal`, what it may cost; of the others, as measured (202, 1,232, 1,259 and 1,474) and a twentieth;
+#: of `linux` and `tracking` and a tenth, because they cost 213 and 1,555 with Debian 13's QEMU. The margin:
 #: what an ACK left to be looked at costs the next event 50 instructions, and how many are depends on losses.
-MOST = {"linux": 222, "tracking/first": 1355, "conformal/first": 1385, "tracking": 1621, "conformal": 2000}
+MOST = {"linux": 222, "tracking/first": 1294, "conformal/first": 1322, "tracking": 1621, "conformal": 2000}
 
 
 def test_an_ack_costs_no_more_than_it_may(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tcplearn.explain import forecast
 from tcplearn.explain.answers import Forecast, Outlook
 from tcplearn.explain.candidates import FIRST_RTO, SEEN, Candidate
 from tcplearn.explain.causes import HANDSHAKE
+from tcplearn.explain.model import KEY
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,7 +33,6 @@ _COPIES = 12
 _LINEAR = 5
 #: Flags of a connection: it has timestamps, its first SYN was captured.
 _STAMPED, _FROM_SYN = 2, 4
-_KEY = ("source", "connection")
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
@@ -82,15 +82,15 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
     order of time. A handshake whose ACK was lost has no stall here: it waits for the server's timer."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
-    stalls = mine.select(*_KEY, *columns, pl.col("start_s").alias("held_s")).unique(_KEY, keep="first")
+    stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
     answered_s = pl.col("start_s") + pl.col("response_ms") / 1e3
-    firsts = found.requests.group_by(_KEY).agg(answered_s.sort_by("start_s").first().alias("answered_s"))
+    firsts = found.requests.group_by(KEY).agg(answered_s.sort_by("start_s").first().alias("answered_s"))
     hosts = (pl.col(end).cast(pl.String).str.replace(r":\d+$", "") for end in ("client", "server"))
     return (
         found.connections.filter(pl.col("handshake_ms").is_not_null() & ((pl.col("options") & _FROM_SYN) > 0))
-        .select(*_KEY, *hosts, "first_s", "handshake_ms", "options")
-        .join(stalls, on=_KEY, how="left")
-        .join(firsts, on=_KEY, how="left")
+        .select(*KEY, *hosts, "first_s", "handshake_ms", "options")
+        .join(stalls, on=KEY, how="left")
+        .join(firsts, on=KEY, how="left")
         .sort("source", "client", "server", "first_s")
     )
 

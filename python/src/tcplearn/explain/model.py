@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+#: The columns that name a connection in each table.
+KEY = ("source", "connection")
 #: The slowest requests, whose time is looked at: this share of all, one at least.
 SLOWEST = 0.01
 #: Percentiles of response times that are given, and their keys.
@@ -97,8 +99,7 @@ class Explained:
 
         alone = pl.col("handshake_ms", "to_server_ms").is_null(), pl.col("client_segments") == 0
         again = self.stalls.filter(pl.col("cause").cast(pl.String) == "handshake_lost")
-        key = ["source", "connection"]
-        return self.connections.filter(*alone).join(again, on=key, how="semi")
+        return self.connections.filter(*alone).join(again, on=KEY, how="semi")
 
     @cached_property
     def captures(self) -> list[Summary]:
@@ -180,7 +181,7 @@ def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
     overlap = pl.min_horizontal(end, "to_s") - pl.max_horizontal("start_s", "from_s")
     return (
         stalls.with_row_index("stall")
-        .join(left, on=["source", "connection"])
+        .join(left, on=KEY)
         .with_columns((overlap * 1e3).alias("overlap_ms"))
         .filter(pl.col("overlap_ms") > 0)
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tcplearn.explain.causes import HANDSHAKE, TRANSFER, WORDS
-from tcplearn.explain.model import Explained, Summary
+from tcplearn.explain.model import KEY, Explained, Summary
 from tcplearn.output.numbers import counted, listed, milliseconds
 
 #: A cause with less of the slowest requests' time is not named.
@@ -76,7 +76,7 @@ def _handshakes(found: Explained) -> Iterator[str]:
     import polars as pl
 
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
-    lost = lost.join(found.unanswered, on=["source", "connection"], how="anti")
+    lost = lost.join(found.unanswered, on=KEY, how="anti")
     parts = [
         f"{counted(of.height, WORDS[str(cause)].label.removesuffix(' lost'))} lost (waits of up to "
         f"{milliseconds(float(of['duration_ms'].to_numpy().max()))} ms)"
