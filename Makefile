@@ -19,7 +19,8 @@ TEST_PACKAGES := iproute2 chromium libclang-rt-dev llvm pkg-config tshark shellc
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# what is imported is compiled then: a small part of it all
+# What is imported is compiled then, a small part of it all, and kept: without that each process compiles it again.
+unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-compile
 NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
 # A hash of these names: a file that is gone changes it.

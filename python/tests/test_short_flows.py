@@ -71,7 +71,10 @@ def kept_bytes(capture: Callable[[int], Path], few: int, many: int, output: list
 def test_memory_does_not_grow_with_the_flows(
     capture: Callable[[int], Path], tmp_path: Path, few: int, many: int, most_bytes: int
 ) -> None:
-    for output in ([], ["--format", "json"], ["--report", str(tmp_path / "report.html")]):
+    """A report and rows are written in one run where there are few: what either keeps is seen."""
+    report = ["--report", str(tmp_path / "report.html")]
+    json_rows = ["--format", "json"]
+    for output in ([*json_rows, *report],) if many < 10_000 else ([], json_rows, report):
         assert kept_bytes(capture, few, many, output, most_bytes) < most_bytes
 
 

@@ -7,13 +7,19 @@ from pathlib import Path
 
 import failures
 from guest import counters, enter, expect, log_bytes, sh, sysctl, unprivileged
+from packet_host import Host
 from transfers import connect, load, path, records, serve, transfer
+from wire import ACK as ACKNOWLEDGES
+from wire import MSS, SCRIPT4, SYN
 
 ACK, LOSS, CHANGE = 2, 8, 9
 SETTING = "net.tcplearn.loss"
 #: The fields cwnd and ssthresh of an ACK's record, and probability, cause, flight, cwnd and ssthresh of a
 #: decision's.
 WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
+CHANGED = struct.Struct("<24xI")
+BEGUN, ENDED, UNDONE = range(3)
+ECN_ECHO = 0x40
 STATE_AT = 85
 
 
@@ -106,6 +112,62 @@ def _first_open(events):
         if record[STATE_AT] == 0:
             return WINDOWS.unpack_from(record)
     return None
+
+
+def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
+    """Check the changes that are logged: duplicate SACKs after a recovery undo it, though a later segment was
+    out of order, but not once ECN has reported congestion, which ends what the kernel could undo."""
+    load()
+    host = Host("tl-reno", "linux")
+    sysctl("net.ipv4.tcp_ecn", 1)
+    sysctl(SETTING, "random")
+    sysctl("net.tcplearn.log", 1)
+    for between, wanted in ((_out_of_order, [BEGUN, ENDED, UNDONE]), (_congestion, [BEGUN, ENDED])):
+        c = _recovered(host)
+        between(c)
+        c.send(ack=1 + 9 * MSS, sack=[(1, 1 + MSS)])
+        c.wait(20)
+        c.write(MSS)
+        c.expect(ACKNOWLEDGES, seq=1 + 9 * MSS)
+        c.send(ack=1 + 10 * MSS)
+        c.wait(20)
+        changes = [CHANGED.unpack_from(record)[0] for record in records(log_bytes(), CHANGE)]
+        expect(changes == wanted, f"{between.__name__}: {changes}, not {wanted}")
+        c.socket.close()
+
+
+def _recovered(host):
+    """Return a connection with ECN, after a recovery that has sent the first of six segments again."""
+    c = host.opened()
+    c.socket.connect_ex((SCRIPT4, 80))
+    c.expect(SYN, seq=0)
+    c.wait(20)
+    c.send(SYN | ACKNOWLEDGES | ECN_ECHO, seq=0, mss=MSS)
+    c.expect(ACKNOWLEDGES, seq=1, ack=1)
+    c.write(6 * MSS)
+    c.expect_full(6)
+    c.wait(20)
+    for k in range(1, 4):
+        c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)])
+    c.expect(ACKNOWLEDGES, seq=1, size=MSS)
+    c.wait(20)
+    c.send(ack=1 + 6 * MSS)
+    return c
+
+
+def _out_of_order(c):
+    c.write(3 * MSS)
+    c.expect_full(3, first=6)
+    c.wait(20)
+    c.send(ack=1 + 6 * MSS, sack=[(1 + 7 * MSS, 1 + 8 * MSS)])
+
+
+def _congestion(c):
+    for first, flags in ((6, ACKNOWLEDGES | ECN_ECHO), (7, ACKNOWLEDGES), (8, ACKNOWLEDGES)):
+        c.write(MSS)
+        c.expect_full(1, first=first)
+        c.wait(20)
+        c.send(flags, ack=1 + (first + 1) * MSS)
 
 
 def check_vegas_keeps_its_own_answer_to_losses():

@@ -5,7 +5,9 @@
 . /scenario/lib.sh
 ln -sf busybox /bin/sh
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null || true
-kernel_modules veth sch_netem tcp_vegas
+mkdir -p /dev/net
+[ -e /dev/net/tun ] || mknod /dev/net/tun c 10 200
+kernel_modules veth sch_netem tcp_vegas tun
 namespaces c0 c1
 link c0 r0 10.0.0.1 c1 l0 10.0.0.2
 qdisc c0 r0 root netem limit 10000 delay 15ms

@@ -156,7 +156,8 @@ BUILDS = (
     Form(r"make -C linux/module dkms-tree", "elsewhere", ("make -C linux/module dkms-tree DESTDIR=TMP",)),
     Form(
         r"pytest(?: -[qs])?(.*)",
-        "one finds what the other runs",
+        "files and names are there; in full, it finds what the other runs",
+        (r"python python/tests/docs/names_tests.py\1",),
         (r"pytest --collect-only -q\1",),
     ),
     Form(

@@ -205,8 +205,14 @@ TRAINING = (
         (r"tcplearn train loss losses.parquet -o TMP/model\1 --hidden 2 --epochs 1 --folds 2 --times 2",),
     ),
     Form(
+        r"tcplearn train rtt ((?!examples/).*) -o \S+(.*)",
+        "in full, of few made-up hosts and with two folds, as the next one of those that are shipped",
+        (),
+        (r"tcplearn train rtt \1 -o TMP/models\2 --folds 2",),
+    ),
+    Form(
         r"tcplearn train rtt (.*) -o \S+(.*)",
-        "few made-up hosts where none are shipped, two folds; beside the shipped models, not over them",
+        "two folds; beside the shipped models, not over them",
         (r"tcplearn train rtt \1 -o TMP/models\2 --folds 2",),
     ),
     Form(

@@ -24,6 +24,7 @@ def test_a_page_of_small_runs_of_ns3(tmp_path: Path) -> None:
     assert main(words) == 0 and (tmp_path / "simulated.md").read_text() == text
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("ns3")
 def test_the_page_on_causes_of_losses_from_small_runs_of_ns3(tmp_path: Path) -> None:
     words = ["experiments", "hwang2018", "--page", "simulated", "--profile", "smoke", "-q", "-j", "1"]
@@ -44,6 +45,7 @@ def test_the_page_on_causes_of_losses_from_small_runs_of_ns3(tmp_path: Path) -> 
     assert main(words) == 0 and (tmp_path / "simulated.md").read_text() == text
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("ns3")
 def test_nunes2014s_pages_of_small_runs_of_ns3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["experiments", "nunes2014", "--profile", "smoke", "-q", "-j", "1", "--out", str(tmp_path)]

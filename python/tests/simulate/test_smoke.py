@@ -50,7 +50,7 @@ def test_stock_estimator_gives_the_same_network(simulate: Simulate, tmp_path: Pa
     file = tmp_path / "scenario.toml"
     file.write_text(
         f'extends = "{PAPER / "scenario-7.toml"}"\nname = "T"\n[profiles.t]\n'
-        "scenario = { duration_s = 30.0, load.start_s = [0.0, 2.0] }\n[[profiles.t.grids]]\nseeds = 2\n"
+        "scenario = { duration_s = 20.0, load.start_s = [0.0, 2.0] }\n[[profiles.t.grids]]\nseeds = 1\n"
         'algorithms = ["ns3", "jacobson:granularity_us=1000,rto_min_us=1000000"]\ntimings = ["every-ack"]\n'
         'variants = ["droptail-50"]\nvary = { "load.flows" = [4] }\n'
     )

@@ -21,11 +21,11 @@ from tcplearn.simulate import interval
 Rows = list[dict[str, Any]]
 
 SWEEP = (
-    f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n[[profiles.t.grids]]\nseeds = 10\n'
+    f'extends = "{PAPER / "scenario-5.toml"}"\nname = "T"\n[profiles.t]\n[[profiles.t.grids]]\nseeds = 5\n'
     'algorithms = ["jacobson", "experts"]\ntimings = ["every-ack"]\nvariants = ["1Mbps"]\n'
     'vary = { "load.flows" = [30, 70] }\n'
 )
-RUNS = 40
+RUNS = 20
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ def test_finished_runs_are_not_repeated(fake_engine: Path, sweep: Path, simulate
 
 def test_seeds_count_from_the_first(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:
     first = simulate(sweep, "--profile", "t")
-    assert {r["seed"] for r in first} == set(range(1, 11))
-    sweep.write_text(SWEEP + "first_seed = 9\n")
+    assert {r["seed"] for r in first} == set(range(1, 6))
+    sweep.write_text(SWEEP + "first_seed = 4\n")
     later = simulate(sweep, "--profile", "t")
-    assert {r["seed"] for r in later} == set(range(9, 19))
-    assert {r["run"] for r in first if r["seed"] > 8} == {r["run"] for r in later if r["seed"] < 11}
+    assert {r["seed"] for r in later} == set(range(4, 9))
+    assert {r["run"] for r in first if r["seed"] > 3} == {r["run"] for r in later if r["seed"] < 6}
 
 
 def test_what_determines_a_run_determines_its_key(fake_engine: Path, sweep: Path, simulate: Simulate) -> None:

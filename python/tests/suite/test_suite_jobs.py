@@ -86,6 +86,7 @@ def test_a_study_on_dask(
     assert rows_of(capsys, *words, "--fresh", "--jobs", "1") == there
 
 
+@pytest.mark.full
 def test_a_suite_on_dask_loses_a_worker_and_its_client(
     cluster: Cluster, many: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -163,10 +163,17 @@ def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator)
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)
     places = np.minimum((n * rng.beta(ranks, n - ranks + 1)).astype(int), n - 1)
-    low, high = np.quantile(np.take_along_axis(ordered, places, axis=1), [0.025, 0.975])
-    below, part = divmod(q * (n - 1), 1)  # as numpy.quantile, of times that are in order already
-    above = ordered[:, min(int(below) + 1, n - 1)]
-    return Figure(float(np.mean((1 - part) * ordered[:, int(below)] + part * above)), float(low), float(high))
+    drawn = np.sort(np.take_along_axis(ordered, places, axis=1), axis=None)
+    low, high = (float(_quantile(drawn, at)) for at in (0.025, 0.975))
+    return Figure(float(np.mean(_quantile(ordered, q))), low, high)
+
+
+def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.float64]:
+    """Returns the quantile `q` along the last axis, as numpy.quantile does, of times that are in order."""
+    n = ordered.shape[-1]
+    below, part = divmod(q * (n - 1), 1)
+    above = ordered[..., min(int(below) + 1, n - 1)]
+    return np.asarray((1 - part) * ordered[..., int(below)] + part * above)
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
