@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Whether the files of a command of pytest, and the words of its -k, are there: pytest itself takes seconds."""
+"""Whether the files of a pytest command, and the words of its -k, are there: pytest itself takes seconds."""
 
 from __future__ import annotations
 
