@@ -67,19 +67,22 @@ class Forecasts:
         import polars as pl
 
         from tcplearn import explain, provenance
+        from tcplearn.explain import advice, forecast
         from tcplearn.explain.candidates import ALL, STOCK
         from tcplearn.explain.causes import RESENT
         from tcplearn.explain.model import held_up
         from tcplearn.explain.rows import foretold
 
         found = explain.run([folder / "pcap" / "sender.pcap" for folder in folders])
-        if found.forecast is None or found.advice is None:
+        told = forecast.of(found)  # for the sender alone, where the lab makes the setting
+        if told is None:
             return
-        advised = found.advice.chosen.candidate.name if found.advice.chosen else STOCK
-        timed = found.stalls.filter((pl.col("by") == found.forecast.by) & pl.col("cause").is_in(RESENT))
+        best = advice.of(found, told).chosen
+        advised = best.candidate.name if best else STOCK
+        timed = found.stalls.filter(pl.col("by").is_in(told.by) & pl.col("cause").is_in(RESENT))
         share = held_up(found.requests, timed)["request"].n_unique() / found.requests.height
         for candidate in ALL:
-            metrics = foretold(found.forecast.of(candidate.name))
+            metrics = foretold(told.of(candidate.name))
             metrics |= {"advised": float(candidate.name == advised), "held_up_share": share}
             yield self._empty(
                 chosen,

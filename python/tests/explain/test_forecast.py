@@ -37,7 +37,7 @@ def test_response_times_are_those_of_the_traffic(stock: tuple[Explained, list[fl
 def test_forecast_against_the_same_path(stock: tuple[Explained, list[float]], name: str) -> None:
     found, _ = stock
     told = forecast.of(found)
-    assert told is not None and told.by == "client"
+    assert told is not None and told.by == ("client",)
     spec = next(one.spec for one in ALL if one.name == name)
     measured = [thin.traffic(Talk(), seed, REQUESTS, LOSS, spec) for seed in (2, 3)]
     outlook = told.of(name)

@@ -228,6 +228,24 @@ def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
     assert found.connections["needless_segments"].to_list() == [1]
 
 
+@pytest.mark.parametrize(("duplicates", "cause"), [(1, "resend_lost"), (2, "spurious")])
+def test_two_copies_are_spurious_where_both_are_duplicates(
+    duplicates: int, cause: str, tmp_path: Path
+) -> None:
+    """The receiver reports a duplicate of each: what was sent first arrived, late."""
+    talk = Talk(stamped=False)
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    for again_us in (0, 242_000, 700_000):
+        talk.client(at + again_us, asked, 200, answered)
+    late = at + 740_000
+    talk.answer(late, answered, 1, asked + 200)
+    for k in range(duplicates):
+        talk.answer(late + 5000 * (k + 1), answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
+    talk.close(late + 100_000, asked + 200, answered + 1)
+    assert explained(tmp_path, talk).stalls["cause"].to_list() == [cause]
+
+
 def test_reordering_is_no_loss(tmp_path: Path) -> None:
     """A segment that was overtaken, seen where it arrives."""
     talk = Talk(place=SERVER)

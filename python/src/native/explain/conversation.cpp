@@ -85,11 +85,12 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
       if (exchange.answered && exchange.end_us < 0) exchange.end_us = (mark++)->us;
   if (acked.twice_to > acked.twice_from) {
     for (Repaired& loss : me.settling) {
-      if (loss.spurious || loss.all_copies > 1) continue;
-      if (loss.stream_end > acked.twice_from && loss.stream_end <= acked.twice_to) {
-        loss.spurious = loss.certain = true;
-        me.data.count_needless(loss.packet);
-      }
+      if (loss.spurious || (loss.all_copies > 1 && loss.certain)) continue;
+      if (loss.stream_end <= acked.twice_from || loss.stream_end > acked.twice_to) continue;
+      // each copy is a duplicate where what was sent first arrived
+      if (++loss.duplicates < loss.all_copies) continue;
+      loss.spurious = loss.certain = true;
+      me.data.count_needless(loss.packet);
     }
   }
   for (const Repaired& loss : losses_) {

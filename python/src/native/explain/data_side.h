@@ -36,6 +36,7 @@ struct Repaired {
   std::int64_t first_wait_us = -1, timer_us = -1, srtt_us = -1;
   std::int64_t stream_end = 0;
   std::uint32_t copies = 0, all_copies = 0;  // sent again until it arrived; in all
+  std::uint32_t duplicates = 0;              // that the receiver has reported of it (DSACK)
   std::uint32_t bytes = 0, out_segments = 0;
   std::uint32_t packet = 0;  // of the last copy, among those sent again
   End by = End::kUnclear;

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import candidates
-from tcplearn.explain.answers import Advice, Forecast, Outlook
+from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
 from tcplearn.output.numbers import counted, milliseconds, two_digits
 
 if TYPE_CHECKING:
-    from tcplearn.explain.model import Explained
+    from tcplearn.explain.model import Explained, Part, Summary
 
 #: A gain below this is none: share of the mean of the slowest requests, or of the 99th percentile.
 LEAST_GAIN = 0.1
@@ -49,6 +50,17 @@ _UNSEEN = (
 )
 
 
+def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
+    """Returns the first forecast by which a setting gains, and its advice; where none does, the first."""
+    first = None
+    for forecast in forecasts:
+        said = of(found, forecast)
+        if said.chosen is not None:
+            return forecast, said
+        first = first or (forecast, said)
+    return first or (None, of(found, None))
+
+
 def of(found: Explained, forecast: Forecast | None) -> Advice:
     """The advice for the requests of captures."""
     why = _why(found, forecast)
@@ -56,7 +68,12 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         return Advice(None, why=why)
     if forecast.stalls < LEAST_STALLS:
         few = f"a timer ended {counted(forecast.stalls, 'stall')}, too few to judge a setting by"
-        return Advice(None, why=f"{few}; {why}" if _main(found) not in RESENT else few)
+        most = most_of_all(found.total)
+        if _main(found) not in RESENT:
+            few += f"; {why}"
+        elif most and most.cause in _WHY:
+            few += f"; {_WHY[most.cause]}"
+        return Advice(None, why=few)
     now, least = forecast.seen, forecast.of(forecast.in_force).spurious_permille
     others = [one for one in forecast.outlooks if one.candidate.name not in (STOCK, forecast.in_force)]
     able = [one for one in others if _is_gain(one, now, least)]
@@ -104,12 +121,19 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
 
 
 def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
-    to = forecast.peers[0] if len(forecast.peers) == 1 else ""
-    line, undo = candidates.lines(chosen.candidate, to, forecast.in_force)
-    hosts = ", ".join(forecast.hosts[:3]) + (" and others" if len(forecast.hosts) > 3 else "")
-    where = f"the {forecast.by}{'s' if len(forecast.hosts) > 1 else ''} ({hosts})"
+    typed, where = {}, []
+    for side, peer in zip(SIDES, reversed(SIDES), strict=True):
+        if side in forecast.by:
+            hosts, peers = forecast.hosts[side], forecast.hosts[peer]
+            to = peers[0] if len(peers) == 1 else ""
+            typed[side] = candidates.lines(chosen.candidate, to, forecast.in_force)
+            several = " and others" if len(hosts) > 3 else ""
+            where.append(f"the {side}{'s' if len(hosts) > 1 else ''} ({', '.join(hosts[:3])}{several})")
+    line, undo = typed[forecast.by[0]]
+    if len(set(typed.values())) > 1:
+        line, undo = ("\n  ".join(f"{of[k]}  # on the {side}" for side, of in typed.items()) for k in (0, 1))
     handshakes = chosen.what == "handshake"
-    return Advice(chosen, line, undo, chosen.candidate.needs, where, why, handshakes)
+    return Advice(chosen, line, undo, chosen.candidate.needs, " and ".join(where), why, handshakes)
 
 
 def _score(one: Outlook, now: Outlook) -> float:
@@ -142,6 +166,14 @@ def _cost(more: float, forecast: Forecast) -> str:
     if more <= 0:
         return f"It costs no spurious {thing}."
     return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}."
+
+
+def most_of_all(total: Summary) -> Part | None:
+    """Returns the cause that more than half of the time of all requests went to, other than round trips and
+    transfer, if it is not the first of the slowest requests' too."""
+    parts = [part for part in total.parts if part.cause not in HANDSHAKE]
+    most = next((part for part in parts[1:] if part.share > 0.5), None)
+    return most if most and most.cause != TRANSFER else None
 
 
 def _main(found: Explained) -> str:

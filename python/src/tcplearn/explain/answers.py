@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tcplearn.explain.candidates import STOCK, Candidate
@@ -38,16 +39,19 @@ class Outlook:
         return self.figure("slowest").value
 
 
+#: Where a setting can be made.
+SIDES = ("client", "server")
+
+
 @dataclass(slots=True)
 class Forecast:
-    """Of the data of one side, by the host that sends it, or of handshakes."""
+    """Of the data that the sides `by` send, or of handshakes."""
 
-    by: str  # client or server
-    hosts: list[str]  # addresses of the senders
-    peers: list[str]  # and of those they send to
+    hosts: dict[str, list[str]]  # addresses of each side
+    by: Sequence[str]  # of SIDES
     stalls: int  # that a timer ended, with a forecast
     untold: int  # and without one
-    segments: int  # of that side, or handshakes
+    segments: int  # of these sides, or handshakes
     seen: Outlook  # as it was
     outlooks: list[Outlook] = field(default_factory=list)  # stock first
     in_force: str = STOCK  # the candidate that waits as the sender did

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from tcplearn.explain.answers import Figure, Forecast, Outlook
+from tcplearn.explain.answers import SIDES, Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, SEEN, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
 from tcplearn.explain.model import held_up
@@ -36,36 +37,40 @@ _TIMED = (*RESENT, "lost_fast")
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Forecasts for the side whose stalls cost requests most; None where no timer held a request up."""
-    times_ms = found.requests["response_ms"].to_numpy()
-    if not len(times_ms):
-        return None
+    """Returns the forecast for the side whose stalls cost requests most; None where no timer held one up."""
+    return next(of_each(found, seed), None)
+
+
+def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
+    """Yields forecasts for the side whose stalls cost requests most, for the other one, and for a setting on
+    both; nothing where no timer held a request up."""
+    if not found.requests.height:
+        return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
-    told = stalls.filter(pl.col("repaired_0").is_not_null())
-    pairs = held_up(found.requests, told)
-    best: tuple[float, str] | None = None
-    for by in ("client", "server"):
-        mine = pairs.filter((pl.col("by") == by) & pl.col("cause").cast(pl.String).is_in(RESENT))
-        spent = float(mine["overlap_ms"].sum())
-        if spent > 0 and (best is None or spent > best[0]):
-            best = spent, by
-    if best is None:
-        return None
-    by = best[1]
-    return _forecast(found, by, pairs.filter(pl.col("by") == by), stalls.filter(pl.col("by") == by), seed)
+    pairs = held_up(found.requests, stalls.filter(pl.col("repaired_0").is_not_null()))
+    costly = pairs.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
+    spent = {by: float(costly.filter(pl.col("by") == by)["overlap_ms"].sum()) for by in SIDES}
+    sides = sorted((by for by in SIDES if spent[by] > 0), key=lambda by: -spent[by])
+    for by in sides:
+        yield _forecast(
+            found, (by,), pairs.filter(pl.col("by") == by), stalls.filter(pl.col("by") == by), seed
+        )
+    if len(sides) > 1:
+        yield _forecast(found, SIDES, pairs, stalls, seed)
 
 
-def _forecast(found: Explained, by: str, pairs: pl.DataFrame, stalls: pl.DataFrame, seed: int) -> Forecast:
+def _forecast(
+    found: Explained, by: Sequence[str], pairs: pl.DataFrame, stalls: pl.DataFrame, seed: int
+) -> Forecast:
     times_ms = found.requests["response_ms"].to_numpy()
     connections = found.connections
-    segments = int(connections[f"{by}_segments"].sum())
+    segments = sum(int(connections[f"{side}_segments"].sum()) for side in by)
     needless = int(connections["needless_segments"].sum())
     timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     rng = np.random.default_rng((seed, len(times_ms), pairs.height))
     out = Forecast(
+        {side: sorted(set(_address(connections[side]))) for side in SIDES},
         by,
-        sorted(set(_address(connections[by]))),
-        sorted(set(_address(connections["server" if by == "client" else "client"]))),
         int(timed["repaired_0"].is_not_null().sum()),
         int(timed["repaired_0"].is_null().sum()),
         segments,
@@ -81,7 +86,7 @@ def _forecast(found: Explained, by: str, pairs: pl.DataFrame, stalls: pl.DataFra
     alone = independent(timed, stalls, segments)
     for k, candidate in enumerate(ALL):
         drawn = [times_ms - _saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS)]
-        spurious = int(connections[f"{by}_spurious_{k}"].sum())
+        spurious = sum(int(connections[f"{side}_spurious_{k}"].sum()) for side in by)
         out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
     return out
 

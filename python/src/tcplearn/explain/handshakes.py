@@ -11,7 +11,7 @@ import polars as pl
 
 from tcplearn import _native
 from tcplearn.explain import forecast
-from tcplearn.explain.answers import Forecast, Outlook
+from tcplearn.explain.answers import SIDES, Forecast, Outlook
 from tcplearn.explain.candidates import FIRST_RTO, SEEN, Candidate
 from tcplearn.explain.causes import HANDSHAKE
 from tcplearn.explain.model import KEY
@@ -66,9 +66,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
     known = held.filter(waits_us[rows] / 1e3 < held["waited_ms"].to_numpy())
     return Forecast(
-        "client",
-        sorted(set(known["client"])),
-        sorted(set(known["server"])),
+        {side: sorted(set(known[side])) for side in SIDES},
+        ("client",),
         known.height,
         held.height - known.height,
         all_.height,

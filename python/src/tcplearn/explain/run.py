@@ -51,8 +51,7 @@ def run(
     given = found.sources if anonymize else list(map(printable, sources))
     found.named = " ".join(given) if len(given) < 4 else f"{len(found.sources)} captures"
     silence.name_silence(found)
-    found.forecast = forecast.of(found, seed)
-    found.advice = advice.of(found, found.forecast)
+    found.forecast, found.advice = advice.best(found, forecast.of_each(found, seed))
     found.handshakes = handshakes.of(found, seed)
     found.handshake_advice = advice.of_handshakes(found.handshakes)
     return found

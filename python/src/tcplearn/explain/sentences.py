@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tcplearn.explain.advice import most_of_all
 from tcplearn.explain.causes import HANDSHAKE, TRANSFER, WORDS
 from tcplearn.explain.model import KEY, Explained, Summary
 from tcplearn.output.numbers import counted, listed, milliseconds
@@ -18,7 +19,7 @@ _MOST_NAMED = 3
 def of(found: Explained) -> list[str]:
     """The first lines: how long requests took, where the slowest spent their time, what else was seen."""
     total = found.total
-    begin = [_times(total), _slowest(total)] if total.requests else list(_without_requests(found))
+    begin = [_times(total), *_spent(total)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_handshakes(found)]
 
 
@@ -40,6 +41,12 @@ def _times(total: Summary) -> str:
         parts.append(f"99 of 100 within {ms['p99_response_ms']}")
     parts.append(f"the slowest takes {ms['longest_response_ms']}")
     return f"{what}: {', '.join(parts)}."
+
+
+def _spent(total: Summary) -> Iterator[str]:
+    yield _slowest(total)
+    if most := most_of_all(total):
+        yield f"Of the time of all requests, {_percent(most.share)} went to {WORDS[most.cause].spent}."
 
 
 def _slowest(total: Summary) -> str:

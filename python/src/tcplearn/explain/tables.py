@@ -102,7 +102,7 @@ def forecasts(forecast: Forecast) -> Table:
         ],
         title=f"First RTO on the client, forecast of {counted(forecast.segments, 'handshake')}"
         if of_handshakes
-        else f"Settings on the {forecast.by}, forecast of {stalls}",
+        else f"Settings on the {' and the '.join(forecast.by)}, forecast of {stalls}",
         legend=_how_learned(forecast) if of_handshakes else _how_well(forecast),
     )
     for one in [forecast.seen, *forecast.outlooks]:
@@ -125,7 +125,8 @@ def _how_well(forecast: Forecast) -> str:
             parts.append(f"So that is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
     if forecast.untold:
         parts.append(f"{counted(forecast.untold, 'stall')} without a forecast count as they were.")
-    parts.append("Spurious: segments sent again that had arrived, of those that this end sends.")
+    end = "this end sends" if len(forecast.by) == 1 else "both ends send"
+    parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
     return " ".join(parts)
 
 
