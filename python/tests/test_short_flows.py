@@ -78,6 +78,7 @@ def test_memory_does_not_grow_with_the_flows(
         assert kept_bytes(capture, few, many, output, most_bytes) < most_bytes
 
 
+@pytest.mark.full
 def test_memory_of_parquet_does_not_grow_either(capture: Callable[[int], Path]) -> None:
     few, many, most_bytes = 450, 1_500, 45_000  # each has more rows than are held
     assert kept_bytes(capture, few, many, ["--format", "parquet"], most_bytes) < most_bytes

@@ -94,10 +94,8 @@ BUILDS = (
     Form(
         r"make (docs/images/answer\.svg)",
         "its recipe, with a folder of its own",
-        (
-            r"make -n \1 >/dev/null",
-            "tcplearn explain examples/captures/requests.pcap.gz -q --pictures TMP/pictures",
-        ),
+        (r"make -n \1 >/dev/null",),
+        ("tcplearn explain examples/captures/requests.pcap.gz -q --pictures TMP/pictures",),
     ),
     Form(
         r"make install-core PREFIX=(?:DIR|\$HOME/\.local)|make install-core",

@@ -55,4 +55,4 @@ def test_a_slow_server_is_named_though_losses_made_the_slowest_requests(
 ) -> None:
     said = first_screen("slow-server-client.pcap.gz", capsys)
     assert "Of the time of all requests, 74 % went to the server itself." in said
-    assert "too few to judge a setting by; the server takes its time; look there." in said
+    assert "too few to judge one by; the server takes its time; look there." in said

@@ -49,9 +49,9 @@ def test_the_first_screen_says_where_the_time_went(
     first, second, third = out.splitlines()[:3]
     assert third == "1 of 27 segments with data was sent again."
     assert first == "13 requests in 1 connection: half are answered within 40.0 ms, the slowest takes 282 ms."
-    spent = "86 % went to lost segments that a probe repaired and 14 % to round trips and transfer"
+    spent = "86 % went to lost segments that a tail loss probe repaired and 14 % to round trips and transfer"
     assert second == f"Of the time of the slowest request, {spent}."
-    assert "lost, repaired by a probe" in out
+    assert "lost, repaired by a tail loss probe" in out
 
 
 def test_nothing_wrong_is_said(tmp_path: Path) -> None:
@@ -105,19 +105,19 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
     "bulk": (
         lambda _: EXAMPLES / "access-link.pcap.gz",
         ["--host", ":5001"],
-        "Nothing to gain from a timer: there are no requests; what moves one way waits for its window",
+        "No setting of TCP's timers is advised: there are no requests; what moves one way waits",
         "sudo",
     ),
     "slow server": (
         lambda path: capture(path, "slow_server"),
         [],
-        "Nothing to gain from a timer: the server takes its time; look there.",
+        "No setting of TCP's timers is advised: the server takes its time; look there.",
         "sudo",
     ),
     "nothing wrong": (
         well,
         [],
-        "nothing held them up. Nothing to gain from a timer: the time of requests is round trips",
+        "nothing held them up. No setting of TCP's timers is advised: the time of requests is round trips",
         "sudo",
     ),
 }

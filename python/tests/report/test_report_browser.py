@@ -83,7 +83,7 @@ PAGES: dict[str, Callable[[Path], list[str]]] = {
 @pytest.mark.parametrize(
     ("kind", "widths"),
     [
-        *((kind, browser.WIDTHS[:2]) for kind in PAGES if kind != "capture, all"),
+        *((kind, browser.WIDTHS[:2]) for kind in ("capture", "explain, several servers", "suite", "study")),
         *(pytest.param(kind, browser.WIDTHS, marks=pytest.mark.full) for kind in PAGES),
     ],
     ids=lambda value: value if isinstance(value, str) else f"{len(value)}-widths",
@@ -129,7 +129,9 @@ def test_what_is_wrong_is_found(wrong: str, chromium: browser.playwright.Browser
 
 
 @pytest.mark.usefixtures("cache_with_script")
-@pytest.mark.parametrize("kind", ["explain", "explain, several servers"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("explain", marks=pytest.mark.full), "explain, several servers"]
+)
 def test_the_answer_is_printed_on_one_sheet(
     kind: str, chromium: browser.playwright.Browser, tmp_path: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_strings_of_the_trace_are_escaped(replay: Replay) -> None:
     assert "alert(1)" in text
 
 
+@pytest.mark.full
 def test_size_is_bounded_for_eight_long_flows() -> None:
     made = fake.replay(1, samples=24_000)
     series, rows = made.series[0], made.rows

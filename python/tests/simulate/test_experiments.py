@@ -12,6 +12,7 @@ from experiments.lib import runs
 from tcplearn.__main__ import main
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("ns3")
 def test_a_page_of_small_runs_of_ns3(tmp_path: Path) -> None:
     words = ["experiments", "baddam2018", "--page", "simulated", "--profile", "smoke", "-q", "-j", "1"]

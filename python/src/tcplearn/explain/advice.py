@@ -67,7 +67,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     if forecast is None:
         return Advice(None, why=why)
     if forecast.stalls < LEAST_STALLS:
-        few = f"a timer ended {counted(forecast.stalls, 'stall')}, too few to judge a setting by"
+        stalls = f"only {counted(forecast.stalls, 'stall')}" if forecast.stalls else "no stall"
+        few = f"{stalls} can be replayed under another setting, too few to judge one by"
         most = most_of_all(found.total)
         if _main(found) not in RESENT:
             few += f"; {why}"
@@ -87,7 +88,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
     chosen = min(frugal, key=lambda one: _score(one, now))
     more = chosen.spurious_permille - least
-    return _chosen(forecast, chosen, f"{_shorter(chosen, now)}. {_cost(more, forecast)}")
+    told = f"{_shorter(chosen, now)}. {_cost(more, forecast)} {chosen.candidate.also}".rstrip()
+    return _chosen(forecast, chosen, told)
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
@@ -102,7 +104,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
             few = f", {'not' if held == 1 else 'none'} {after}"
         else:
             some = f", {forecast.stalls} of them {after}" if forecast.untold else ""
-            few = f"{some}: too few to judge it by"
+            few = f"{some}, too few to judge by"
         return Advice(None, why=were + few, handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille
@@ -151,11 +153,11 @@ def _is_gain(one: Outlook, now: Outlook, least: float) -> bool:
 def _shorter(one: Outlook, now: Outlook) -> str:
     things = {"response": "requests", "handshake": "handshakes"}[one.what]
     p99, its = one.figure("p99"), now.figure("p99")
-    interval = f"95 %: {milliseconds(p99.low)} to {milliseconds(p99.high)}"
+    interval = f"95 % interval: {milliseconds(p99.low)} to {milliseconds(p99.high)}"
     slow, slow_now = milliseconds(one.slowest_ms), milliseconds(now.slowest_ms)
     return (
-        f"It should bring 99 of 100 {things} below {milliseconds(p99.value)} ms [{interval}], now "
-        f"{milliseconds(its.value)}, and the slowest 2 % to {slow} ms on average, now {slow_now}"
+        f"99 of 100 {things} should take at most {milliseconds(p99.value)} ms ({interval}), now "
+        f"{milliseconds(its.value)}, and the slowest 2 % {slow} ms on average, now {slow_now}"
     )
 
 
@@ -165,7 +167,8 @@ def _cost(more: float, forecast: Forecast) -> str:
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
         return f"It costs no spurious {thing}."
-    return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}."
+    now = two_digits(forecast.seen.spurious_permille)
+    return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}, now {now}."
 
 
 def most_of_all(total: Summary) -> Part | None:

@@ -80,8 +80,10 @@ class Advice:
     def sentences(self) -> list[str]:
         """As they are shown."""
         if self.chosen is None:
-            none = "Nothing is advised for handshakes" if self.handshakes else "Nothing to gain from a timer"
-            return [f"{none}: {self.why}."]
+            what = "Nothing is advised for handshakes"
+            if not self.handshakes:
+                what = "No setting of TCP's timers is advised"
+            return [f"{what}: {self.why}."]
         begin = "For handshakes, set" if self.handshakes else "Set"
         out = [
             f"{begin} on {self.where}:",

@@ -18,6 +18,7 @@ class Candidate:
     line: str = ""  # to type, on the host that sends
     undo: str = ""
     needs: str = ""  # what a stock kernel lacks
+    also: str = ""  # what else it does, a sentence
 
 
 def _route(ms: int) -> Candidate:
@@ -27,6 +28,8 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={ms * 1000}",
         f"sudo ip route {{set}} rto_min {ms}ms",
         "sudo ip route {undo}",
+        also="It shortens the wait of tail loss probes too, and holds for all traffic of that route until a "
+        "reboot.",
     )
 
 

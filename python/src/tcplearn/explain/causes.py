@@ -39,7 +39,9 @@ WORDS = {
     "handshake_lost": Words("SYN or SYN-ACK lost", "lost packets of handshakes", "#aa4466"),
     "resend_lost": Words("lost again when sent again", "segments that were lost more than once", "#882200"),
     "tail_timer": Words("lost, repaired by the timer", "lost segments that the timer repaired", "#d55e00"),
-    "tail_probe": Words("lost, repaired by a probe", "lost segments that a probe repaired", "#e69f00"),
+    "tail_probe": Words(
+        "lost, repaired by a tail loss probe", "lost segments that a tail loss probe repaired", "#e69f00"
+    ),
     "lost_fast": Words(
         "lost, repaired by a fast retransmit", "lost segments that a fast retransmit repaired", "#ddcc77"
     ),

@@ -34,7 +34,8 @@ def causes(summary: Summary) -> Table:
             Column("mean,\nms", label="mean stall, ms", keep=1),
             Column("longest,\nms", label="longest stall, ms", keep=3),
         ],
-        legend="Shares of response times. Stalls: all of the capture, of hosts from 10 ms on.",
+        legend="Shares of response times. Stalls are counted in the whole capture; a host's own time is one "
+        "from 10 ms on.",
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
