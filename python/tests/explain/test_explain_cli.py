@@ -136,7 +136,7 @@ def test_the_first_screen_says_what_to_do(
     # rows say the same
     assert main([*words, "--format", "json"]) == 0
     advised = [row["setting"] for row in json.loads(capsys.readouterr().out) if row.get("advised")]
-    assert [f"{setting.replace(' ms', 'ms')} It should" in screen for setting in advised] == (
+    assert [f"{setting.replace(' ms', 'ms')} 99 of 100 requests should" in screen for setting in advised] == (
         [True] if "Set on" in said else []
     )
 

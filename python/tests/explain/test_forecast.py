@@ -124,8 +124,8 @@ def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> N
     assert said.where == "the client (10.0.0.1)"
     text = " ".join(said.sentences)
     assert (
-        "99 of 100 requests below" in text
-        and " ms [95 %: " in text
+        "99 of 100 requests should take at most" in text
+        and " ms (95 % interval: " in text
         and "It costs" in text
         and "To undo" in text
     )

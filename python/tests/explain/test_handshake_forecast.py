@@ -93,7 +93,7 @@ def test_the_advice_is_a_line_to_type(tmp_path: Path, place: float) -> None:
     assert said.undo == "sudo $(which tcplearn) first-rto unload"
     assert said.where == "the client (10.0.0.1)"
     text = " ".join(said.sentences)
-    assert "For handshakes, set on" in text and "99 of 100 handshakes below" in text
+    assert "For handshakes, set on" in text and "99 of 100 handshakes should take at most" in text
     assert "first answer" in text and "It costs no spurious SYN." in text
 
 
@@ -147,7 +147,7 @@ def test_screen_rows_and_report_agree(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["explain", str(path), "-q", "--format", "json", "--report", str(report)]) == 0
     rows = json.loads(capsys.readouterr().out)
     learned = next(row for row in rows if row.get("setting") == "learned first RTO")
-    assert learned["advised"] == 1 and f"below {learned['p99_handshake_ms']:.0f} ms" in " ".join(
+    assert learned["advised"] == 1 and f"at most {learned['p99_handshake_ms']:.0f} ms" in " ".join(
         screen.split()
     )
     assert rows[0]["p99_handshake_ms"] > 1000
