@@ -25,9 +25,19 @@ _BAR_HEIGHT, _PANEL = 13, 250
 _BEFORE, _AFTER = "#6b6b6b", "#0072b2"
 
 
+#: A file's labels are laid out with the fonts of this machine, and may be read with wider ones.
+_WIDER_PX = 36
+
+
 def _legend(columns: int) -> Any:
     return alt.Legend(
-        title=None, orient="top", columns=columns, labelLimit=0, symbolType="square", symbolOpacity=1
+        title=None,
+        orient="top",
+        columns=columns,
+        columnPadding=_WIDER_PX,
+        labelLimit=0,
+        symbolType="square",
+        symbolOpacity=1,
     )
 
 
@@ -83,7 +93,9 @@ def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
         best = chosen or min(found.forecast.outlooks, key=lambda one: one.slowest_ms)
         name = f"forecast: {best.candidate.name}{'' if chosen else ', which is not advised'}"
         parts.append(_before_and_after(found.forecast.seen, best, name, width))
-    return finished(alt.vconcat(*parts, spacing=28).resolve_scale(color="independent"))
+    left = 5 if narrow else _WIDER_PX // 2
+    both = alt.vconcat(*parts, spacing=28, padding={"left": left, "top": 5, "right": 5, "bottom": 5})
+    return finished(both.resolve_scale(color="independent"))
 
 
 def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
