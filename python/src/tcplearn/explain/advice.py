@@ -40,7 +40,8 @@ _WHY = {
     "lost_fast": f"losses are repaired by fast retransmits already; {_FEWER}",
     "unknown": "whether the server or the path held the answers up cannot be told from here; capture "
     "at the server too",
-    TRANSFER: "the time of requests is round trips and transfer; fewer round trips or less data would help",
+    TRANSFER: "the time of requests is round trips and transfer; fewer round trips, less data or a faster "
+    "path would help",
 }
 
 
@@ -195,7 +196,9 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
-    return _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
+    why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
+    transfer = next((part.slow_share for part in found.total.parts if part.cause == TRANSFER), 0.0)
+    return f"{why}; most of the time is round trips and transfer" if transfer > 0.5 else why
 
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:

@@ -14,6 +14,8 @@ from tcplearn.output.numbers import counted, listed, milliseconds
 _NAMED_SHARE = 0.1
 #: Nor more causes than this.
 _MOST_NAMED = 3
+#: A share that is shown as 100 %.
+_ALL = 0.995
 
 
 def of(found: Explained) -> list[str]:
@@ -59,7 +61,8 @@ def _slowest(total: Summary) -> str:
     first = named[0]
     if first.cause == TRANSFER and first.slow_share >= 1 - _NAMED_SHARE:
         spent = f"{_percent(first.slow_share)} of the time of {whose} went to {WORDS[TRANSFER].spent}"
-        return f"{spent}: nothing held {'it' if total.slowest == 1 else 'them'} up."
+        what = "nothing" if first.slow_share >= _ALL else "little"
+        return f"{spent}: {what} held {'it' if total.slowest == 1 else 'them'} up."
     parts = [f"{_percent(part.slow_share)} to {WORDS[part.cause].spent}" for part in named]
     parts[0] = parts[0].replace(" to ", " went to ", 1)
     return f"Of the time of {whose}, {listed(parts)}."
@@ -73,10 +76,12 @@ def _losses(found: Explained) -> Iterator[str]:
     connections = found.connections
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
-    if again:
-        was = "was" if again == 1 else "were"
-        words = f"{again:,} of {counted(sent, 'segment')} with data {was} sent again"
-        yield f"{words}, {needless:,} of them spuriously." if needless else f"{words}."
+    was = "was" if again == 1 else "were"
+    words = f"{f'{again:,}' if again else 'None'} of {counted(sent, 'segment')} with data {was} sent again"
+    if needless:
+        words += f", {needless:,} of them spuriously: what was sent first had arrived"
+    if sent:
+        yield f"{words}."
 
 
 def _handshakes(found: Explained) -> Iterator[str]:
@@ -85,7 +90,8 @@ def _handshakes(found: Explained) -> Iterator[str]:
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     lost = lost.join(found.unanswered, on=KEY, how="anti")
     parts = [
-        f"{counted(of.height, WORDS[str(cause)].label.removesuffix(' lost'))} lost (waits of up to "
+        f"{counted(of.height, WORDS[str(cause)].label.removesuffix(' lost'))} lost "
+        f"({'a wait of' if of.height == 1 else 'waits of up to'} "
         f"{milliseconds(float(of['duration_ms'].to_numpy().max()))} ms)"
         for (cause,), of in lost.sort("cause").group_by(["cause"], maintain_order=True)
     ]

@@ -31,11 +31,11 @@ def causes(summary: Summary) -> Table:
             Column("slowest\n1 %", label="of the slowest 1 %"),
             Column("all", label="of all"),
             Column("stalls", keep=2),
-            Column("mean,\nms", label="mean stall, ms", keep=1),
-            Column("longest,\nms", label="longest stall, ms", keep=3),
+            Column("mean\nstall, ms", label="mean stall, ms", keep=1),
+            Column("longest\nstall, ms", label="longest stall, ms", keep=3),
         ],
-        legend="Shares of response times. Stalls are counted in the whole capture; a host's own time is one "
-        "from 10 ms on.",
+        legend="A stall is a wait in which no data moved. Shares are of response times; stalls are those of "
+        "the whole capture, a host's own from 10 ms on.",
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
