@@ -25,6 +25,7 @@ class Talk:
     stamped: bool = True
     sacks: bool = True
     numbered: bool = True  # IP counts the packets of the connection
+    tick_us: int = 1000  # of the timestamps
     port: int = 40_000
     server: str = "10.0.0.2"
     wire: Wire = field(init=False)
@@ -63,9 +64,9 @@ class Talk:
             known = bisect(came, at_us, key=lambda one: one[0])
             # a SYN-ACK echoes the SYN that it was first made for, all else what came last
             echo = came[0 if flags & SYN else known - 1][1] if known else 0
-            options += timestamps(at_us // 1000 + 1, echo)
+            options += timestamps(at_us // self.tick_us + 1, echo)
             if lost is None:
-                insort(self._arrived[by_client], (at_us + one_way + held_us, at_us // 1000 + 1))
+                insort(self._arrived[by_client], (at_us + one_way + held_us, at_us // self.tick_us + 1))
         if blocks and self.sacks:
             options += sack(*((other.isn + left, other.isn + right) for left, right in blocks))
         gone = 2.0 if lost is None else lost if by_client else 1 - lost

@@ -228,6 +228,22 @@ def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
     assert found.connections["needless_segments"].to_list() == [1]
 
 
+@pytest.mark.parametrize("tick_us", [1000, 1070])
+def test_nothing_is_late_beside_its_sender(tick_us: int, tmp_path: Path) -> None:
+    """A sender whose timestamps run slow, captured there: each looks later than the one before."""
+    talk = Talk(tick_us=tick_us)
+    at = _calm(talk)
+    asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
+    talk.client(at, asked, 200, answered, held=(0.5, 250_000))
+    talk.client(at + 242_000, asked, 200, answered)
+    talk.answer(at + 270_000, answered, 1, asked + 200)
+    talk.close(at + 400_000, asked + 200, answered + 1)
+    (row,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert row["cause"] == "spurious"
+    waited_ms = (270_000 + talk.rtt_us // 2 - talk.rtt_us) / 1e3
+    assert row["duration_ms"] == pytest.approx(waited_ms, abs=0.1)
+
+
 @pytest.mark.parametrize(("duplicates", "cause"), [(1, "resend_lost"), (2, "spurious")])
 def test_two_copies_are_spurious_where_both_are_duplicates(
     duplicates: int, cause: str, tmp_path: Path

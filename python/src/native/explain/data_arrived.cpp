@@ -102,7 +102,7 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
     // it may have come late, or after a copy that overtook it
     loss.start_us = due_us(piece);
     for (const Copy& copy : again.copies)
-      if (copy.has_ts) loss.start_us = std::min(loss.start_us, clock_.due_us(copy.ts, copy.us));
+      if (copy.has_ts) loss.start_us = std::min(loss.start_us, due_us(copy.ts, copy.us));
   }
   loss.seen_us = seen_us;
   loss.last_copy_us = again.copies.back().us;
@@ -131,7 +131,12 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
 
 // When the first sending of it would have come here, had it not been late.
 std::int64_t DataSide::due_us(const Piece& piece) const {
-  return piece.has_ts && !piece.filled ? clock_.due_us(piece.ts, piece.first_us) : piece.first_us;
+  return piece.has_ts && !piece.filled ? due_us(piece.ts, piece.first_us) : piece.first_us;
+}
+
+// Nothing is late beside its sender; a clock that seems to say so runs wrong.
+std::int64_t DataSide::due_us(std::uint32_t ts, std::int64_t came_us) const {
+  return at_sender_ ? came_us : clock_.due_us(ts, came_us);
 }
 
 // What is sent again had been acknowledged here: it came late before, or that ACK was late to its sender, or
@@ -142,7 +147,7 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   const Run& run = within(acked_) ? acked_ : late_acked_;
   std::int64_t first_us = start == run.from ? run.first_us : end == run.to ? run.last_us : -1;
   if (first_us < 0 || !within(run)) return;
-  std::int64_t again_us = packet.has_timestamp ? clock_.due_us(packet.ts_value, now_us) : now_us;
+  std::int64_t again_us = packet.has_timestamp ? due_us(packet.ts_value, now_us) : now_us;
   if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path made a copy of it
   if (again_us < first_us) std::swap(first_us, again_us);    // a copy had overtaken it
   // where the ACK had come by the time at which it was sent again, it was on its way

@@ -190,6 +190,7 @@ class DataSide {
   bool had_been_acked(const Piece& piece, std::int64_t seen_us) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   std::int64_t due_us(const Piece& piece) const;
+  std::int64_t due_us(std::uint32_t ts, std::int64_t came_us) const;
   void acked_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                    const Leg& back, std::vector<Repaired>& out);
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
@@ -225,7 +226,7 @@ class DataSide {
   End recovery_by_ = End::kUnclear;
   std::int64_t probe_to_ = -1;  // the end of a probe that is outstanding to its sender
   Peer peer_;                   // as the last ACK says
-  bool started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false, recovering_ = false;
+  bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false, recovering_ = false;
   SenderTimer timer_;
   SenderClock clock_;
 };
