@@ -226,7 +226,8 @@ class DataSide {
   End recovery_by_ = End::kUnclear;
   std::int64_t probe_to_ = -1;  // the end of a probe that is outstanding to its sender
   Peer peer_;                   // as the last ACK says
-  bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false, recovering_ = false;
+  bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false,
+       recovering_ = false;
   SenderTimer timer_;
   SenderClock clock_;
 };
