@@ -19,7 +19,7 @@ TEST_PACKAGES := iproute2 chromium libclang-rt-dev llvm pkg-config tshark shellc
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What is imported is compiled then, a small part of it all, and kept: without that each process compiles it again.
+# Python compiles what it imports, a small part of all; without this each process would compile it again.
 unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-compile
 NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')

@@ -74,15 +74,15 @@ class Forecasts:
         from tcplearn.explain.rows import foretold
 
         found = explain.run([folder / "pcap" / "sender.pcap" for folder in folders])
-        told = forecast.of(found)  # for the sender alone, where the lab makes the setting
-        if told is None:
+        one_end = forecast.of(found)  # the lab makes a setting at one end
+        if one_end is None:
             return
-        best = advice.of(found, told).chosen
+        best = advice.of(found, one_end).chosen
         advised = best.candidate.name if best else STOCK
-        timed = found.stalls.filter(pl.col("by").is_in(told.by) & pl.col("cause").is_in(RESENT))
+        timed = found.stalls.filter(pl.col("by").is_in(one_end.by) & pl.col("cause").is_in(RESENT))
         share = held_up(found.requests, timed)["request"].n_unique() / found.requests.height
         for candidate in ALL:
-            metrics = foretold(told.of(candidate.name))
+            metrics = foretold(one_end.of(candidate.name))
             metrics |= {"advised": float(candidate.name == advised), "held_up_share": share}
             yield self._empty(
                 chosen,

@@ -259,7 +259,9 @@ def test_two_copies_are_spurious_where_both_are_duplicates(
     for k in range(duplicates):
         talk.answer(late + 5000 * (k + 1), answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
     talk.close(late + 100_000, asked + 200, answered + 1)
-    assert explained(tmp_path, talk).stalls["cause"].to_list() == [cause]
+    found = explained(tmp_path, talk)
+    assert found.stalls["cause"].to_list() == [cause]
+    assert found.connections["needless_segments"].to_list() == [duplicates]
 
 
 def test_reordering_is_no_loss(tmp_path: Path) -> None:

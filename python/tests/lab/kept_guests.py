@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What guests left, kept between runs of the tests in build/guests.
 
-In virtual time a run repeats to the byte (test_lab.py boots one twice to see it), so it is a matter of
-what enters the guest: image, module, QEMU, script, seed, files and command line. Where all of these are the
-same as before, the guest is not booted again; what it left is read and judged anew. A clean checkout has
-nothing kept.
+In virtual time a run repeats to the byte (a test of `make test-full` boots one twice to see it), so it is a
+matter of what enters the guest: image, module, QEMU, script, seed, files and command line. Where all of these
+are the same as before, the guest is not booted again; what it left is read and judged anew. A clean checkout
+has nothing kept.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
       // each copy is a duplicate where what was sent first arrived
       if (++loss.duplicates < loss.all_copies) continue;
       loss.spurious = loss.certain = true;
-      me.data.count_needless(loss.packet);
+      me.data.count_needless(loss.packet, loss.all_copies);
     }
   }
   for (const Repaired& loss : losses_) {

@@ -170,10 +170,11 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   out.push_back(late);
 }
 
-void DataSide::count_needless(std::uint32_t packet) {
-  if (packet == last_needless_) return;  // of another piece of it
+// The last of these copies is in `packet`.
+void DataSide::count_needless(std::uint32_t packet, std::uint32_t copies) {
+  if (packet == last_needless_) --copies;  // of another piece of it, or counted when it was settled
   last_needless_ = packet;
-  needless = std::min(needless + 1, resent);
+  needless = std::min(needless + copies, resent);
 }
 
 }  // namespace tcplearn

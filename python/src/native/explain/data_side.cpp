@@ -17,7 +17,8 @@ constexpr std::uint32_t kLeastMss = 536;
 constexpr std::int64_t kPromptUs = 12'000;
 // A host is idle for as long at least before it sends a keep-alive.
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
-// A round trip between the capture point and a host, if it was taken there.
+// The round trip to a host is shorter than this where the capture was taken there, and than that to the
+// other.
 constexpr std::int64_t kAtSenderUs = 1000;
 
 }  // namespace
@@ -48,7 +49,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
                                  std::uint32_t& ids_in_row, std::vector<Repaired>& late) {
   Sent out;
   if (packet.has_timestamp && !packet.has(kSyn)) clock_.add(packet.ts_value, now_us);
-  at_sender_ = back.min_us >= 0 && back.min_us < kAtSenderUs;
+  at_sender_ = back.min_us >= 0 && back.min_us < std::min(kAtSenderUs, leg.min_us);
   const bool follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
   const bool older = id_seen_ && static_cast<std::uint16_t>(packet.ip_id - last_id_) > 0x8000;
   out.lost_before = lost_by_ids(packet, follows, now_us, ids_in_row);

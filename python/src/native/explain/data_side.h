@@ -103,7 +103,7 @@ class DataSide {
   void finish(std::vector<Repaired>& out);
 
   // A packet that was sent again, by its number among these, had arrived before.
-  void count_needless(std::uint32_t packet);
+  void count_needless(std::uint32_t packet, std::uint32_t copies = 1);
 
   void set_sack_permitted() { sack_permitted_ = true; }
   void set_mss(std::uint32_t mss_bytes) { full_ = mss_bytes > kOptionBytes ? mss_bytes - kOptionBytes : 0; }

@@ -52,14 +52,16 @@ _UNSEEN = (
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Returns the first forecast by which a setting gains, and its advice; where none does, the first."""
-    first = None
+    """Returns the first forecast by which a setting gains, and its advice; where none does, the first that
+    has enough stalls to judge by, or else the first."""
+    others = []
     for forecast in forecasts:
         said = of(found, forecast)
         if said.chosen is not None:
             return forecast, said
-        first = first or (forecast, said)
-    return first or (None, of(found, None))
+        others.append((forecast, said))
+    judged = [pair for pair in others if pair[0].stalls >= LEAST_STALLS]
+    return next(iter(judged + others), (None, of(found, None)))
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
@@ -68,13 +70,13 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     if forecast is None:
         return Advice(None, why=why)
     if forecast.stalls < LEAST_STALLS:
-        stalls = f"only {counted(forecast.stalls, 'stall')}" if forecast.stalls else "no stall"
-        few = f"{stalls} can be replayed under another setting, too few to judge one by"
+        few = f"only {counted(forecast.stalls, 'stall')}"
+        few += " ended with a retransmission that a setting could have sent sooner, too few to judge by"
         most = most_of_all(found.total)
         if _main(found) not in RESENT:
-            few += f"; {why}"
+            few += f". {_capital(why)}"
         elif most and most.cause in _WHY:
-            few += f"; {_WHY[most.cause]}"
+            few += f". For most of the time of all requests, {_WHY[most.cause]}"
         return Advice(None, why=few)
     now, least = forecast.seen, forecast.of(forecast.in_force).spurious_permille
     others = [one for one in forecast.outlooks if one.candidate.name not in (STOCK, forecast.in_force)]
@@ -89,8 +91,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
     chosen = min(frugal, key=lambda one: _score(one, now))
     more = chosen.spurious_permille - least
-    told = f"{_shorter(chosen, now)}. {_cost(more, forecast)} {chosen.candidate.also}".rstrip()
-    return _chosen(forecast, chosen, told)
+    why = f"{_shorter(chosen, now)}. {_cost(more, forecast)} {chosen.candidate.also}".rstrip()
+    return _chosen(forecast, chosen, why)
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
@@ -134,7 +136,7 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
             where.append(f"the {side}{'s' if len(hosts) > 1 else ''} ({', '.join(hosts[:3])}{several})")
     line, undo = typed[forecast.by[0]]
     if len(set(typed.values())) > 1:
-        line, undo = ("\n  ".join(f"{of[k]}  # on the {side}" for side, of in typed.items()) for k in (0, 1))
+        line, undo = ("\n".join(f"{of[k]}  # on the {side}" for side, of in typed.items()) for k in (0, 1))
     handshakes = chosen.what == "handshake"
     return Advice(chosen, line, undo, chosen.candidate.needs, " and ".join(where), why, handshakes)
 
@@ -168,8 +170,8 @@ def _cost(more: float, forecast: Forecast) -> str:
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
         return f"It costs no spurious {thing}."
-    now = two_digits(forecast.seen.spurious_permille)
-    return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}, now {now}."
+    than = "" if thing == "SYN" else f" than {forecast.in_force}"
+    return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}{than}."
 
 
 def most_of_all(total: Summary) -> Part | None:
@@ -178,6 +180,10 @@ def most_of_all(total: Summary) -> Part | None:
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     most = next((part for part in parts[1:] if part.share > 0.5), None)
     return most if most and most.cause != TRANSFER else None
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _main(found: Explained) -> str:
@@ -198,7 +204,7 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
         return _WHY[TRANSFER]
     why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
     transfer = next((part.slow_share for part in found.total.parts if part.cause == TRANSFER), 0.0)
-    return f"{why}; most of the time is round trips and transfer" if transfer > 0.5 else why
+    return f"{why}. Most of the slowest requests' time is round trips and transfer" if transfer > 0.5 else why
 
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:

@@ -25,7 +25,9 @@ class Outlook:
 
     candidate: Candidate
     figures: dict[str, Figure]  # percentiles of response times, and the mean of the slowest, by their metrics
-    spurious_permille: float  # resends for nothing in 1,000 segments of that side, or in 1,000 handshakes
+    spurious_permille: (
+        float  # resends for nothing in 1,000 segments of the sides that it is for, or handshakes
+    )
     curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
     what: str = "response"  # or "handshake": what takes these times
 
@@ -69,7 +71,7 @@ class Advice:
     """`chosen` None: nothing to gain by a setting, for the reason in `why`."""
 
     chosen: Outlook | None
-    line: str = ""
+    line: str = ""  # what to type; one for each side, where they differ
     undo: str = ""
     needs: str = ""
     where: str = ""  # on which host
@@ -87,7 +89,8 @@ class Advice:
         begin = "For handshakes, set" if self.handshakes else "Set"
         out = [
             f"{begin} on {self.where}:",
-            f"  {self.line}",
+            *(f"  {line}" for line in self.line.split("\n")),
             *([f"  needs {self.needs}"] if self.needs else []),
         ]
-        return [*out, self.why, f"To undo: {self.undo}"]
+        first, *more = self.undo.split("\n")
+        return [*out, self.why, f"To undo: {first}", *(f"  {line}" for line in more)]

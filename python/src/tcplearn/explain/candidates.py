@@ -28,8 +28,8 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={ms * 1000}",
         f"sudo ip route {{set}} rto_min {ms}ms",
         "sudo ip route {undo}",
-        also="It shortens the wait of tail loss probes too, and holds for all traffic of that route until a "
-        "reboot.",
+        also="It shortens the wait of the timer and of tail loss probes, for all traffic of that route, "
+        "until a reboot.",
     )
 
 

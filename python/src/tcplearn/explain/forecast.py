@@ -51,11 +51,12 @@ def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
     costly = pairs.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     spent = {by: float(costly.filter(pl.col("by") == by)["overlap_ms"].sum()) for by in SIDES}
     sides = sorted((by for by in SIDES if spent[by] > 0), key=lambda by: -spent[by])
+    alone = []
     for by in sides:
-        yield _forecast(
-            found, (by,), pairs.filter(pl.col("by") == by), stalls.filter(pl.col("by") == by), seed
-        )
-    if len(sides) > 1:
+        mine = pl.col("by") == by
+        alone.append(_forecast(found, (by,), pairs.filter(mine), stalls.filter(mine), seed))
+        yield alone[-1]
+    if len(alone) > 1 and alone[0].in_force == alone[1].in_force:
         yield _forecast(found, SIDES, pairs, stalls, seed)
 
 
@@ -84,8 +85,13 @@ def _forecast(
     )
     _fit(out, timed)
     alone = independent(timed, stalls, segments)
+    # both ends may have held up the same request at the same time
+    most_ms = (
+        found.requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in _TIMED)).to_series().to_numpy()
+    )
     for k, candidate in enumerate(ALL):
-        drawn = [times_ms - _saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS)]
+        saved = (_saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS))
+        drawn = [times_ms - np.minimum(of_one, most_ms) for of_one in saved]
         spurious = sum(int(connections[f"{side}_spurious_{k}"].sum()) for side in by)
         out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
     return out

@@ -27,12 +27,15 @@ def summaries(found: Explained) -> list[Record]:
         chosen = advice.chosen if advice else None
         for one in forecast.outlooks if forecast else ():
             head: Record = {"destination": TOTAL, "setting": one.candidate.name}
+            head["end"] = forecast.by[0] if len(forecast.by) == 1 else "both"
             forecasts.append({**head, "advised": int(one is chosen), **foretold(one)})
     if found.handshakes:
         seen[0] |= {key: figure.value for key, figure in found.handshakes.seen.figures.items()}
     if not forecasts:
         return seen
-    return [{"destination": row.pop("destination"), "setting": "", **row} for row in seen] + forecasts
+    return [
+        {"destination": row.pop("destination"), "setting": "", "end": "", **row} for row in seen
+    ] + forecasts
 
 
 def measured(summary: Summary) -> Record:
@@ -60,7 +63,9 @@ def tidied(found: Explained) -> Iterator[Record]:
     for record in summaries(found):
         name = str(record.pop("destination"))
         setting, source = str(record.pop("setting", "")), str(record.pop("source", found.named))
-        head = head_of(EXPLAIN, found.made_by, algorithm=setting, source=source, flow=name)
+        end = {"end": record.pop("end", "")} if setting else {}
+        record.pop("end", None)
+        head = head_of(EXPLAIN, found.made_by, algorithm=setting, source=source, flow=name, parameters=end)
         yield from tidy(head, record)
 
 

@@ -76,8 +76,9 @@ def _losses(found: Explained) -> Iterator[str]:
     connections = found.connections
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
-    was = "were" if again > 1 else "was"
-    words = f"{f'{again:,}' if again else 'None'} of {counted(sent, 'segment')} with data {was} sent again"
+    appear = "appear" if again > 1 else "appears"
+    count = f"{again:,}" if again else "None"
+    words = f"{count} of {counted(sent, 'segment')} with data {appear} more than once"
     if needless:
         words += f", {needless:,} of them spuriously: what was sent first had arrived"
     if sent:

@@ -34,8 +34,8 @@ def causes(summary: Summary) -> Table:
             Column("mean\nstall, ms", label="mean stall, ms", keep=1),
             Column("longest\nstall, ms", label="longest stall, ms", keep=3),
         ],
-        legend="A stall is a wait in which no data moved. Shares are of response times; stalls are those of "
-        "the whole capture, a host's own from 10 ms on.",
+        legend="A stall is a wait in which no data moved; a pause of the server or the client is one from "
+        "10 ms on. Shares are of response times; stalls are those of the whole capture.",
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
@@ -125,8 +125,10 @@ def _how_well(forecast: Forecast) -> str:
         if forecast.in_force != STOCK:
             parts.append(f"So that is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
     if forecast.untold:
-        parts.append(f"{counted(forecast.untold, 'stall')} without a forecast count as they were.")
-    end = "this end sends" if len(forecast.by) == 1 else "both ends send"
+        as_it_was = "has no forecast and counts as it was" if forecast.untold == 1 else ""
+        as_it_was = as_it_was or "have no forecast and count as they were"
+        parts.append(f"{counted(forecast.untold, 'stall')} {as_it_was}.")
+    end = "this end sends (as it was: both ends)" if len(forecast.by) == 1 else "both ends send"
     parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
     return " ".join(parts)
 

@@ -28,7 +28,7 @@ METRICS = (
         "needless_resends_permille",
         (NS3, LAB, EXPLAIN),
         "spurious retransmissions in 1,000 data segments: duplicate SACKs received, in ns-3 segments that "
-        "arrived again, in a forecast those of one end",
+        "arrived again, in a forecast those of the ends that it is for",
     ),
     Metric("median_handshake_ms", (EXPLAIN,), "median time from the first SYN to the ACK of the SYN-ACK"),
     Metric("p99_handshake_ms", (EXPLAIN,), "99th percentile of these times"),
