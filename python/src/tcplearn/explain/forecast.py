@@ -85,10 +85,9 @@ def _forecast(
     )
     _fit(out, timed)
     alone = independent(timed, stalls, segments)
-    # both ends may have held up the same request at the same time
-    most_ms = (
-        found.requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in _TIMED)).to_series().to_numpy()
-    )
+    waited = found.requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in _TIMED)).to_series()
+    # both ends may hold up the same request at the same time
+    most_ms = waited.to_numpy() if len(by) > 1 else np.inf
     for k, candidate in enumerate(ALL):
         saved = (_saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS))
         drawn = [times_ms - np.minimum(of_one, most_ms) for of_one in saved]

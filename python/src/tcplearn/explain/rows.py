@@ -63,9 +63,9 @@ def tidied(found: Explained) -> Iterator[Record]:
     for record in summaries(found):
         name = str(record.pop("destination"))
         setting, source = str(record.pop("setting", "")), str(record.pop("source", found.named))
-        end = {"end": record.pop("end", "")} if setting else {}
-        record.pop("end", None)
-        head = head_of(EXPLAIN, found.made_by, algorithm=setting, source=source, flow=name, parameters=end)
+        end = record.pop("end", "")
+        own = {"end": end} if end else {}
+        head = head_of(EXPLAIN, found.made_by, algorithm=setting, source=source, flow=name, parameters=own)
         yield from tidy(head, record)
 
 
