@@ -25,9 +25,11 @@ def summaries(found: Explained) -> list[Record]:
     forecasts: list[Record] = []
     for forecast, advice in ((found.forecast, found.advice), (found.handshakes, found.handshake_advice)):
         chosen = advice.chosen if advice else None
-        for one in forecast.outlooks if forecast else ():
-            head: Record = {"destination": TOTAL, "setting": one.candidate.name}
-            head["end"] = forecast.by[0] if len(forecast.by) == 1 else "both"
+        if forecast is None:
+            continue
+        end = forecast.by[0] if len(forecast.by) == 1 else "both"
+        for one in forecast.outlooks:
+            head: Record = {"destination": TOTAL, "setting": one.candidate.name, "end": end}
             forecasts.append({**head, "advised": int(one is chosen), **foretold(one)})
     if found.handshakes:
         seen[0] |= {key: figure.value for key, figure in found.handshakes.seen.figures.items()}
