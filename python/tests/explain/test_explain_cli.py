@@ -95,18 +95,19 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
         lambda _: EXAMPLES / "requests.pcap.gz",
         [],
         "Set on the server (10.0.1.2): sudo ip route change $(ip -o route show default | head -1) rto_min",
-        "Nothing",
+        "No setting",
     ),
     "database": (
         database,
         [],
         "Set on the client (10.0.0.1): sudo ip route replace 10.0.0.2 $(ip",
-        "Nothing",
+        "No setting",
     ),
     "bulk": (
         lambda _: EXAMPLES / "access-link.pcap.gz",
         ["--host", ":5001"],
-        "No setting of TCP's timers is advised: there are no requests; what moves one way waits",
+        "No setting of TCP's timers is advised: there are no requests; what moves one way waits for its "
+        "window",
         "sudo",
     ),
     "slow server": (

@@ -10,7 +10,7 @@ from tcplearn.explain import candidates
 from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
-from tcplearn.output.numbers import counted, milliseconds, two_digits
+from tcplearn.output.numbers import capitalized, counted, milliseconds, two_digits
 
 if TYPE_CHECKING:
     from tcplearn.explain.model import Explained, Part, Summary
@@ -60,8 +60,9 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
         if said.chosen is not None:
             return forecast, said
         others.append((forecast, said))
-    judged = [pair for pair in others if pair[0].stalls >= LEAST_STALLS]
-    return next(iter(judged + others), (None, of(found, None)))
+    if not others:
+        return None, of(found, None)
+    return next((pair for pair in others if pair[0].stalls >= LEAST_STALLS), others[0])
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
@@ -74,7 +75,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         few += " ended with a retransmission that a setting could have sent sooner, too few to judge by"
         most = most_of_all(found.total)
         if _main(found) not in RESENT:
-            few += f". {_capital(why)}"
+            few += f". {capitalized(why)}"
         elif most and most.cause in _WHY:
             few += f". For most of the time of all requests, {_WHY[most.cause]}"
         return Advice(None, why=few)
@@ -180,10 +181,6 @@ def most_of_all(total: Summary) -> Part | None:
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     most = next((part for part in parts[1:] if part.share > 0.5), None)
     return most if most and most.cause != TRANSFER else None
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _main(found: Explained) -> str:

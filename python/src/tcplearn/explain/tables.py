@@ -125,9 +125,9 @@ def _how_well(forecast: Forecast) -> str:
         if forecast.in_force != STOCK:
             parts.append(f"So that is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
     if forecast.untold:
-        as_it_was = "has no forecast and counts as it was" if forecast.untold == 1 else ""
-        as_it_was = as_it_was or "have no forecast and count as they were"
-        parts.append(f"{counted(forecast.untold, 'stall')} {as_it_was}.")
+        one = forecast.untold == 1
+        kept = "has no forecast and counts as it was" if one else "have no forecast and count as they were"
+        parts.append(f"{counted(forecast.untold, 'stall')} {kept}.")
     end = "this end sends (as it was: both ends)" if len(forecast.by) == 1 else "both ends send"
     parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
     return " ".join(parts)

@@ -19,6 +19,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def capitalized(words: str) -> str:
+    """Return `words` with a capital at their beginning, and the rest as it is."""
+    return words[:1].upper() + words[1:]
+
+
 def decimals(values: Sequence[float]) -> int:
     """Return the decimals with which the median of `values` has three or four digits."""
     sizes = [abs(v) for v in values if v]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tcplearn import estimators, metrics
+from tcplearn.output.numbers import capitalized
 
 Terms = tuple[tuple[str, str], ...]
 
@@ -33,10 +34,7 @@ _OF_FLOWS: Terms = (
 def _metrics() -> Terms:
     """Return the metrics with a column, by the headings of their columns."""
     named = ((m.heading.strip().replace("\n", " "), m) for m in metrics.METRICS if m.heading)
-    return tuple(
-        (f"{head[:1].upper()}{head[1:]} (`{m.key}`)", f"{m.meaning[:1].upper()}{m.meaning[1:]}.")
-        for head, m in named
-    )
+    return tuple((f"{capitalized(head)} (`{m.key}`)", f"{capitalized(m.meaning)}.") for head, m in named)
 
 
 def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tcplearn.output.numbers import counted
+from tcplearn.output.numbers import capitalized, counted
 from tcplearn.output.table import Table
 from tcplearn.replay import sentences
 from tcplearn.replay.results import Replay
@@ -105,7 +105,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
         else ""
     )
     out.section(
-        part.name[:1].upper() + part.name[1:],
+        capitalized(part.name),
         f"{where}{counted(samples, 'sample')}{thin}.",
         place=f"part{n}",
         link=part.name,
