@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -76,6 +77,7 @@ class Engine:
     raises: BaseException | None = None
     replay: Any = None
     sleep_s: float = 0.0
+    begun: str = ""
     calls: list[tuple[list[Path], Options]] = field(default_factory=list)
 
     def made(self) -> Any:
@@ -99,6 +101,8 @@ class Engine:
         self.calls.append((paths, options))
         if progress:
             progress(0.5, paths[0].name)
+        if self.begun:
+            Path(self.begun).touch()
         time.sleep(self.sleep_s)
         if self.raises:
             raise self.raises
@@ -125,9 +129,12 @@ class Engine:
 
 
 def main() -> int:
-    """`python stub.py SECONDS ARGUMENTS...`: the command line as a process of its own."""
+    """`python stub.py SECONDS ARGUMENTS...`: the command line as a process of its own; it makes the file that
+    `STUB_BEGUN` names when the seconds begin."""
     sys.path.append(str(Path(__file__).parents[1] / "report"))
-    Engine(sleep_s=float(sys.argv[1])).install(operator.setitem, setattr)
+    Engine(sleep_s=float(sys.argv[1]), begun=os.environ.get("STUB_BEGUN", "")).install(
+        operator.setitem, setattr
+    )
     from tcplearn.cli import main as command
 
     return command(sys.argv[2:])

@@ -254,11 +254,18 @@ def test_interrupt(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupted_process(capture: str) -> None:
+def test_interrupted_process(capture: str, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
     process = subprocess.Popen(
-        [*STUB, "30", "replay", capture], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*STUB, "30", "replay", capture],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "STUB_BEGUN": str(begun)},
     )
-    time.sleep(1)
+    while not begun.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=10) == ("", "tcplearn: stopped\n")
     assert process.returncode == 130

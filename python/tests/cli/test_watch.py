@@ -146,7 +146,7 @@ def test_an_interface_gives_what_its_capture_gives(alone: list[str], tmp_path: P
 dumpcap -q -i lo -w {capture} &
 dumpcap=$!
 "$@" lo {words} -o {seen} &
-"{sys.executable}" -c "$0" 400 2 && sleep 2
+"{sys.executable}" -c "$0" 400 2 && sleep 3
 kill -TERM $dumpcap $! && wait $dumpcap && wait $!
 """
     command = [*alone, "sh", "-c", script, TRAFFIC, *WATCH]
