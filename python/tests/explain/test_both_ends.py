@@ -60,6 +60,6 @@ def test_a_slow_server_is_named_though_losses_made_the_slowest_requests(
     said = first_screen("slow-server-client.pcap.gz", capsys)
     assert "Of the time of all requests, 74 % went to the server itself." in said
     assert (
-        "too few to judge by. For most of the time of all requests, the server takes its time; look there."
-        in said
+        "too few to judge by. For most of the time of all requests, the server itself takes that long; look "
+        "at its program." in said
     )

@@ -58,8 +58,9 @@ def test_nothing_wrong_is_said(tmp_path: Path) -> None:
     talk = Talk()
     talk.exchanges(talk.open(), 20)
     said = sentences.of(explained(tmp_path, talk))
-    assert len(said) == 3 and "nothing held it up" in said[1]
-    assert said[2].startswith("None of ")
+    assert len(said) == 4 and "nothing held it up" in said[1]
+    assert said[2] == "It moved 201 bytes; the shortest round trip of its connection took 40.0 ms."
+    assert said[3].startswith("None of ")
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -113,14 +114,15 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
     "slow server": (
         lambda path: capture(path, "slow_server"),
         [],
-        "No setting of TCP's timers is advised: the server takes its time; look there.",
+        "No setting of TCP's timers is advised: the server itself takes that long; look at its program.",
         "sudo",
     ),
     "nothing wrong": (
         well,
         [],
-        "nothing held them up. None of 600 segments with data appears more than once. No setting of TCP's "
-        "timers is advised: the time of requests is round trips",
+        "nothing held them up. Their medians: 201 bytes and 28.8 ms for the shortest round trip. None of 600 "
+        "segments with data appears more than once. No setting of TCP's timers is advised: the time of "
+        "requests is round trips",
         "sudo",
     ),
 }

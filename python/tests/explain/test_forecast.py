@@ -157,10 +157,10 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
 @pytest.mark.parametrize(
     ("scene", "why"),
     [
-        ("slow_server", "the server takes its time"),
+        ("slow_server", "the server itself takes that long"),
         ("window_closed", "the receiver reads too slowly"),
         ("delayed_ack", "TCP_NODELAY"),
-        ("pausing_client", "the client takes its time"),
+        ("pausing_client", "the client itself takes that long"),
         ("request_lost", "too few to judge"),
         ("lost_in_the_middle", "fast retransmits already"),
     ],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,14 @@ def square(x: int) -> dict[str, int]:
 def pid(_: int) -> dict[str, int]:
     time.sleep(60)
     return {}
+
+
+def much(folder: str, k: int) -> str:
+    """A result that is larger than a pipe, as soon as there is a file `go`."""
+    (Path(folder) / f"worker{k}").write_text(str(os.getpid()))
+    while not (Path(folder) / "go").exists():
+        time.sleep(0.02)
+    return "r" * 1_000_000
 
 
 def is_alive(process: str) -> bool:
@@ -121,3 +130,31 @@ def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> No
     while any(map(is_alive, workers)):
         assert time.monotonic() < deadline, "workers are left behind"
         time.sleep(0.1)
+
+
+def test_workers_that_are_killed_in_the_middle_of_a_result(tmp_path: Path) -> None:
+    """The run ends with an error, and does not wait for the rest of the result."""
+    program = (
+        "import sys; from pathlib import Path; from tcplearn import jobs; import test_jobs as t\n"
+        "if __name__ == '__main__':\n"
+        "    work = [jobs.Job(str(k), t.much, (sys.argv[1], k)) for k in range(2)]\n"
+        "    t.run(work, Path(sys.argv[1]) / 'kept', in_processes=True)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    words = [sys.executable, str(tmp_path / "program.py"), str(tmp_path)]
+    parent = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        while len(workers := [file.read_text() for file in tmp_path.glob("worker?")]) < 2 or "" in workers:
+            assert parent.poll() is None
+            time.sleep(0.02)
+        parent.send_signal(signal.SIGSTOP)  # it reads nothing, so both workers wait with a part in the pipe
+        (tmp_path / "go").touch()
+        time.sleep(1)
+        for worker in workers:
+            os.kill(int(worker), signal.SIGKILL)
+        parent.send_signal(signal.SIGCONT)
+        _, said = parent.communicate(timeout=60)
+    finally:
+        parent.kill()
+    assert parent.returncode == 1 and "a worker process died" in said

@@ -30,8 +30,8 @@ LEAST_STALLS = 5
 _FEWER = "what would help is fewer losses"
 #: Why a timer gains nothing, by the cause that the slowest requests' time went to.
 _WHY = {
-    "server": "the server takes its time; look there",
-    "client": "the client takes its time; look there",
+    "server": "the server itself takes that long; look at its program",
+    "client": "the client itself takes that long; look at its program",
     "window_closed": "the receiver reads too slowly, or its buffer is small; look at its program",
     "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",
     "slow_path": "a queue on the path is long; shape the traffic beside it, or let the bottleneck run "

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tcplearn.explain.advice import most_of_all
-from tcplearn.explain.causes import HANDSHAKE, TRANSFER, WORDS
-from tcplearn.explain.model import KEY, Explained, Summary
-from tcplearn.output.numbers import counted, listed, milliseconds
+from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
+from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
+from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
 #: A cause with less of the slowest requests' time is not named.
 _NAMED_SHARE = 0.1
@@ -21,7 +23,7 @@ _ALL = 0.995
 def of(found: Explained) -> list[str]:
     """The first lines: how long requests took, where the slowest spent their time, what else was seen."""
     total = found.total
-    begin = [_times(total), *_spent(total)] if total.requests else list(_without_requests(found))
+    begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_handshakes(found)]
 
 
@@ -45,8 +47,11 @@ def _times(total: Summary) -> str:
     return f"{what}: {', '.join(parts)}."
 
 
-def _spent(total: Summary) -> Iterator[str]:
+def _spent(found: Explained) -> Iterator[str]:
+    total = found.total
     yield _slowest(total)
+    if sum(part.slow_share for part in total.parts if part.cause == TRANSFER) > 0.5:
+        yield _moved(found)
     if most := most_of_all(total):
         yield f"Of the time of all requests, {_percent(most.share)} went to {WORDS[most.cause].spent}."
 
@@ -68,11 +73,35 @@ def _slowest(total: Summary) -> str:
     return f"Of the time of {whose}, {listed(parts)}."
 
 
+def _moved(found: Explained) -> str:
+    """Returns how much the slowest requests moved, how fast, and their connections' shortest round trip."""
+    import polars as pl
+
+    slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
+    legs = pl.col("to_client_ms") + pl.col("to_server_ms")
+    slow = slow.join(found.connections.select(*KEY, rtt_ms=legs), on=KEY, how="left")
+    moved = slow["request_bytes"].cast(pl.Float64) + slow["answer_bytes"]
+    mbps = moved * 8 / 1000 / slow["response_ms"]
+    parts = [byte_count(float(np.median(moved)))]
+    rtts_ms = slow["rtt_ms"].drop_nulls()
+    rtt_ms = float(np.median(rtts_ms)) if len(rtts_ms) else 0.0
+    if float(np.median(slow["response_ms"])) > 2 * rtt_ms:  # of less, a rate says nothing
+        parts.append(f"{two_digits(float(np.median(mbps)))} Mbit/s")
+    if slow.height == 1:
+        rtt = f"; the shortest round trip of its connection took {milliseconds(rtt_ms)} ms" if rtt_ms else ""
+        return f"It moved {' at '.join(parts)}{rtt}."
+    if rtt_ms:
+        parts.append(f"{milliseconds(rtt_ms)} ms for the shortest round trip")
+    return f"{'Their medians' if len(parts) > 1 else 'Their median'}: {listed(parts)}."
+
+
 def _percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
 def _losses(found: Explained) -> Iterator[str]:
+    import polars as pl
+
     connections = found.connections
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
@@ -81,6 +110,9 @@ def _losses(found: Explained) -> Iterator[str]:
     words = f"{count} of {counted(sent, 'segment')} with data {appear} more than once"
     if needless:
         words += f", {needless:,} of them spuriously: what was sent first had arrived"
+    lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
+    if lost > again - needless:
+        words += ". One that was lost before it came to the capture appears once"
     if sent:
         yield f"{words}."
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import sentences
+from tcplearn.explain.advice import MOST_SPURIOUS
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, WORDS
 from tcplearn.explain.model import Explained, Summary
@@ -34,8 +35,8 @@ def causes(summary: Summary) -> Table:
             Column("mean\nstall, ms", label="mean stall, ms", keep=1),
             Column("longest\nstall, ms", label="longest stall, ms", keep=3),
         ],
-        legend="A stall is a wait in which no data moved; a pause of the server or the client is one from "
-        "10 ms on. Shares are of response times; stalls are those of the whole capture.",
+        legend="A stall is a wait in which no data moved; waits for the server or the client count from 10 "
+        "ms on. Shares are of response times; stalls are those of the whole capture.",
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
@@ -130,6 +131,9 @@ def _how_well(forecast: Forecast) -> str:
         parts.append(f"{counted(forecast.untold, 'stall')} {kept}.")
     end = "this end sends (as it was: both ends)" if len(forecast.by) == 1 else "both ends send"
     parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
+    parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} of them in 1,000 is not advised.")
+    module = [one.candidate.name for one in forecast.outlooks if one.candidate.needs]
+    parts.append(f"{numbers.listed(module)} need tcplearn's kernel module.")
     return " ".join(parts)
 
 

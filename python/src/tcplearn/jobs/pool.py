@@ -85,6 +85,14 @@ def _start_worker(parent: int) -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
+    """Close this process's own end for writing into the pipe of results, once all workers have theirs. While
+    it is open, the executor waits forever for the rest of a result whose worker was killed in the middle."""
+    results: Any = getattr(executor, "_result_queue", None)
+    if results is not None:
+        results._writer.close()
+
+
 def processes(workers: int) -> Pool:
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         if min(workers, len(jobs)) <= 1:
@@ -100,6 +108,7 @@ def processes(workers: int) -> Pool:
         try:
             with search_path.safe():  # each worker starts with its first job
                 waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
+            _leave_results_to_workers(executor)
             for done in futures.as_completed(waiting):
                 yield waiting[done], done.result()
         except BrokenProcessPool as error:

@@ -47,6 +47,15 @@ def two_digits(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
+def byte_count(value: float) -> str:
+    """Return a number of bytes with three digits, in bytes, kB, MB or GB of a thousand each."""
+    for unit in ("bytes", "kB", "MB"):
+        if value < 999.5:
+            return f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:,.3g} GB"
+
+
 def hundredths(share: float, digits: int = 3) -> str:
     """Return a share in %, without the sign."""
     return f"{share * 100:.{digits}g}"
