@@ -331,8 +331,9 @@ and an average is the best prediction.
 
 ## Rows of steps
 
-`conformal` at 1 %, one series of 100 levels, up and down in turn: misses over the chosen rate, all, and in
-samples 51 to 150 after a step, and the mean excess wait; the same of `conformal/first`.
+`conformal` at 1 % and `conformal/first`, on one generated series of 100 constant levels of the RTT,
+alternately higher and lower: the rate of misses divided by the chosen rate, over all samples and
+over samples 51 to 150 after a step, and how much longer than the RTT the timer waits on average.
 
 {rows}
 

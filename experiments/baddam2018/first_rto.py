@@ -122,8 +122,8 @@ class Trials:
 
 
 def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Returns the waits of connections that lost a packet, the times to the first answer, and counts of
-    SYNs."""
+    """Returns counts of connections, SYNs and SYN-ACKs by name, and two series in us: how long each
+    connection that lost a packet waited, and the time to the first answer of each that was answered."""
     counts = {
         "connections": len(connections),
         "syns": sum(len(c.syns) for c in connections),

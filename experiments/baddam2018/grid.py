@@ -127,7 +127,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _sanity(runs: Sequence[Run], folder: Path) -> str:
-    """Returns least, mean and largest RTT of each site under both kernels, beside the paper's own change."""
+    """Returns a table of the least, mean and largest RTT of each site, under the original and the changed
+    kernel, ours beside those that the paper gives."""
     printed = {(b.kernel, b.site, b.version): (b.least, b.mean, b.most) for b in bursts(folder)}
     ours: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:

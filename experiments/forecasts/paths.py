@@ -102,7 +102,8 @@ class OnPath:
         return min(able, key=lambda one: timers[one].of(SLOW))
 
     def over_best(self) -> Drawn:
-        """Returns the advised setting's mean of the slowest 2 % over the best one's."""
+        """Returns a ratio and its bootstrap samples: the mean of the slowest 2 % of response times that was
+        measured with the advised setting, divided by that with the best one."""
         names = (_measured(self.advised), self.best())
         (value, drawn), (least, drawn_too) = (self.cell.ratio(name, SLOW) for name in names)
         return value / least, drawn / drawn_too

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Response times of each timer over one path, their tail, and bootstrap samples of it, in the lab and in
-ns-3."""
+"""Response times of requests over one path under each retransmission timer, in the lab or in ns-3: their
+percentiles, the mean of the slowest 2 %, and bootstrap samples of these."""
 
 from __future__ import annotations
 

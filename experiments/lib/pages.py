@@ -34,9 +34,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """`batches` lists the runs that the page needs, given the experiment's folder and a profile ("" for the
-    page's own); `fill` returns the template's variables, given those runs and the folder. A variable
-    `figures` lists Figures."""
+    """A page that is made of runs. `batches` returns the runs that it needs, given the experiment's folder
+    and a profile ("": that with which the page is made); `fill` returns the variables of the template, given
+    those runs and the folder. The variable `figures`, if there is one, is a list of `Figure`."""
 
     template: str  # below experiments/
     target: Path  # below the root of the checkout

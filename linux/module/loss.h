@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The causes of a connection's losses: observations, decisions and their effects. */
+/* The loss classifier of a connection: what it is told at each ACK, its decision at a fast retransmit, and what that
+ * changes in the congestion window. */
 #ifndef TCPLEARN_LOSS_MODULE_H
 #define TCPLEARN_LOSS_MODULE_H
 

@@ -119,8 +119,8 @@ static void tl_startup_active(const struct tcp_sock *tp, s64 echo_us, struct tl_
 		h->loss = TL_HANDSHAKE_SYN;
 }
 
-/* Nothing keeps the time of the first sending: the timeouts that have passed since by the kernel's schedule, and
- * the age of what was answered. */
+/* Returns the time since the first SYN or SYN-ACK was sent. The kernel does not keep it, so it is the sum of the
+ * timeouts that have expired, by the kernel's schedule, and of the age of the copy that was answered. */
 static s64 tl_startup_took_us(const struct sock *sk, bool passive, s64 echo_us, const struct tl_handshake *h)
 {
 	u32 linear = passive ? 0 : tl_syn_linear_timeouts(sock_net(sk)), i;

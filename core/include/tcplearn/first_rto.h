@@ -120,9 +120,9 @@ TL_FN int64_t tl_first_rto_accepting_us(const struct tl_first_rto_model *m, int6
 	return tl_clamp_us(rto_us + (rto_us >> 3), m->floor_us, m->cap_us);
 }
 
-/* If the SYN-ACK is lost the echo is that of the first SYN, so the RTT by timestamps is the RTO plus a
- * round trip, about the last one. An RTT that has grown above the RTO looks the same only if it has more
- * than doubled. */
+/* Returns whether a lost SYN-ACK explains an RTT above the RTO. The SYN-ACK that is sent again echoes the
+ * timestamp of the first SYN, so the RTT by timestamps is the RTO plus one round trip, which is near the last RTT
+ * known of this destination. A true RTT that has grown looks the same only if it is more than twice the last. */
 TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us)
 {
 	return p->last_us > 0 && rto_us >= p->last_us && rtt_us - rto_us > p->last_us - (p->last_us >> 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `experts` in double precision: durations in units of its grid, their losses, sums of
- * weights. */
+/* Operations of `experts` in double precision: conversion of durations to the unit in which the experts'
+ * predictions are spaced, the loss of each expert, and sums of weights. */
 #ifndef TCPLEARN_EXPERTS_DOUBLE_H
 #define TCPLEARN_EXPERTS_DOUBLE_H
 

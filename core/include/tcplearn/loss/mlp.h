@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `mlp`: a perceptron with one hidden layer and sigmoids over z-scores of features, as in ML-TCP
- * (hwang2018); the weights are trained (core/models/). docs/algorithms/loss/features.md. Included once for each
- * arithmetic. */
+ * (hwang2018); its output is the probability that congestion caused the loss. The weights are trained
+ * (core/models/); docs/algorithms/loss/features.md lists the features. This file is included twice, for double
+ * precision and for fixed point. */
 
 #include "mlp_double.h"
 #include "mlp_fixed.h"

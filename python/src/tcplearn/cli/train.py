@@ -108,7 +108,7 @@ def rtt(
             result = train.train(files, wanted, progress)
         written = card.write(result, output, command)
         write(f"{card.printed(result.coefficients, result.mape)}\n\n", None)
-        shown = [card.bursts_table(result), *(table for _, table in card.tables(result))]
+        shown = [card.bursts_table(result), *card.tables(result)]
         print_(lambda console: Group(*(terminal.titled(table, console) for table in shown)))
         if not quiet:
             say(f"written: {', '.join(map(str, written))}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What can be set: each candidate as a resend policy of the core, and the line that sets it."""
+"""The settings of the retransmission timer that advice chooses from: for each, the resend policy of the core
+that models it, and the shell command that sets it."""
 
 from __future__ import annotations
 

@@ -120,7 +120,8 @@ def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Recor
 
 
 class Writer(Protocol):
-    """Writes rows to a file without holding them longer than needed."""
+    """Writes rows to a file as they are added, or in batches, so that the rows of a large result are never
+    all in memory."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 

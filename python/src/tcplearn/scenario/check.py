@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Validates the tree of a file; an error is one line with the key and the allowed values."""
+"""Validates what was parsed from a scenario file; an error is raised as one line with the key and the allowed
+values."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args

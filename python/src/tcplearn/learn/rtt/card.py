@@ -68,19 +68,20 @@ def _number(value: float) -> Cell:
     return Cell(f"{value:,.2f}", value)
 
 
-def tables(result: Result) -> list[tuple[str, Table]]:
-    """Return tables (title, table) for each kind of handshakes that occurs."""
+def tables(result: Result) -> list[Table]:
+    """Return a table for each of the RTT and the first RTO, with known and with new destinations; those of
+    known destinations are left out where none was seen twice."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
     out = [
-        ("rtt", rtts_table(result.rtts, "RTT of handshakes with known destinations", seen)),
-        ("rtt", rtts_table(result.rtts, "RTT of the first handshake with a destination", unseen)),
-        ("rto", timers_table(result.timers, "First RTO, known destinations", seen)),
-        ("rto", timers_table(result.timers, f"{never} known (passive opens)", unseen)),
-        ("rto", timers_table(result.active, f"{never} not known (active opens)", unseen)),
+        rtts_table(result.rtts, "RTT of handshakes with known destinations", seen),
+        rtts_table(result.rtts, "RTT of the first handshake with a destination", unseen),
+        timers_table(result.timers, "First RTO, known destinations", seen),
+        timers_table(result.timers, f"{never} known (passive opens)", unseen),
+        timers_table(result.active, f"{never} not known (active opens)", unseen),
     ]
-    return out if len(seen) else [pair for pair in out if "known destinations" not in pair[1].title]
+    return out if len(seen) else [table for table in out if "known destinations" not in table.title]
 
 
 def markdown(result: Result, command: str) -> str:
@@ -122,7 +123,7 @@ def _lines(result: Result, command: str) -> Iterator[str]:
         "after the burst.\n"
     )
     yield "## Before the handshake\n"
-    for _, shown in tables(result):
+    for shown in tables(result):
         yield markdown_of(shown)
     yield (
         f"The target is {options.miss_rate * 100:g} % misses. A miss is a handshake that took longer than "
