@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* No include guard: the registry of one arithmetic over loss/wrap.h, with answers and features as doubles. */
+/* The table of loss classifiers of one arithmetic, made from loss/wrap.h, with answers and features as doubles. It
+ * is included once for each arithmetic, so only the macros have a guard. */
 
 #ifndef TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H

@@ -31,8 +31,8 @@ MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"
 
 
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
-    """Yields the figures that there are runs for. `printed` has by sender the loss rate and the share of the
-    lossless goodput that the paper's text prints."""
+    """Yields the pictures of Figures 5 to 9 of which there are runs. `printed` has, by sender, two numbers of
+    the paper's text: a loss rate, and the goodput at this rate divided by that without loss."""
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (("05", PAPERS, "NewReno's kind"), ("05-others", OTHERS, "what else there is")):
         lossless = {name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders}

@@ -101,8 +101,8 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Does what the file lacks and appends it, also where it is interrupted; returns a line for each
-    failure."""
+    """Does the runs that the file of runs lacks and appends them to it, the finished ones also after an
+    interrupt; returns a line for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

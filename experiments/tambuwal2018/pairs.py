@@ -2,8 +2,9 @@
 """tambuwal2018: the startup with feedback against the standard at the highest load, by pairs of runs of one
 seed.
 
-Means of RTTs hang on a few connections, and two runs of a seed part for good where the first of them differs:
-so a change is the geometric mean of the seeds' ratios. Their arithmetic mean is above 1 by chance alone.
+A few connections dominate a mean of response times, and two runs of one seed stay different from the first
+connection that differs. So a change is the geometric mean, over the seeds, of the time with feedback divided
+by that of the standard. The arithmetic mean of such ratios is above 1 even if there is no difference.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ TL_FN void TL(loss_decide_rule)(struct TL(loss_decision) *out, int congestion)
 	TL(loss_decide)(out, ratio_from_whole(congestion ? 1 : 0), ratio_from_whole(1));
 }
 
-/* Without an RTT nothing is known (min / RTT is above 0 otherwise, but NaN is not), so the answer is that
- * of TCP's standard. */
+/* Returns whether the connection has an RTT. With one, min RTT / RTT is above 0; without one it is 0 or NaN, and
+ * classifiers then answer as TCP's standard does: congestion. */
 TL_FN int TL(loss_known)(const ratio_t *f)
 {
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);

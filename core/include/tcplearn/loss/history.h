@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `history`: mlp's log odds combined with their mean over the connection's earlier losses, because a path
- * with random losses has most of them while its queue is empty. docs/algorithms/loss/history.md. Included
- * once for each arithmetic. */
+/* `history`: a weighted sum of mlp's log odds and of their mean over the connection's earlier losses. On a path
+ * with random losses most occur while the queue is empty, so earlier losses tell what this one is likely to be.
+ * docs/algorithms/loss/history.md. This file is included once for each arithmetic. */
 
 #define TL_LOSS_HISTORY_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \

@@ -21,8 +21,9 @@
 #ifndef TCPLEARN_LOSS_LIST_H
 #define TCPLEARN_LOSS_LIST_H
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, start and learn of its own)
- * TL_LOSS_STATIC: it does not learn; TL_LOSS_LEARNING: ID_start() and ID_learn() are its own */
+/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, TL_LOSS_STATIC or TL_LOSS_LEARNING)
+ * TL_LEARNED: its weights were trained before. TL_LOSS_LEARNING: it also learns from the losses of its connection,
+ * in ID_start() and ID_learn(). `summary` is a line, `about` a sentence or more. */
 #define TL_LOSS_CLASSIFIERS(X) \
 	X(loss_always, "congestion", TL_LOSS_ALWAYS_PARAMS, TL_FORMULA, \
 	  "every loss is congestion: TCP's standard", \

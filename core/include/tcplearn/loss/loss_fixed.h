@@ -20,8 +20,8 @@ TL_FN int64_t tl_loss_quotient_fix(int64_t a, int64_t b)
 	return tl_fix_div(a * ((int64_t)1 << 30), b);
 }
 
-/* log2 x, both with 30 fractional bits, and -30 where x is 0 or less: as in loss_double.h, seven terms,
- * within 2^-27. Range: x <= 2^62. */
+/* log2 x, both with 30 fractional bits, and -30 where x is 0 or less: by the same series of seven
+ * terms as in loss_double.h, within 2^-27 of the true value. Range: x <= 2^62. */
 TL_FN int64_t tl_loss_log2_fix(int64_t x)
 {
 	/* 1 / 13, 1 / 11, ... 1, and 2 log2 e */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The functions of every loss classifier on untyped memory, in the arithmetic that was begun. Included by
- * wrap.h. */
+/* The functions of every loss classifier with its state as a `void *`, in the arithmetic of the file that includes
+ * this one. Included by tcplearn/wrap.h. */
 
 #ifndef TCPLEARN_LOSS_WRAP_H
 #define TCPLEARN_LOSS_WRAP_H

@@ -31,7 +31,7 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_GRAIN_US 1000
 /* Flights over which `recent` is averaged. */
 #define TL_RESEND_RECENT 64
-/* It begins at this many fifths of the lower limit, so that 22 flights without a loss come first. */
+/* `recent` begins at 7/5 of the guard's lower limit: it takes 22 flights without a loss until it is below. */
 #define TL_RESEND_RECENT_FIFTHS 7
 /* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux
  * calls a stream thin by the same count. */

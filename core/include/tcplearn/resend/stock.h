@@ -131,7 +131,8 @@ TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, i
 	s->hold_us = 0;
 }
 
-/* RFC 6298, 5.7 and Karn: the doubled RTO is kept while it is not known which transmission was answered. */
+/* RFC 6298, section 3 (Karn's rule) and 5.5: the doubled RTO is kept while it is not known which transmission was
+ * answered. */
 TL_FN void TL(resend_stock_end)(struct TL(resend_stock) *s, const struct tl_resend_outcome *in)
 {
 	if (!in->clear && s->flight.resends > 1)

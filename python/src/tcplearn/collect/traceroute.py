@@ -262,8 +262,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign traces that did not reach their host to the remaining headers; any assignment will do if all
-    agree."""
+    """Assign the traces that did not reach their host to the remaining headers, in any order if all these
+    traces have the same result; refuse the import otherwise, or if their numbers differ."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

@@ -19,8 +19,8 @@ def passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
 
 
 def figures(c: tlog.Connection, tick_ms: float) -> Iterator[tuple[str, float]]:
-    """Yield the errors of a connection with two samples or more, each against the prediction just before
-    it."""
+    """Yield (name, value) of the mean prediction errors of a connection, in ticks of `tick_ms`. The
+    connection has two samples or more; each is compared with the prediction just before it."""
     acks = c.timed
     prediction_us = np.concatenate(([0.0], acks["rtt_q8"][:-1] / 256))
     # the first sample has no prediction

@@ -32,7 +32,7 @@ class Pings(Table):
 
 
 class Place(Table):
-    """A site that is pinged after its download: during the pings the path has the site's RTT."""
+    """A site. After a download the lab sets the delay of the path to the site's RTT, and pings it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]
     rtt_ms: Annotated[float, Field(ge=0, le=60_000)]

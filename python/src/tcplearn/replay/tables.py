@@ -269,8 +269,10 @@ def document(
     rank: str = "timer",
     reported: bool = False,
 ) -> RenderableType:
-    """Return the verdict, its table, and the next step. `everything`: all columns and each flow; `reported`:
-    a report is written too; `quiet`: only tables; `total`: with totals; `rank`: the order of rows."""
+    """Return what is printed: which estimators served the traffic best, the table of all, and the command to
+    run next. `everything`: all columns and each flow; `reported`: a report is written too; `quiet`: only
+    tables; `total`: with a row over all flows; `rank`: a key of `RANKS`, by which rows are in order, or
+    "timer"."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]

@@ -275,7 +275,8 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield, for each row of `wide`, a row for each metric; its triple is among the parameters."""
+    """Yield a row for each metric of each row of `wide`; the row's values of the varied parameters are in its
+    column `parameters`."""
     source = ", ".join(study.files)
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # without the whole grid
     for row in wide:

@@ -37,8 +37,9 @@ MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] 
 
 
 def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
-    """Return the columns in `given` with their types and defaults filled in; raise ValueError on an error of
-    the reader."""
+    """Return the columns in `given`, converted to their types, and the missing ones with their defaults.
+    Raise ValueError if a column is unknown, is missing and has no default, or differs in length: a bug of
+    the reader of a format."""
     types = COLUMNS | {name: kind for name, kind in OPTIONAL.items() if name in given}
     if unknown := given.keys() - types.keys():
         raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
