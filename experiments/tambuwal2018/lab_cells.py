@@ -95,7 +95,8 @@ def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:
 
 
 def ratio(cell: Sequence[Page], base: Sequence[Page], value: Callable[[Page], float]) -> Interval:
-    """Of the means; drawn in pairs, for the same pages of a run lose under every startup."""
+    """Returns the ratio of the means of `value` over `cell` and over `base`, with its bootstrap interval.
+    Pages are drawn in pairs, because in one run the same pages lose packets under every startup."""
     ours, mean_ours = _resampled(cell, value)
     theirs, mean_theirs = _resampled(base, value)
     return _interval(ours / theirs, mean_ours / mean_theirs)

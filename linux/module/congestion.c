@@ -46,8 +46,9 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 		tl_connection_handshake(sk, c);
 }
 
-/* Not before data: until then a passive connection has no cgroup to charge, and many send none. And
- * not where nothing is set: there we are the base, which any namespace may choose as it may the base. */
+/* A connection's state is allocated when it first sends data: until then a passive connection has no cgroup to
+ * charge, and many never send any. None is allocated where the namespace has set nothing: there this congestion
+ * control does what its base does. */
 static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	const bool any = tl_settings_any(sock_net(sk));

@@ -222,7 +222,7 @@ static __always_inline void tl_ack(struct sock *sk, struct tl_connection *c, con
 	struct tcp_sock *tp = tcp_sk(sk);
 	s32 rtt_us = -1;
 
-	/* a new sample has overwritten icsk_rto by now; without one, settle() has made it whole again */
+	/* with a sample the kernel has just written icsk_rto; without one, the whole RTO is restored here */
 	tl_timer_settle(sk, c, sample->rtt_us >= 0 ? TL_NEXT_SAMPLE : TL_NEXT_EVENT);
 	tl_count(acks);
 	if (sample->rtt_us >= 0) {

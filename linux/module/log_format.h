@@ -96,7 +96,8 @@ struct tl_log_loss {
 	__s64 features_q30[TL_LOG_LOSS_FEATURES]; /* in the order of core/include/tcplearn/loss/feature_list.h */
 };
 
-/* The classifier's input other than ACKs: enum tl_loss_change, and the cause that the sender acted on. */
+/* An event other than an ACK that the loss classifier was given (enum tl_loss_change), and the cause of loss that the
+ * sender acted on. */
 struct tl_log_loss_change {
 	struct tl_log_header header;
 	__u32 change, cause;

@@ -45,7 +45,8 @@
 	{ TL_HEAD(id, label, brief, "", TL(wrap_defaults_##id##_##preset)), TL_ENTRY_VERBS(id) },
 /* clang-format on */
 
-/* Checked before any conversion: a value that is only rounded to a bound is not within it. */
+/* Returns whether the parameter may have this value. It is checked before any conversion, so that a value beyond a
+ * bound is refused even if conversion would round it to the bound. */
 TL_FN int tl_param_allows(const struct tl_param *table, uint32_t count, uint32_t index, tl_value value)
 {
 	return index < count && value >= tl_value_of_nano(table[index].low_nano) &&

@@ -182,7 +182,8 @@ TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 	s->error_fine = error;
 	s->error_n = TL_STEP_LASTING / 2;
 	TL(tail_forget)(s);
-	/* the misses of the step do not show the width needed later; a sixteenfold step is an outage */
+	/* the misses of a step upward do not show the width that is needed later, so they are deferred; but a step of
+	 * sixteen times or more is an outage */
 	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before &&
 	    s->excess > TL(level_of)(0, 1))
 		s->deferred = s->excess < TL(level_of)(3, 1) ? s->excess : TL(level_of)(3, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `experts` in fixed point: durations in units of its grid, with 20 fractional bits, their
- * losses, sums of weights. */
+/* Operations of `experts` in fixed point: conversion of durations to the unit in which the experts' predictions are
+ * spaced (with 20 fractional bits), the loss of each expert, and sums of weights. */
 #ifndef TCPLEARN_EXPERTS_FIXED_H
 #define TCPLEARN_EXPERTS_FIXED_H
 

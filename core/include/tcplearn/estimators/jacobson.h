@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* `jacobson`: SRTT and RTTVAR by RFC 6298, without its floor of one second unless a preset asks for
- * it; nunes2014's equations 1 to 3 are a preset. Included once for each arithmetic. */
+ * it; nunes2014's equations 1 to 3 are a preset. This file is
+ * included once for each arithmetic. */
 
 #define TL_JACOBSON_PARAMS(X) \
 	X(ratio, alpha, TL_RATIO(1, 8), 0, 1, "gain of SRTT") \

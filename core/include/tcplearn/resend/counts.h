@@ -25,7 +25,8 @@ struct tl_resend_tail {
 	uint32_t beyond, all;
 };
 
-/* Mitchell's (1962) log2 x, linear between powers of two: at most 0.09 too low. x > 0. */
+/* Returns log2 x with 16 fractional bits, by Mitchell's approximation (1962): linear between powers of two, at most
+ * 0.09 too low. x > 0. */
 TL_FN uint32_t tl_resend_log2(uint64_t x)
 {
 	const uint32_t top = tl_fix_top_bit(x);

@@ -202,7 +202,7 @@ def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
 
 
 def _change(command: str) -> str:
-    """Return the change that corresponds to `command`, "qdisc NS DEVICE ...", which adds a qdisc."""
+    """Return the command that changes a qdisc, given `command`, "qdisc NS DEVICE ...", that adds it."""
     _, ns, device, rest = command.split(" ", 3)
     return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 

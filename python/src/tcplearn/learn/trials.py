@@ -79,7 +79,8 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the rows of each fold, with rows of the same runs on both sides, as the papers split them."""
+    """Yield the rows that each fold keeps for testing. Rows of one run may be in training and in testing, as
+    in the papers."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])

@@ -20,8 +20,9 @@ TOGETHER = "together"
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Return the drawn values of a scenario by dotted keys, independent of the order of keys in `grid`; raise
-    UserError."""
+    """Return values for the keys of `grid` of the scenario `name`, drawn at random with `seed`, by dotted
+    key. They do not depend on the order of the keys. Raise UserError if an entry of `grid` describes no
+    draw."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A described path as the topology `path` of the ns-3 host: a bottleneck between two routers, with links to
-the hosts.
+"""Turns the description of a path into settings of the topology `path` of our ns-3 program: a bottleneck
+between two routers, with links to the hosts.
 
-The topology itself can represent a path that is the same in both directions, with uniform jitter, drawn fades
-or a delay in steps. Any other path is passed to the program as it is described, by direction
+The topology itself can represent a path that is the same in both directions, with uniform jitter, fades
+at random times or a delay in steps. Any other path is passed to the program as it is described, by direction
 (ns3/src/hop_channel.h).
 """
 

@@ -72,8 +72,8 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep) -> tuple[float, int]:
-    """Return CPU hours and number of the runs that are not on disk; the hours are scaled by the finished
-    runs."""
+    """Return estimated CPU hours, and the number, of the runs that are not on disk. The estimate is
+    corrected by what the finished runs took, divided by what they were estimated to take."""
     finished = {key: result["run"]["cost"]["cpu_s"] for key, result in sweep.done.results.items()}
     estimated = sum(job.cost for job in sweep.jobs if job.key in finished)
     factor = sum(finished.values()) / estimated if estimated else 1.0

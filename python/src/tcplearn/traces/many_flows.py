@@ -206,8 +206,9 @@ class ManyFlows:
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Reorder rows from sending to arrival and return them, or None; rows that others may overtake are
-        held back. Rows are sorted by flow."""
+        """Take rows by flow, each flow's in the order of sending, and return those that are ready, each
+        flow's in the order of arrival, or None. A row is held back while one that is given later may arrive
+        before it."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces over samples (arrival and RTT) without packets: their flows, and their batches."""
+"""Traces of samples (time of arrival and RTT) without packets, as flows and as batches of rows."""
 
 from collections.abc import Iterator
 

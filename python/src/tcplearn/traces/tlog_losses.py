@@ -27,8 +27,8 @@ class Compared:
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """Compare the decisions of `c` with those of the core's fixed point (classifier `spec`), once from the
-    logged ACKs and changes, and once from the logged features."""
+    """Compare the logged decisions on the losses of `c` with those of the core's classifier `spec` in
+    fixed-point arithmetic, once from the logged ACKs and changes of state, once from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
