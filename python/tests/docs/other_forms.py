@@ -198,7 +198,7 @@ OTHERS = (
     Form(
         r"(tcpdump .* -i )eth0 tcp",
         "an interface of its own, with traffic; both ends of the pipe",
-        (with_traffic(r"\1lo -Z root -c 600 tcp | tcplearn replay - --sender both"),),
+        (with_traffic(r"\1lo -Z root -B 65536 -c 600 tcp | tcplearn replay - --sender both"),),
     ),
     Form(r"(tshark -Y \S+)", "of a capture", (r"\1 -r examples/captures/access-link.pcap.gz",)),
     Form(r"\. \.venv/bin/activate", "and its programs", (". .venv/bin/activate && command -v tcplearn",)),
