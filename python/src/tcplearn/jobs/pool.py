@@ -118,6 +118,7 @@ def processes(workers: int) -> Pool:
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
+            _leave_results_to_workers(executor)  # if it was interrupted while jobs were submitted
             # end it here, because otherwise Python's exit would print a traceback
             executor.shutdown(wait=True, cancel_futures=True)
             raise
