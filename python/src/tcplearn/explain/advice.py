@@ -200,8 +200,9 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
     why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
-    transfer = next((part.slow_share for part in found.total.parts if part.cause == TRANSFER), 0.0)
-    return f"{why}. Most of the slowest requests' time is round trips and transfer" if transfer > 0.5 else why
+    if found.total.slow_share(TRANSFER) > 0.5:
+        why += ". Most of the slowest requests' time is round trips and transfer"
+    return why
 
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:

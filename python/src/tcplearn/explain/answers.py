@@ -25,9 +25,7 @@ class Outlook:
 
     candidate: Candidate
     figures: dict[str, Figure]  # percentiles of response times, and the mean of the slowest, by their metrics
-    spurious_permille: (
-        float  # resends for nothing in 1,000 segments of the sides that it is for, or handshakes
-    )
+    spurious_permille: float  # resends for nothing in 1,000 segments of the sides it is for, or handshakes
     curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
     what: str = "response"  # or "handshake": what takes these times
 

@@ -57,6 +57,10 @@ class Summary:
     slowest: int  # requests whose time is looked at
     parts: list[Part]  # those with time in them, the largest of the slowest first
 
+    def slow_share(self, cause: str) -> float:
+        """Returns the share of the time of the slowest requests that went to `cause`."""
+        return next((part.slow_share for part in self.parts if part.cause == cause), 0.0)
+
 
 @dataclass
 class Explained:

@@ -50,7 +50,7 @@ def _times(total: Summary) -> str:
 def _spent(found: Explained) -> Iterator[str]:
     total = found.total
     yield _slowest(total)
-    if sum(part.slow_share for part in total.parts if part.cause == TRANSFER) > 0.5:
+    if total.slow_share(TRANSFER) > 0.5:
         yield _moved(found)
     if most := most_of_all(total):
         yield f"Of the time of all requests, {_percent(most.share)} went to {WORDS[most.cause].spent}."
