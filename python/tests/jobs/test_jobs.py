@@ -102,17 +102,23 @@ def test_a_job_that_is_none(text: str, tmp_path: Path) -> None:
         jobs.repeated(tmp_path / "x.json")
 
 
-def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+def with_workers(job: str, folder: Path) -> subprocess.Popen[str]:
+    """A process that does two jobs in workers, kept in a folder of `folder`, its first argument. `job`:
+    function and arguments of the k-th job, with this file as `t`."""
     program = (
         "import sys; from pathlib import Path; from tcplearn import jobs; import test_jobs as t\n"
         "if __name__ == '__main__':\n"
-        "    work = [jobs.Job(str(k), t.pid, (k,)) for k in range(2)]\n"
-        "    t.run(work, Path(sys.argv[1]), in_processes=True)\n"
+        f"    work = [jobs.Job(str(k), {job}) for k in range(2)]\n"
+        "    t.run(work, Path(sys.argv[1]) / 'kept', in_processes=True)\n"
     )
-    (tmp_path / "program.py").write_text(program)
+    (folder / "program.py").write_text(program)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
-    words = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "kept")]
-    parent = subprocess.Popen(words, env=environment)
+    words = [sys.executable, str(folder / "program.py"), str(folder)]
+    return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    parent = with_workers("t.pid, (k,)", tmp_path)
 
     def children() -> list[str]:
         shown = subprocess.run(["ps", "-ewwo", "ppid,pid,args"], capture_output=True, text=True, check=True)
@@ -134,16 +140,7 @@ def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> No
 
 def test_workers_that_are_killed_in_the_middle_of_a_result(tmp_path: Path) -> None:
     """The run ends with an error, and does not wait for the rest of the result."""
-    program = (
-        "import sys; from pathlib import Path; from tcplearn import jobs; import test_jobs as t\n"
-        "if __name__ == '__main__':\n"
-        "    work = [jobs.Job(str(k), t.much, (sys.argv[1], k)) for k in range(2)]\n"
-        "    t.run(work, Path(sys.argv[1]) / 'kept', in_processes=True)\n"
-    )
-    (tmp_path / "program.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
-    words = [sys.executable, str(tmp_path / "program.py"), str(tmp_path)]
-    parent = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+    parent = with_workers("t.much, (sys.argv[1], k)", tmp_path)
     try:
         while len(workers := [file.read_text() for file in tmp_path.glob("worker?")]) < 2 or "" in workers:
             assert parent.poll() is None
