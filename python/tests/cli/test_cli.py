@@ -267,7 +267,7 @@ def test_interrupted_process(capture: str, tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60) == ("", "tcplearn: stopped\n")
+    assert process.communicate(timeout=10) == ("", "tcplearn: stopped\n")
     assert process.returncode == 130
 
 
