@@ -181,7 +181,7 @@ class Fades:
 class Load:
     """Counts of responses and drops under one timer at one overloaded queue."""
 
-    block_us: Floats  # the duration of each block of responses; the blocks of a run have equally many responses
+    block_us: Floats  # how long each block took; the blocks of a run have equally many responses
     answers: float
     dropped: Floats  # the number in each run
     timeouts: float
