@@ -45,8 +45,8 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns the variants whose names begin with `prefix`. Returns none unless all senders have equally
-    many runs."""
+    """Returns the results of the variants of `history` whose names begin with `prefix`. Returns an empty
+    list unless all senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []
@@ -100,8 +100,8 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 def cubic(found: Sample) -> list[list[str]]:
     """Returns two rows of ratios for `history` over CUBIC: for the networks with their randomly drawn
-    queues, and for the networks with CoDel. Returns none unless all three senders have equally many
-    runs."""
+    queues, and for the networks with CoDel. Returns an empty list unless all three senders have equally
+    many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

@@ -79,7 +79,8 @@ class Compared:
     @property
     def seeds_that_tell(self) -> int:
         """The number of seeds after which half the interval's width would equal the change that is to be
-        detected; 0 if no change is to be detected, or if the number cannot be or need not be computed."""
+        detected. It is 0 if no change is to be detected, with a single seed, or if the interval already
+        excludes the paper's value."""
         looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
         half = self.ours[1] or 0.0
         if not looked_for or self.seeds < 2 or self.excludes_printed:

@@ -209,9 +209,12 @@ def _link(cells: Sequence[Cell]) -> str:
 
 
 def _mixes(cells: Sequence[Cell]) -> str:
-    """Returns a table of the response times, by share of connections that use a startup, for connections
-    that lost a SYN-ACK under that startup and under the standard. The last column has all connections
-    under the standard."""
+    """Returns a table of runs in which a share of the connections uses a startup and the others use the
+    standard.
+
+    It has the mean response times of connections that lost a SYN-ACK, under either. The last column is the
+    change of the mean response time of all connections under the standard, relative to a share of 0.
+    """
     rows = []
     for cell in cells:
         name = cell.startup.partition(":")[0]
