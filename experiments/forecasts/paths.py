@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes docs/forecasts.md, which compares forecasts of `tcplearn explain` with measurements of the same
-settings on the same paths."""
+"""Makes docs/forecasts.md, which compares the response times that `tcplearn explain` forecasts for timer
+settings with measurements of these settings on the same paths."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class OnPath:
         return next(name for name, run in self.forecasts.items() if run.metrics["advised"])
 
     def best(self) -> str:
-        """Returns the measured setting with the smallest mean of the slowest 2 % of response times.
+        """Returns the timer setting with the smallest measured mean of the slowest 2 % of response times.
         Settings that add more spurious retransmissions than the advice of `tcplearn explain` allows are
         left out."""
         timers = self.cell.timers

@@ -110,12 +110,13 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns the results for two criteria that also the oracle or the sender without a classifier misses.
+    """Returns the results for two criteria that are missed also by a sender without a classifier or by the
+    oracle, which knows the true cause of each loss.
 
     The criteria are Jain's index without random loss ("jain") and the goodput of a competing transfer with
     random loss, relative to that beside BBR ("neighbour"). Each has table rows by condition, its limit,
-    and the numbers of conditions in which `history`, the oracle and the plain sender meet it. Returns an
-    empty dictionary if either criterion has no runs.
+    and the numbers of conditions in which our classifier `history`, the oracle and the sender without a
+    classifier meet it. Returns an empty dictionary if either criterion has no runs.
     """
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []

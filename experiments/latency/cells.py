@@ -152,7 +152,7 @@ class Cell:
 
     @property
     def reaches_the_tail(self) -> bool:
-        """Whether stock's timer retransmits for at least one request in a hundred."""
+        """Whether Linux's own timer (stock) retransmits for at least one request in a hundred."""
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
@@ -171,7 +171,8 @@ class Cell:
         return np.asarray(self.figures(timer, half, drawn)[:, FIGURES.index(figure)])
 
     def ratio(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` under `timer` divided by `figure` under stock, with bootstrap samples."""
+        """Returns `figure` (p99, p99.9 or the mean of the slowest 2 % of response times) under `timer`
+        divided by that under stock (Linux's own timer), with bootstrap samples."""
         value, sampled = (
             self._column(timer, figure, None, drawn) / self._column(STOCK, figure, None, drawn)
             for drawn in (False, True)
@@ -183,8 +184,8 @@ class Cell:
         samples.
 
         The best fixed rto_min has the smallest `figure` among those with no more spurious retransmissions
-        than `timer`; if there is none, it is stock's. It is chosen on one half of the runs and the ratio
-        is computed on the other half. The result is the geometric mean of both directions.
+        than `timer`; if there is none, it is 200 ms, Linux's default. It is chosen on one half of the runs
+        and the ratio is computed on the other half. The result is the geometric mean of both directions.
         """
         value, sampled = (
             np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
@@ -238,7 +239,7 @@ class SeedsCell(Cell):
 
     def over_stock(self, timer: str, above: str, below: str = "") -> tuple[Drawn, Drawn]:
         """Returns the sum of the field `above` of `Timer` divided by the sum of its field `below`, for
-        `timer` and for stock, each with bootstrap samples."""
+        `timer` and for stock (Linux's own timer), each with bootstrap samples."""
         out = []
         for name in (timer, STOCK):
             top, bottom = (getattr(self.timers[name], part) for part in (above, below))
@@ -253,7 +254,8 @@ class SeedsCell(Cell):
 
 def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
     """Returns the geometric mean over the paths of `figure` under `timer` divided by `figure` under stock
-    or, with `floor`, under the best fixed rto_min."""
+    (Linux's own timer) or, with `floor`, under the best fixed rto_min. `figure` is p99, p99.9 or the mean
+    of the slowest 2 % of response times."""
     return geometric_drawn([(c.over_floor if floor else c.ratio)(timer, figure) for c in cells])
 
 

@@ -52,7 +52,8 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     """Returns what is stored of a run: the kernel's counters, each response time, and the data for the
-    tables of fades (periods without delivery), of overloaded queues and of transfers beside stock's."""
+    tables of fades (periods without delivery), of overloaded queues and of transfers that compete with a
+    transfer under Linux's own timer."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -175,8 +176,8 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of the figures of our timers divided by those of the best fixed rto_min of each path
-    in hindsight."""
+    """Returns a table of the figures of our timers divided by those of the best fixed rto_min of each
+    path, which is known only in hindsight."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
@@ -221,11 +222,11 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
     """Returns bootstrap samples of the spurious retransmissions per 1,000 segments under `timer` minus
-    those under stock.
+    those under stock (Linux's own timer).
 
-    The bootstrap draws run numbers, because runs with the same number share pauses and fades. The mean of
-    n runs drawn with replacement has only (n - 1)/n of the correct variance; this is corrected. With a
-    single run all samples are nan.
+    The bootstrap draws run numbers, because runs with the same number share pauses and fades (periods in
+    which the path delivers nothing). The mean of n runs drawn with replacement has only (n - 1)/n of the
+    correct variance; this is corrected. With a single run all samples are nan.
     """
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))

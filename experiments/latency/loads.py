@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes the tables of the lab's other workloads: bulk transfers, retransmission after fades (periods
-without delivery), overloaded queues, a transfer beside one of stock's, and real programs."""
+without delivery), overloaded queues, transfers that compete with a transfer under Linux's own timer, and
+real programs."""
 
 from __future__ import annotations
 
@@ -80,8 +81,8 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
 
 
 def _resends(found: Sequence[Bulk], timer: str) -> str:
-    """Returns, as text, the number of timeouts and probes under `timer` divided by the number under stock,
-    with an interval. The bootstrap draws paths."""
+    """Returns, as text, the number of timeouts and probes under `timer` divided by the number under stock
+    (Linux's own timer), with an interval. The bootstrap draws paths."""
     ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
     at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
     drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
@@ -121,8 +122,9 @@ class Fades:
         }
 
     def over_stock(self, timer: str) -> Drawn:
-        """Returns the mean overrun under `timer` divided by the mean overrun under stock, over the fades
-        that both have, with bootstrap samples."""
+        """Returns the mean overrun of fades under `timer` divided by that under stock (Linux's own timer),
+        over the fades that both have, with bootstrap samples. An overrun is the time from the end of a
+        fade (a period without delivery) to the response to the request that was lost in it."""
         ours, stock = self.timers[timer], self.timers[STOCK]
         both = sorted(ours.keys() & stock.keys())
         above, below = (np.array([of[key][1] for key in both]) for of in (ours, stock))
@@ -143,8 +145,10 @@ class Fades:
         return [f"mean overrun past a fade's end ({fades})", "≤ 0.4 × stock", *values]
 
     def chart(self) -> Any:
-        """Returns two charts as a Vega-Lite specification: the cumulative distribution of overruns, and
-        each overrun against the length of its fade."""
+        """Returns two charts as a Vega-Lite specification: the cumulative distribution of the overruns of
+        fades, and each overrun against the length of its fade. A fade is a period in which the path
+        delivers nothing; its overrun is the time from its end to the response to the request that was lost
+        in it."""
         import altair as alt
 
         known = {STOCK: "#000000", OURS[0]: "#0072b2", OURS[1]: "#56b4e9"}
@@ -232,8 +236,8 @@ class Overload:
         return ours[0] / stock[0], ours[1] / stock[1]
 
     def drops(self, profile: str, timer: str) -> Drawn:
-        """Returns the drops per response under `timer` divided by those under stock, with bootstrap
-        samples.
+        """Returns the drops per response under `timer` divided by those under stock (Linux's own timer),
+        with bootstrap samples.
 
         The samples are normally distributed, with the variance that counts with `dispersion` have.
         """

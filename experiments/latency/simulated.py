@@ -117,7 +117,7 @@ class Overload:
 
     def compared(self, timer: str, part: str) -> tuple[float, float, float] | None:
         """Returns the geometric mean over runs of the ratio of `part` ("goodput" or "drops") under `timer`
-        to `part` under stock, with its interval; None if a run has a zero."""
+        to that under stock (Linux's own timer), with its interval; None if a run has a zero."""
         return ratio_interval(self.values[part][timer], self.values[part][STOCK], 0.95)
 
 
@@ -176,8 +176,8 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields table rows of p99 and p99.9 relative to the best fixed rto_min, without the first requests of
-    each connection, from which the timer learned."""
+    """Yields table rows of p99 and p99.9 relative to the fixed rto_min that is best in hindsight, without
+    the first requests of each connection, from which the learned timers learned."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)
@@ -241,8 +241,9 @@ def _queues(queues: Sequence[Overload]) -> str:
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns the table that shows what the overload guard of `priced` costs on paths without an
-    overloaded queue: response times relative to stock, with and without the guard."""
+    """Returns the table that shows what the overload guard of the resend policy `priced` costs on paths
+    without an overloaded queue: response times relative to stock (Linux's own timer), with and without the
+    guard."""
     cells = [c for c in _cells(_by_path(runs)) if c.reaches_the_tail]
     timers = [name + guard for name in OURS for guard in ("", NO_GUARD)]
     rows = (

@@ -36,8 +36,9 @@ def criteria(rows: Sequence[Row]) -> str:
 
 
 def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[Row]:
-    """Yields the rows of criteria relative to stock. `tail` is the page's description of paths on which
-    stock's timer retransmits for at least 1 % of requests, `elsewhere` that of the other paths."""
+    """Yields the table rows with criteria relative to Linux's own timer (stock). `tail` is the page's
+    description of paths on which that timer retransmits for at least 1 % of requests, `elsewhere` that of
+    the other paths."""
     lost = [c for c in cells if c.reaches_the_tail]
     rest = [c for c in cells if not c.reaches_the_tail]
     first = [c for c in cells if c.path == "wired"]
@@ -61,8 +62,8 @@ def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[
 def against_floor(
     cells: Sequence[Cell], more: Callable[[str, str], str] = lambda timer, figure: ""
 ) -> Iterator[Row]:
-    """Yields the rows of criteria relative to the best fixed rto_min. `more` returns a text that is
-    appended to the verdict on a figure of a timer over all paths."""
+    """Yields the table rows with criteria relative to the fixed rto_min that is best in hindsight. `more`
+    returns a text that is appended to the verdict on a figure of a timer over all paths."""
     first = [c for c in cells if c.path == "wired"]
     for what, of, figure, limit in (
         ("p99, all paths", cells, P99, 1.00),
@@ -122,8 +123,8 @@ def by_path(
     figures: Mapping[str, Callable[[int, str], Drawn]],
     head: Row,
 ) -> str:
-    """Returns a table with a row for each path: the figures of stock in ms, then ratios for each of our
-    timers.
+    """Returns a table with a row for each path: the figures of Linux's own timer (stock) in ms, then
+    ratios for each of our timers.
 
     `figures` has functions that return a ratio, given the index of the path in `cells` and the timer.
     `head` has the headings of the columns of stock.

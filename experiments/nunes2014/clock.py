@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes simulated.md: the paper's simulations with RTTs timed by a clock of 500 ms ticks, as in the
+"""Makes simulated.md: nunes2014's simulations with RTTs timed by a clock of 500 ms ticks, as in the
 paper's time.
 
-The paper does not say which value its experts were given (the count of ticks, the count less one, or the
-exact RTT), nor against which of these it computed errors. The page shows all combinations.
+The paper does not say which value its RTT predictor (the "experts") was given (the count of ticks, the
+count less one, or the exact RTT), nor against which of these errors were computed. The page shows all
+combinations.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a table row for experts that are `given` one kind of sample, with a cell for each kind of
-    error.
+    """Returns a table row for nunes2014's experts (its RTT predictor) that are `given` one kind of RTT
+    sample, with a cell for each kind of error.
 
     A cell has the geometric mean over networks of the ratio of Jacobson's error to that of the experts,
     the number of networks in which the experts' error is smaller, and the numbers of intervals wholly

@@ -154,7 +154,8 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields the values of figure 26 from a scenario's first transfer under the experts' timer."""
+    """Yields the values of figure 26 (RTTs and predictions over successive samples) from a scenario's
+    first transfer under the timer of nunes2014's experts."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

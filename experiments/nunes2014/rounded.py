@@ -71,7 +71,8 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
     """Yields a table row for each network: the RTT and the numbers of samples per flow under `BASE`
-    (Jacobson's estimator), the errors by sampling, and the bias of the experts' predictions in ticks."""
+    (Jacobson's estimator), the errors by sampling, and the bias in ticks of the predictions of nunes2014's
+    experts."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one

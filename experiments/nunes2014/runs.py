@@ -122,7 +122,8 @@ def pairs(base: Iterable[Run], ours: Iterable[Run], metric: str) -> Pairs:
 
 @dataclass(frozen=True)
 class Beside:
-    """The runs of the experts and of Jacobson's estimator (`base`) in one network."""
+    """The runs of nunes2014's RTT predictor (the "experts") and of Jacobson's estimator (`base`) in one
+    network."""
 
     network: Network
     timing: str  # the timing of the experts' runs
@@ -143,8 +144,8 @@ class Beside:
 
 
 def beside(runs: Iterable[Run], base: str, base_timing: str = "") -> Iterator[Beside]:
-    """Yields each network and timing with runs of both the experts and the algorithm `base`. The runs of
-    `base` have the timing `base_timing` or, by default, the same timing."""
+    """Yields each network and timing with runs of both nunes2014's RTT predictor (the "experts") and the
+    algorithm `base`. The runs of `base` have the timing `base_timing` or, by default, the same timing."""
     for at, timings in by_network(runs).items():
         for timing, algorithms in timings.items():
             found = timings.get(base_timing or timing, {}).get(base)

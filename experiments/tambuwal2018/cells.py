@@ -88,8 +88,8 @@ def keep(run: Any, result: Json) -> Figures:
     connections.
 
     The connections are those that lost a SYN-ACK and those whose RTT is longer than the initial timer. The
-    data are response times, RTT of the path, size, whether the connection used the studied startup, and
-    whether the loss was forced.
+    data are response times, RTT of the path, size, whether the connection used the studied startup (rule
+    for IW and ssthresh after a lost SYN-ACK) or the standard, and whether the loss was forced.
     """
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
@@ -116,8 +116,8 @@ def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
 
 
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
-    """Returns the runs grouped by load level, startup, variant and share of connections that use the
-    startup, in the order of the file."""
+    """Returns the runs grouped by load level, startup (rule for IW and ssthresh after a lost SYN-ACK),
+    variant and share of connections that use the startup, in the order of the file."""
     out: dict[tuple[Any, ...], Cell] = {}
     for run in runs:
         load = run.parameters["load"]
@@ -203,7 +203,8 @@ def quantile(values: Iterable[float], p: float) -> float | None:
 
 
 def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
-    """Returns the cell with the standard startup under the same conditions as `cell`, or None."""
+    """Returns the cell under the same conditions as `cell` with the standard startup (IW 1 and ssthresh 2
+    after a lost SYN-ACK), or None."""
     return next(
         (
             c

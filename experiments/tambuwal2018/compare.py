@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares our results for tambuwal2018's five startups with the paper, by sign and rank of the change
-from the standard.
+"""Compares our results for tambuwal2018's five startups (rules for IW and ssthresh after a lost SYN-ACK)
+with the paper, by sign and rank of the change from the standard.
 
 The compared results are tables 2 (loss share of the link) and 3 (loss of throughput) and figure 7 (mean
 response time). The module also judges the criterion for `tsl-feedback`, our startup that reacts to the
@@ -72,7 +72,8 @@ class Compared:
 
     @property
     def excludes_printed(self) -> bool:
-        """Whether the paper prints a value for the startup and this value is outside our interval."""
+        """Whether the paper prints a value for the change from the standard and this value is outside our
+        interval."""
         mean, half = self.ours
         return self.where != "Figure 7" and half is not None and abs(mean - float(self.printed)) > half
 
@@ -90,8 +91,9 @@ class Compared:
 
 
 def compared(cells: Sequence[Cell], published: Published) -> Iterator[Compared]:
-    """Yields the comparison of each startup with the paper, by table or figure and by load level. Levels
-    at which one of the five startups or the standard has no runs are left out."""
+    """Yields the comparison of each startup (rule for IW and ssthresh after a lost SYN-ACK) with the
+    paper, by table or figure and by load level. Levels at which one of the five startups or the standard
+    has no runs are left out."""
     for where, value in (
         ("Table 2", lambda c, b: percent(c, b, "link_loss_share")),
         ("Table 3", lambda c, b: _negative(percent(c, b, "link_throughput_mbps"))),
@@ -158,7 +160,8 @@ def table(rows: Sequence[Compared]) -> str:
 def summary(rows: Sequence[Compared]) -> str:
     """Returns a table with a row for each of the paper's tables and figures and each load.
 
-    A row counts startups with the same, an undecided and the other sign, and pairs of startups in the
+    A row counts the startups (rules for IW and ssthresh after a lost SYN-ACK) whose change from the
+    standard has the paper's sign, an undecided sign and the other sign, and the pairs of startups in the
     paper's order.
     """
     lines = []

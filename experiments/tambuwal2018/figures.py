@@ -33,7 +33,7 @@ DRAWN = {
 
 def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
     """Yields the figures for which there are runs. `levels` are runs in which all connections use one
-    startup, and `mixes` are runs with two startups."""
+    startup (rule for IW and ssthresh after a lost SYN-ACK), and `mixes` are runs with two startups."""
     for name, title, chart in _charts(levels, mixes, folder):
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield Figure(f"figures/{name}", title, spec)
@@ -113,8 +113,8 @@ def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _dash(names: Sequence[str]) -> Any:
-    """Returns dashes for some startups, so that a line remains visible if another line coincides with
-    it."""
+    """Returns an encoding that draws the lines of some startups with dashes, so that a line remains
+    visible if another line coincides with it."""
     import altair as alt
 
     known = [name for name in COLOURS if name in names]

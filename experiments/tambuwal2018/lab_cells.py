@@ -55,7 +55,8 @@ def _fetched(run: Run) -> list[Page]:
 
 @dataclass(frozen=True)
 class Part:
-    """The web pages that were fetched in all runs of one scenario, by startup."""
+    """The web pages that were fetched in all runs of one scenario, by startup (rule for IW and ssthresh
+    after a lost SYN-ACK)."""
 
     name: str
     title: str
@@ -101,8 +102,9 @@ def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:
 
 
 def ratio(cell: Sequence[Page], base: Sequence[Page], value: Callable[[Page], float]) -> Interval:
-    """Returns the ratio of the means of `value` over `cell` and over `base`, with its bootstrap interval.
-    The bootstrap draws pairs of pages, because in a run the same pages lose packets under every startup."""
+    """Returns the mean of `value` over the web pages `cell` divided by that over the web pages `base`,
+    with its bootstrap interval. The bootstrap draws pairs of pages, because in a run the same pages lose
+    packets under every startup (rule for IW and ssthresh)."""
     ours, mean_ours = _resampled(cell, value)
     theirs, mean_theirs = _resampled(base, value)
     return _interval(ours / theirs, mean_ours / mean_theirs)

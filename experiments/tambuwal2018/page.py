@@ -48,8 +48,9 @@ QUICK = "quick"
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs with one startup and with mixes of two. Without a profile, also returns the pairs
-    of runs at 98 % load and the runs that measure the cost of a simulation."""
+    """Returns the runs in which all connections use one startup (rule for IW and ssthresh after a lost
+    SYN-ACK), and the runs with mixes of two. Without a profile, also returns the pairs of runs at 98 %
+    load and the runs that measure the cost of a simulation."""
     found = [("levels", profile or QUICK), ("mixes", profile or QUICK)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", "cost")]
     return [SimulatedRuns(folder / f"{name}.toml", of, keep) for name, of in found]
@@ -209,8 +210,8 @@ def _link(cells: Sequence[Cell]) -> str:
 
 
 def _mixes(cells: Sequence[Cell]) -> str:
-    """Returns a table of runs in which a share of the connections uses a startup and the others use the
-    standard.
+    """Returns a table of runs in which a share of the connections uses a startup (rule for IW and ssthresh
+    after a lost SYN-ACK) and the others use the standard.
 
     It has the mean response times of connections that lost a SYN-ACK, under either. The last column is the
     change of the mean response time of all connections under the standard, relative to a share of 0.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the startup with feedback (`tsl-feedback`) with the standard at the highest load, in pairs of
-runs with the same seed.
+"""Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
+standard (IW 1, ssthresh 2) at the highest load, in pairs of runs with the same seed.
 
 A few connections dominate the mean of response times, and two runs with the same seed differ throughout
 after the first connection that differs. So a change is the geometric mean, over the seeds, of the time
