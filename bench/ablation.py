@@ -35,7 +35,8 @@ EXPECTED = 20  # a miss rate is judged only on a series with at least this expec
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the prediction and the RTO before each sample except the first."""
+    """Return the RTT that estimator `name` predicts, and its RTO, before each sample of `y` except the
+    first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]

@@ -133,8 +133,8 @@ def short_flows(sizes: Sizes) -> dict[str, object]:
 
 
 def made(script: str, name: str, option: str, size: int) -> Path:
-    """Return the path of a capture that bench/`script`.py makes with `option` `size`. An existing capture
-    is used again."""
+    """Return the path of a capture of the given size, made by bench/`script`.py with the command-line
+    option `option`. An existing capture is used again."""
     path = BUILD / name
     if not path.exists():
         partial = path.with_suffix(".partial")

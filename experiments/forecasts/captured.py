@@ -28,7 +28,7 @@ def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
 @dataclass(frozen=True)
 class Forecasts:
     """The captured runs of a scenario, and the forecasts that are made from all these captures together.
-    The forecast for each candidate setting is stored as a run of its own."""
+    The forecast for each timer setting (candidate) is stored as a run of its own."""
 
     file: Path
 

@@ -37,8 +37,8 @@ APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
 
 
 def batches(folder: Path, _profile: str) -> list[Forecasts]:
-    """Returns the scenarios whose connections have few segments in flight. Scenarios that were reserved
-    for the final test ("kept" in their names) are last."""
+    """Returns the captured runs and forecasts of the scenarios whose connections have few segments in
+    flight. Scenarios that were reserved for the final test ("kept" in their names) are last."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
     return [Forecasts(folder / f"{stem}.toml") for stem in stems]
@@ -46,7 +46,8 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A forecast of one figure under one setting on one path, and the measurement of that figure."""
+    """A forecast of one figure (p99 or the mean of the slowest 2 % of response times) under one timer
+    setting on one path, and the measurement of that figure."""
 
     path: str
     setting: str
@@ -68,7 +69,8 @@ class Compared:
 
 
 class OnPath:
-    """The forecasts for one path, by candidate setting, and the measurements on that path."""
+    """The forecasts of `tcplearn explain` for one path, by timer setting, and the measurements of these
+    settings on that path."""
 
     def __init__(self, name: str, forecasts: dict[str, Run], cell: Cell) -> None:
         self.name, self.forecasts, self.cell = name, forecasts, cell

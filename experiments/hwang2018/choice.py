@@ -23,8 +23,8 @@ DROPS = "queue_dropped_packets"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value of a parameter of `history`, with the results of simulated senders that act on its
-    decisions.
+    """A value of a parameter of `history`, with the results of simulated senders that act on the decisions
+    of this classifier of losses.
 
     `drops`, `rtt` and `jain` are ratios for runs without random loss: first without and then with
     reordering. They are relative to NewReno, but drops under reordering are relative to the oracle, which
@@ -59,7 +59,8 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
-    """Returns a row of text for each candidate, with its ratios and whether the rule chooses it."""
+    """Returns a table row for each value of the parameter of the classifier `history`, with its ratios to
+    NewReno or to the oracle, and whether the rule chooses it."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [
@@ -99,9 +100,9 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns two rows of ratios for `history` over CUBIC: for the networks with their randomly drawn
-    queues, and for the networks with CoDel. Returns an empty list unless all three senders have equally
-    many runs."""
+    """Returns two table rows of ratios for the classifier `history` in a CUBIC sender: for the networks
+    with their randomly drawn queues, and for the networks with CoDel. Returns an empty list unless all
+    three senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the criteria for senders that act on a classifier of losses, and computes whether our classifiers
-meet them."""
+"""Lists the criteria for senders that keep their window when a classifier calls a loss random, and
+computes whether senders with our classifiers meet them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ HEAD = ("criterion", "sender", "limit", "ours (of several conditions the worst)"
 
 
 def unseen(found: Sample) -> Sample:
-    """Returns the runs whose seeds had no part in choosing a classifier, or all runs if there are no such
-    runs."""
+    """Returns the runs whose seeds had no part in choosing a classifier or its parameters. If there are
+    none, returns all runs."""
     return Sample(run for run in found if run.run >= UNSEEN) or found
 
 

@@ -123,7 +123,8 @@ class Sample(list[Run]):
         return student_ratio(values(self), values(base), CONFIDENCE)
 
     def calls(self) -> list[int]:
-        """Returns the four counts of fast retransmits that `CALLS` names, summed over the runs."""
+        """Returns four counts of fast retransmits, summed over the runs: by true cause of the loss
+        (random, congestion), and within that by the classifier's decision (random, congestion)."""
         return [round(self.total(name)) for name in CALLS]
 
     def accuracy(self) -> Estimate:

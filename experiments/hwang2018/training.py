@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Repeats the paper's training of the classifier on fast retransmits from our simulations of its network:
-trains on 100 events, tests on 125 others, and repeats this 30 times with other draws."""
+"""Repeats hwang2018's training of the classifier of losses, on fast retransmits from our simulations of
+the paper's network: trains on 100 fast retransmits, tests on 125 others, and repeats this 30 times with
+other draws."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ CHOICES = Choices(INPUTS, hidden=8, starts=1, penalty=1e-4, epochs=150, rate=0.0
 
 
 def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
-    """Returns the classifier's inputs and the true cause for each recorded fast retransmit that followed a
-    loss."""
+    """Returns what is stored for training: the classifier's inputs and the true cause, for each recorded
+    fast retransmit that followed a loss."""
     if not losses or not losses["rows"]:
         return {}
     columns = dict(zip(losses["columns"], zip(*losses["rows"], strict=True), strict=True))
@@ -43,9 +44,9 @@ def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
 
 
 def tables(found: Sample) -> dict[str, list[list[str]]]:
-    """Returns the rows of two tables: the accuracy in training and in the test ("trained"), and the
-    accuracy in the test by loss rate ("by_rate"). Returns an empty dictionary if there are too few events
-    for training."""
+    """Returns the rows of two tables: the accuracy of the classifier of losses in training and in the test
+    ("trained"), and its accuracy in the test by random loss rate ("by_rate"). Returns an empty dictionary
+    if there are too few events for training."""
     runs = [run for run in found.at(scenario=SCENARIO) if "congested" in run.series]
     if not runs:
         return {}
@@ -73,8 +74,9 @@ def _tried(what: str, events: Dataset) -> list[str]:
 
 
 def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list[str]]:
-    """Yields a row for each loss rate: the accuracy on its events. The models are trained on equally many
-    events of each cause."""
+    """Yields a table row for each random loss rate: the accuracy of the classifier on its fast
+    retransmits. The classifier is trained on equally many fast retransmits after random and after
+    congestion losses."""
     right: dict[float, list[tuple[float, float]]] = {rate: [] for rate in TABLES}
     for k in range(TIMES):
         draw = np.random.default_rng(k + 1)

@@ -36,7 +36,8 @@ DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes
 
 
 class Sample:
-    """Response times in groups. The bootstrap draws whole groups with replacement."""
+    """Response times of requests in groups (blocks of requests, or runs). The bootstrap draws whole groups
+    with replacement."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
         """Takes the slowest response times of each group (`times_ms`) and the number of all response times

@@ -72,8 +72,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns all scenarios and profiles of the page or, if `profile` is given, only the wired path under
-    it."""
+    """Returns the runs of all scenarios and profiles of docs/latency.md. If `profile` is given, returns
+    only the runs of the wired path under that profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:

@@ -90,7 +90,8 @@ def _resends(found: Sequence[Bulk], timer: str) -> str:
 
 
 def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
-    """Returns, as text, on which paths `timer` has more timeouts and probes than allowed.
+    """Returns, as text, on which paths `timer` has more than 1.1 times the timeouts and probes of Linux's
+    own timer, plus one.
 
     The criterion is judged on the counts. "more than chance" names the paths whose excess is also
     significant if the counts follow Poisson distributions.
@@ -213,7 +214,7 @@ class Load:
 
 
 class Overload:
-    """The measurements at all overloaded queues, by profile and timer."""
+    """The responses and drops at all overloaded queues in the lab, by profile (kind of load) and timer."""
 
     def __init__(self, found: Mapping[str, ByTimer]) -> None:
         self.loads = {profile: {t: Load.of(runs) for t, runs in of.items()} for profile, of in found.items()}

@@ -55,9 +55,9 @@ def guard_batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_requests(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run with requests: counts, and the slowest response times, which are all
-    that the figures need. They are stored for all requests and for the later requests of each
-    connection."""
+    """Returns what is stored of a simulation of requests and responses: counts, and the slowest response
+    times, which are all that the figures need. They are stored for all requests and for the later requests
+    of each connection."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     series = {}
     for suffix, after in (("", 0), ("_late", LEARNED)):

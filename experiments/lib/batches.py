@@ -218,8 +218,8 @@ class SimulatedRuns:
 
 
 def lacking(batch: Batch, have: set[Identity], first: int | None = None) -> list[Identity]:
-    """Returns the identities of the batch's runs that are not among `have`. With `first`, only the first
-    `first` runs of each algorithm are considered."""
+    """Returns the identities of the batch's runs that are not among the stored runs `have`. With `first`,
+    only the first `first` runs of each algorithm are considered."""
     planned = batch.planned()
     if first is not None:
         numbers = sorted({number for *_, number in planned})[:first]

@@ -54,8 +54,8 @@ class Chosen:
         return {name: page for name, page in pages.items() if self.page in ("", name)}
 
     def wanted(self) -> list[Batch]:
-        """Returns the batches of the chosen pages, each batch once, limited to `self.batches` if the
-        command line names batches. Raises UserError."""
+        """Returns the batches of runs (scenario and profile) that the chosen pages need, each once. If the
+        command line names batches, returns only these. Raises UserError."""
         every = {b.name: b for page in self.pages().values() for b in page.batches(self.folder, self.profile)}
         if unknown := [name for name in self.batches if name not in every]:
             raise UserError(
@@ -65,8 +65,8 @@ class Chosen:
 
 
 def show(chosen: Chosen, say: Callable[[str], None]) -> None:
-    """Prints with `say`, for each batch, how many of its planned runs are stored, and how many versions of
-    the code made them."""
+    """Prints with `say`, for each batch (scenario and profile), how many of its planned runs are stored,
+    and how many versions of the code made them."""
     found = runs.latest(runs.read(chosen.runs_file))
     have = {run.identity for run in found}
     for batch in chosen.wanted():

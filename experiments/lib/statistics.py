@@ -36,7 +36,7 @@ def interval(drawn: Floats) -> tuple[float, float]:
 
 
 def spread(of: Drawn) -> str:
-    """Returns a ratio with its 95 % interval, as text."""
+    """Returns, as text, a ratio with its 95 % bootstrap interval."""
     low, high = interval(of[1])
     return f"{ratio(of[0])} ({ratio(low)}-{ratio(high)})"
 

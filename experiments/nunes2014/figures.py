@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the paper's figures 2 to 20 and 22 to 25 from our runs, and three figures for each scenario that
-the paper does not have."""
+"""Draws nunes2014's figures 2 to 20 and 22 to 25 (prediction errors, retransmissions, cwnd and goodput in
+its scenarios) from our runs, and three figures for each scenario that the paper does not have."""
 
 from __future__ import annotations
 

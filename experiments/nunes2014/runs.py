@@ -134,8 +134,8 @@ class Beside:
         return pairs(self.base, self.experts, metric)
 
     def mean(self, metric: str, scale: float = 1.0) -> str:
-        """Returns, as text, the mean of `metric` over the runs of Jacobson's estimator, multiplied by
-        `scale`."""
+        """Returns, as text, the mean of `metric` over the runs of Jacobson's estimator (SRTT and RTTVAR),
+        multiplied by `scale`."""
         return number(mean(self.base, metric, scale))
 
     @property

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scores tools that find the causes of stalls in a capture, on the captures in
-experiments/stalls/captures.
+"""Scores tools that find the causes of stalls (times in which a connection waits) in a capture, on the
+captures in experiments/stalls/captures.
 
 python -m experiments.stalls.captures           scores `tcplearn explain` and tshark
 python -m experiments.stalls.captures SAID.csv  scores another tool's stalls; README.md describes the columns

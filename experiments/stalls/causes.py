@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes causes.md: for each network condition and capture point, how often `tcplearn explain` names the
-true cause of a stall."""
+true cause of a stall (a time in which a connection waits)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: for each capture point, the true and the named cause and duration
-    of each stall."""
+    """Returns what is stored of a run: for each capture point, the true cause and duration of each stall,
+    and those that `tcplearn explain` names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
@@ -172,8 +172,8 @@ def _matrix(t: Tally) -> str:
 
 
 def _chart(runs: Sequence[Run]) -> dict[str, Any]:
-    """Returns a chart of the confusion matrices by capture point: for each true cause, the shares of named
-    causes."""
+    """Returns a chart of the confusion matrices by capture point: for each true cause of a stall, the
+    shares of the causes that `tcplearn explain` names."""
     label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
     cells = [
         {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads captures from both ends of connections and finds out which packets arrived. It shares no code with
-`tcplearn explain`, which is scored with its results."""
+"""Reads captures from both ends of connections and finds out which packets arrived. Its results are used
+to score `tcplearn explain`, so it shares no code with it."""
 
 from __future__ import annotations
 

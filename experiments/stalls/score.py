@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the stalls that a tool finds in a capture with the true stalls. Each true stall is paired with
-at most one of the tool's stalls, called a row."""
+"""Compares the stalls (times in which a connection waits) that a tool finds in a capture with the true
+stalls. Each true stall is paired with at most one of the tool's stalls, which are called rows."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns the verdict on each true stall, paired with a row of the tool (`said`) if there is one, and
-    on each row without a true stall. `place` is the capture point."""
+    """Returns a verdict on each true stall, paired with one of the stalls that a tool found (`said`) if
+    possible, and a verdict on each stall of the tool that matches no true stall. `place` is the capture
+    point."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:
@@ -92,10 +93,9 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields pairs of a true stall and a row of the tool; either is None if it has no partner.
-
-    A true stall is preferably paired with a row of the same end, and among these with the row that
-    overlaps most.
+    """Yields pairs of a true stall and a stall that a tool found (`said`); either is None if it has no
+    partner. A true stall is preferably paired with a stall of the same end, and among these with the one
+    that overlaps most.
     """
     near = []
     for i, a in enumerate(true):

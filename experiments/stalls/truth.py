@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the true stalls of a connection, their causes and their durations.
+"""Finds the true stalls of a connection, their causes and their durations. A stall is a time in which it
+waits.
 
 It uses captures at both ends and a trace of the kernel's reasons for retransmissions, which no single
 capture shows. docs/explain.md describes the causes.
@@ -125,7 +126,8 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was sent more than once and arrived."""
+    """Yields a stall for each range of bytes that was sent more than once and arrived: a loss or a
+    spurious retransmission."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -154,7 +156,8 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
 
 
 def merged(losses: Iterable[Stall]) -> list[Stall]:
-    """Returns the losses of one end. Overlapping losses become one stall, with the cause of the longest."""
+    """Returns the `losses` of one end in order of time. Overlapping losses become one stall, with the
+    cause of the longest."""
     out: list[Stall] = []
     longest = 0
     for one in sorted(losses, key=lambda s: s.start_us):

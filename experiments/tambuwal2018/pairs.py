@@ -43,16 +43,17 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns the number of pairs with which the interval, if there were no change, would end at the limit
-    of the criterion."""
+    """Returns the number of pairs of runs with which the interval of the change, if there were no change,
+    would end at the limit of the criterion. `above` and `below` are the values in the pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
 
 
 def section(cells: Sequence[Cell]) -> str:
-    """Returns a table of all measures and a line that judges the criterion on the first; "" if there are
-    fewer than two pairs."""
+    """Returns a table that compares `tsl-feedback` with the standard startup by all `MEASURES`, and a line
+    that judges the criterion on the first measure; "" if there are fewer than two pairs of runs with the
+    same seed."""
     by = {c.startup: c for c in cells}
     own, base = by.get(OWN), by.get(STANDARD)
     seeds = shared(own, base) if own and base else []
