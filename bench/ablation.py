@@ -35,8 +35,7 @@ EXPECTED = 20  # a miss rate is judged only on a series with at least this expec
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the RTT that estimator `name` predicts, and its RTO, before each sample of `y` except the
-    first."""
+    """Return the predicted RTT and the RTO of estimator `name` before each sample of `y` but the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
