@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures the contribution of each part of `tracking` and `conformal`, and other losses and sharings of
-`experts`, on seeded series: writes docs/ablation.md.
+"""Measures what each part of three estimators contributes, and writes the tables of docs/ablation.md.
 
-python bench/ablation.py           writes docs/ablation.md, in a minute or two
-python bench/ablation.py PATH ...  prints the tables for the traces at these paths: files, or folders of them
+The estimators are `tracking` (an RTT predictor), `conformal` (a retransmission timer that keeps a chosen
+miss rate) and `experts` (nunes2014's RTT predictor, here with other loss functions and other ways of
+sharing weight). A miss is an RTT sample above the RTO.
+
+python bench/ablation.py           writes docs/ablation.md from generated RTT series, in a minute or two
+python bench/ablation.py PATH ...  prints the tables for recorded traces: PATH is a file or a folder of files
 """
 
 import argparse
@@ -28,11 +31,11 @@ SEEDS = range(6)
 ROWS = 2000
 FLIGHT_ROWS = 20_000  # 400 flights of fifty packets
 STEPS = 300  # for each noise, up and down
-EXPECTED = 20  # the least expected misses by which a rate is judged
+EXPECTED = 20  # a miss rate is judged only on a series with at least this expected number of misses
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the prediction and the RTO before each sample except the first."""
+    """Return the predicted RTT and the RTO of estimator `name` before each sample of `y` but the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
@@ -47,8 +50,8 @@ def mean(values: Iterable[float]) -> float:
 
 
 class Predicted:
-    """Errors over that of the better of jacobson and last, for whole series and for restarts of 50 and 100
-    samples, pooled by series."""
+    """Computes the error of a predictor divided by the error of the better of `jacobson` and `last` on the
+    same series: for whole series, and pooled by series with a restart every 50 and every 100 samples."""
 
     def __init__(self, series: Series) -> None:
         cut = {
@@ -72,8 +75,10 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield, for both forms, the error over that of the better of jacobson and last, and the wait at
-    jacobson's rate over jacobson's."""
+    """Yield four ratios for the family of series `name`. Two are prediction errors of `tracking` and
+    `tracking/first`, divided by the error of the better of `jacobson` and `last`. Two are mean excess
+    waits of `conformal` and `conformal/first` at the miss rate of `jacobson`, divided by the wait of
+    `jacobson`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -110,7 +115,8 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
-    """Return the miss rate over 1 % and the excess wait in samples 51 to 150 after a step."""
+    """Return two means over samples 51 to 150 after a step of the RTT by `factor`: the miss rate divided by
+    the chosen 1 %, and the excess wait (RTO minus RTT where that is positive), in us."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -132,8 +138,9 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """Yield percentages of samples: misses just before the sample, misses at the time of sending, and
-    spurious timeouts."""
+    """Yield the percentage of samples that are above the RTO in force just before the sample, the
+    percentage above the RTO in force when the segment was sent, and the percentage with a spurious
+    timeout."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -158,8 +165,10 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the mean miss rate of `conformal/at-send`, at the time of sending, divided by the chosen 1 %,
-    and the numbers of series whose rate is below 0.7, from 0.7 to 1.3, and above 1.3 times that."""
+    """Yield the mean miss rate of `conformal/at-send`, divided by the chosen 1 %, and the numbers of
+    series with a rate below 0.7 %, from 0.7 % to 1.3 %, and above 1.3 %. The flows have `rows` packets,
+    `window` of them per round trip. A miss is an RTT above the RTO that was in force when the packet was
+    sent."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -172,7 +181,9 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield errors at the time of sending over that of the better of jacobson and last."""
+    """Yield, for `tracking` and `tracking/first`, the mean and the largest ratio of prediction errors: the
+    error of the prediction in force at sending divided by the error of the better of `jacobson` and
+    `last`."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
@@ -187,8 +198,10 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield RTOs over those before, and the miss rate, after up to `most` samples of `low` to `high` times
-    the RTT."""
+    """Yield means over 200 series with a burst: up to `most` samples that are `low` to `high` times the
+    RTT. The figures are the RTOs of `conformal` and `jacobson` 8 to 50 samples after the burst and the RTO
+    of `conformal` 200 to 300 samples after it, each divided by the RTO before the burst; and the miss rate
+    of `conformal` after the burst divided by the chosen 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])
@@ -214,7 +227,7 @@ def heavy(tail: float) -> Iterator[str]:
 
 
 def table(head: str, rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in Markdown; `head` has its headings, separated by |."""
+    """Return a Markdown table; `head` contains the column headings, separated by |."""
     columns = head.split("|")
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What bench/ablation.py compares: `tracking`, `conformal` and `experts` with a part left out or changed."""
+"""Lists the variants that bench/ablation.py compares: the estimators `tracking`, `conformal` and
+`experts`, each with one part left out or changed."""
 
 from collections.abc import Mapping
 
@@ -12,7 +13,7 @@ OFF = 1
 
 
 Params = Mapping[str, float]
-Variant = tuple[str, str, Params]  # row, estimator, parameters
+Variant = tuple[str, str, Params]  # title of the table row, estimator, parameters
 
 TRACKING: list[Variant] = [
     ("**as it is**", "tracking", {}),

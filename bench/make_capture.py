@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write a synthetic capture for benchmarks: python3 make_capture.py OUT.pcap [--packets 1000000].
 
-Several bulk transfers share one capture point at the sender: timestamps, SACK, one loss in five hundred
-segments and its fast retransmission, headers only. The same arguments give the same bytes.
+The capture is taken at the sender of several bulk transfers and contains headers only. The connections use
+timestamps and SACK. One segment in 500 is lost and repaired by fast retransmission. The same arguments
+always give the same bytes.
 """
 
 import argparse
@@ -24,7 +25,7 @@ SERVER, CLIENT = b"\x0a\x00\x00\x01", b"\xc0\x00\x02"
 class Flow:
     number: int
     rtt_us: int
-    spacing_us: int  # the bottleneck's time for a segment, above the jitter, so nothing is reordered
+    spacing_us: int  # the bottleneck's time for a segment; the jitter is smaller, so nothing is reordered
     window: int = 64  # segments
     isn: int = 0
     una: int = 0  # segments acknowledged
@@ -38,7 +39,7 @@ class Flow:
 
 
 class Writer:
-    """Writes packets in order of time."""
+    """Writes packets to a pcap file, in order of time."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -82,7 +83,8 @@ def stamps(value: int, echo: int) -> bytes:
 
 
 def sack_option(flow: Flow, newest: int) -> bytes:
-    """Return a SACK option of up to three ranges, the newest segment's first (RFC 2018, section 4)."""
+    """Return a SACK option of up to three ranges. The range that contains segment `newest` is first (RFC
+    2018, section 4)."""
     ranges: list[tuple[int, int]] = []
     for segment in sorted(flow.above):
         if ranges and ranges[-1][1] == segment:
@@ -153,7 +155,7 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
             if a > flow.una:
                 flow.una, flow.duplicates = a, 0
                 if a < flow.recover and len(c) > TIMESTAMP_BYTES:
-                    transmit(t, flow, a)  # after a partial ACK (RFC 6582) SACK confirms the next hole
+                    transmit(t, flow, a)  # a partial ACK (RFC 6582), and SACK confirms that segment a is lost
             elif a == flow.una:
                 flow.duplicates += 1
                 if flow.duplicates == 3 and a >= flow.recover:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures time and peak memory of a command by the kernel's accounting."""
+"""Measures the time and the peak memory of a command, as the kernel accounts them."""
 
 import subprocess
 import sys
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: A small process that starts the command, because Linux counts the memory of a process that calls execve
-#: towards the peak of the new program.
+#: A small process that starts the measured command. If this program started the command itself, Linux would
+#: count this program's memory before execve towards the peak of the command.
 _LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()
@@ -31,8 +31,8 @@ class Measured:
 
 
 def run(command: Sequence[str]) -> Measured:
-    """Run `command` and return its figures; if it fails, end this program with the last line of its
-    output."""
+    """Run `command` and return its times, peak memory and output. If it fails, exit with the last line of
+    its standard error."""
     with tempfile.TemporaryDirectory() as folder:
         figures, output, errors = (Path(folder) / name for name in ("figures", "output", "errors"))
         with output.open("wb") as out, errors.open("wb") as err:
@@ -46,5 +46,5 @@ def run(command: Sequence[str]) -> Measured:
 
 
 def best(command: Sequence[str], times: int) -> Measured:
-    """Return the figures of the fastest of `times` runs."""
+    """Run `command` `times` times and return the measurements of the fastest run."""
     return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimates the time of a whole profile from runs drawn with chances by their planned cost: the mean of
-CPU seconds over planned ones times the plan, with its 90 % interval.
+"""Estimates how long all simulations of a profile take, from a random sample of them.
 
     python bench/profile_time.py experiments/nunes2014/scenario-*.toml --profile quick --runs 24
 
-The runs drawn are kept in --out, and not run again."""
+Each simulation has a planned cost in CPU seconds, and its probability of being sampled is proportional to
+that cost. The estimate is the mean ratio of measured to planned CPU seconds times the total planned cost,
+with a 90 % interval. Results are kept in --out, and a later call does not repeat them."""
 
 import argparse
 import math

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Our cost beside our peers', in one run, as ratios (`make bench`). Prints tables, writes out/bench.json.
+"""Measures the time and memory of tcplearn beside tcpdump, tcptrace and tshark (`make bench`). Prints
+tables and writes out/bench.json.
 
-python bench/run.py             a quarter of an hour, alone on the machine
-python bench/run.py --small     every part of it in seconds: its figures mean nothing; out/bench-small.json
+python bench/run.py             takes a quarter of an hour; nothing else should run on the machine
+python bench/run.py --small     runs every part on tiny inputs in seconds, as a check that the program works;
+                                its figures mean nothing; writes out/bench-small.json
 """
 
 import argparse
@@ -24,7 +26,8 @@ from tcplearn import _native, algorithms, provenance
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
 
-#: NumPy's linear algebra gets one thread, as on the command line, because nothing here uses it.
+#: A program that reads the RTT samples of a capture. Like the command line, it limits NumPy's linear algebra,
+#: which it does not use, to one thread.
 EXTRACT = """
 import os, sys
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -33,7 +36,7 @@ trace = open_trace(sys.argv[1])
 print(sum(int((b["rtt_us"] >= 0).sum()) for b in trace.batches()))
 """
 
-#: Requests and stalls without the forecasts.
+#: A program that finds requests and stalls as `tcplearn explain` does, but makes no forecasts.
 CAUSES = """
 import sys
 from pathlib import Path
@@ -47,16 +50,17 @@ class Sizes:
     packets: int = 1_000_000
     flows: tuple[int, int] = (20_000, 200_000)
     times: int = 3
-    core_s: float = 0.2  # the time of each benchmark of an update in C
+    core_s: float = 0.2  # how long each benchmark of an estimator's update in C runs
     numpy_s: float = 1.0
 
 
 SMALL = Sizes(packets=5_000, flows=(50, 100), times=1, core_s=1e-6, numpy_s=0.01)
 
 
-#: The criterion for many short connections: the most memory, in MB.
+#: The criterion for many short connections: the largest peak memory, in MB.
 MOST_SHORT = {"explain": 300.0}
-#: The criteria: the largest multiple of the time of `tcpdump -r FILE -w /dev/null`, and the most MB.
+#: The criteria for one capture: the time as a multiple of that of `tcpdump -r FILE -w /dev/null`, and the
+#: peak memory in MB, both at most.
 MOST = {
     "extraction": (2.5, None),
     "whole default replay": (10.0, 80.0),
@@ -66,7 +70,8 @@ MOST = {
 
 
 def captures(sizes: Sizes) -> dict[str, object]:
-    """Measure extraction and replay of one capture beside other readers of captures; return the figures."""
+    """Measure how long tcplearn and other programs take to read one large capture; print and return the
+    measurements."""
     packets = sizes.packets
     path = made("make_capture", f"bulk-{packets}.pcap", "--packets", packets)
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
@@ -103,8 +108,8 @@ def captures(sizes: Sizes) -> dict[str, object]:
 
 
 def short_flows(sizes: Sizes) -> dict[str, object]:
-    """Measure peak memory for few and many flows; return it. Only explain, which holds a row for each flow,
-    may need more for many."""
+    """Measure the peak memory for few and for many flows; print and return it. Only `tcplearn explain`
+    holds a row for each flow and may need more memory for many flows."""
     peaks: dict[str, dict[int, float]] = {}
     heads = (f"{flows:,} MB" for flows in sizes.flows)
     print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")
@@ -128,7 +133,8 @@ def short_flows(sizes: Sizes) -> dict[str, object]:
 
 
 def made(script: str, name: str, option: str, size: int) -> Path:
-    """Return a capture of this size, which is made once."""
+    """Return the path of a capture of the given size, made by bench/`script`.py with the command-line
+    option `option`. An existing capture is used again."""
     path = BUILD / name
     if not path.exists():
         partial = path.with_suffix(".partial")
@@ -139,7 +145,8 @@ def made(script: str, name: str, option: str, size: int) -> Path:
 
 
 def numpy_update_ns(seconds: float) -> float:
-    """Return the time of an update by Algorithm 1 of nunes2014 in ordinary NumPy, N = 100."""
+    """Return the time in ns of one update of nunes2014's Algorithm 1 with 100 experts, written in ordinary
+    NumPy. The measurement runs for `seconds`."""
     n, eta, alpha = 100, 2.0, 0.08
     x = 1 + 128 * 2 ** ((np.arange(1, n + 1) - n) / 4)
     w = np.full(n, 1 / n)
@@ -159,8 +166,8 @@ def numpy_update_ns(seconds: float) -> float:
 
 
 def core(sizes: Sizes) -> dict[str, object]:
-    """Measure each estimator's update, beside NumPy and a loop of exponentials compiled the same way; return
-    the times."""
+    """Measure the CPU time of one update of each estimator in C, of the same algorithm in NumPy, and of a
+    loop of exponentials compiled with the same options; print and return the times in ns."""
     cmake = [
         "cmake",
         "-S",
@@ -203,7 +210,7 @@ def main() -> None:
     small = parser.parse_args().small
     sizes = SMALL if small else Sizes()
     BUILD.mkdir(parents=True, exist_ok=True)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's second run finds the modules compiled
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # modules stay compiled between runs, as for a user
     result = {
         **provenance.made_by(machine=platform.machine(), python=platform.python_version()),
         "core": core(sizes),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads the RTTs of each flow in traces."""
+"""Reads the RTT series of each flow from trace files."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,8 @@ def files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(paths: Iterable[Path], least: int = 250) -> Series:
-    """Return the RTTs of every flow of `least` or more samples, by file and flow."""
+    """Return the RTTs in us of every flow with at least `least` samples, keyed by "file:flow". `paths` are
+    files, or folders of files."""
     out: dict[str, NDArray[np.int64]] = {}
     for path in files(paths):
         flows: dict[int, list[np.ndarray]] = {}

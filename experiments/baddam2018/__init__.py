@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""baddam2018: RTTs by regression; its figures beside ours, and the first RTO that the idea is good for."""
+"""Reproduces baddam2018, which predicts RTTs by linear regression, and measures a first RTO (for SYN and
+SYN-ACK) that is learned from RTTs of earlier connections."""
 
 from pathlib import Path
 

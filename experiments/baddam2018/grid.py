@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The paper's evaluation in the lab: the grid of downloads, and the sanity check."""
+"""Repeats the evaluation of baddam2018 in the lab: downloads under changed kernels, and the paper's sanity
+check, bursts of pings to several sites."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ TIME, RESENT, RESENT_AT_SENDER = "duration_s", "resent_at_receiver_packets", "re
 RESENT_BY_KERNEL, TIMEOUTS = "retransmitted_packets", "nstat.TcpExtTCPTimeouts"
 METRICS = (TIME, RESENT, RESENT_AT_SENDER, RESENT_BY_KERNEL, TIMEOUTS)
 PINGS = ("ping_min_ms", "ping_mean_ms", "ping_max_ms")
-#: What ends an estimator's name, and what the paper would call it.
+#: The versions of the estimator by the end of its name, and their titles on the page.
 VERSIONS = {"no-error": "without error", "magnitude": "corrected", "": "as written"}
 ENDS = {"": "", "sender": "sender", "receiver": "downloader"}
 HEAD = (
@@ -29,7 +30,7 @@ HEAD = (
     "at the sender", "by the kernel", "timeouts",
 )  # fmt: skip
 RESAMPLES, SEED = 2000, 2018
-#: Okabe and Ito's.
+#: Colours of Okabe and Ito's palette, which colour-blind readers can distinguish.
 COLOURS = {"stock": "#000000", "without error": "#d55e00", "as written": "#e69f00", "corrected": "#0072b2"}
 CHARTS = (
     ("lab-times.svg", "Time of each download", TIME, "download, s"),
@@ -43,7 +44,8 @@ CHARTS = (
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the figures of a download; a counter that did not move is 0. Of pings, those of each site."""
+    """Returns what is stored of a run: the figures of its download and of the pings of each site. A
+    counter that is missing from the measurements did not increase and is stored as 0."""
     pings = {name: value for name, value in measured.items() if name.rpartition(":")[2] in PINGS}
     return {name: measured.get(name) or 0.0 for name in METRICS} | pings, {}
 
@@ -62,18 +64,19 @@ def version_of(estimator: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """The downloads under one kernel, in the order of the runs."""
+    """The downloads under one kernel with one version of the RTT estimator at one end, in the order of the
+    runs."""
 
     kernel: str
     version: str
-    at: str  # "" for stock
+    at: str  # the end with the changed kernel: "sender" or "receiver"; "" for stock
     runs: Sequence[Run]
 
     def of(self, metric: str) -> Any:
         return np.array([run.metrics[metric] for run in self.runs])
 
     def shown(self, metric: str, digits: int) -> str:
-        """Returns mean and standard deviation."""
+        """Returns the mean and the standard deviation of `metric` as text, with `digits` decimals."""
         values = self.of(metric)
         spread = values.std(ddof=1) if len(values) > 1 else 0.0
         return f"{values.mean():.{digits}f} ± {spread:.{digits}f}"
@@ -127,8 +130,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _sanity(runs: Sequence[Run], folder: Path) -> str:
-    """Returns a table of the least, mean and largest RTT of each site, under the original and the changed
-    kernel, ours beside those that the paper gives."""
+    """Returns a table with the smallest, mean and largest RTT of each site, in ms, under the original and
+    the changed kernel. Our measurements are beside the values that the paper prints."""
     printed = {(b.kernel, b.site, b.version): (b.least, b.mean, b.most) for b in bursts(folder)}
     ours: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:
@@ -149,7 +152,8 @@ def _sanity(runs: Sequence[Run], folder: Path) -> str:
 
 
 def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
-    """Returns each download of the grid, by kernel and traffic, as a Vega-Lite specification."""
+    """Returns a chart of `metric` with a point for each download, by kernel and traffic, as a Vega-Lite
+    specification. `axis` is the title of the x axis."""
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}

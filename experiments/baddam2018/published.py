@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads what the paper prints of its sanity check: published.csv."""
+"""Reads from published.csv the RTTs that baddam2018 prints for its sanity check, bursts of pings to a few
+sites."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ ORIGINAL, CHANGED = "original", "changed"
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A site's pings in the sanity check, in ms."""
+    """The smallest, mean and largest RTT of a burst of pings to one site in the sanity check, in ms."""
 
     kernel: str
     version: str
@@ -23,7 +24,7 @@ class Burst:
 
 
 def bursts(folder: Path) -> list[Burst]:
-    """Returns the bursts of pings in the file's order."""
+    """Returns the bursts of pings in `folder`/published.csv, in the order of the file."""
     lines = [line for line in (folder / "published.csv").read_text().splitlines() if not line.startswith("#")]
     found: dict[tuple[str, str, str], dict[str, float]] = {}
     for row in csv.DictReader(lines):

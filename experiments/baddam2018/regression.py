@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The regression: coefficients and MAPE beside the published, on the hosts that are shipped, and on the
-bursts that the paper prints. It needs no runs."""
+"""Fits the linear regression of baddam2018, which predicts the mean RTT of a burst of pings.
+
+The page compares coefficients and the mean absolute percentage error (MAPE) with the published values, on
+the shipped table of hosts and on the bursts that the paper prints. It needs no runs in the lab or in ns-3.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from tcplearn.output.markdown import table_of
 
 HOSTS = ROOT / "examples" / "hosts" / "emulated.parquet"
 FOLDS, SEED = 10, 1
-#: Hops and TTL, where they are not known: the paper does not print them with its bursts.
+#: Hops and TTL that are assumed for the bursts of the paper, which does not print these two values.
 HOPS, TTL = 12, 52
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The first RTO in ns-3: web connections whose SYN-ACK was lost."""
+"""Measures in ns-3 how long web connections that lost a SYN-ACK wait under several first RTOs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run, grouped
 from tcplearn.output.markdown import table_of
 
-#: Variants of the scenario, as the page names them.
+#: The variants of the scenario, with their titles on the page.
 NAMES = {
     "stock": "stock, 1 s",
     "constant": "best constant of the training",
@@ -27,8 +27,11 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns how many SYNs were sent, how many of them were spurious, and how much longer than its RTT the
-    handshake of each connection took that lost a SYN-ACK."""
+    """Returns what is stored of a simulation: counts of connections, SYNs and spurious SYNs, and a series.
+
+    The series has, for each connection that lost a SYN-ACK, the duration of the handshake minus the RTT of
+    the path, in ms.
+    """
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

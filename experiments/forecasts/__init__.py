@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the forecasts of `tcplearn explain` with what the lab measured on the same paths."""
+"""Compares the response times that `tcplearn explain` forecasts for other timer settings with those that
+the lab measured on the same paths."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures of a path under stock alone, and what `tcplearn explain` forecasts from them."""
+"""Captures a path in the lab under unchanged Linux (`stock`), and stores what `tcplearn explain` forecasts
+from the captures for other settings of the retransmission timer."""
 
 from __future__ import annotations
 
@@ -15,19 +16,19 @@ from experiments.lib.batches import Figures, LabRuns, Work
 from experiments.lib.runs import Identity, Run
 
 PROFILE = "captured"
-#: What is kept of a candidate's figure beside its value.
+#: The ends of a forecast's interval, which are stored beside its value.
 ENDS = ("low", "high")
 
 
 def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
-    """Returns every response time of a captured run, at the application."""
+    """Returns what is stored of a captured run: each response time that the application measured, in us."""
     return {}, {"response_us": np.loadtxt(folder / "requests", usecols=0, ndmin=1)}
 
 
 @dataclass(frozen=True)
 class Forecasts:
-    """The captured runs of a scenario, and the forecasts from all of them together, as a run for each
-    candidate."""
+    """The captured runs of a scenario, and the forecasts that are made from all these captures together.
+    The forecast for each timer setting (candidate) is stored as a run of its own."""
 
     file: Path
 
@@ -74,7 +75,7 @@ class Forecasts:
         from tcplearn.explain.rows import foretold
 
         found = explain.run([folder / "pcap" / "sender.pcap" for folder in folders])
-        one_end = forecast.of(found)  # the lab makes a setting at one end
+        one_end = forecast.of(found)  # the lab applies a setting at one end of the connection only
         if one_end is None:
             return
         best = advice.of(found, one_end).chosen

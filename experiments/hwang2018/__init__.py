@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""hwang2018: ML-TCP, which learns the causes of losses; its tables and figures beside ours, in ns-3 and on a
-real kernel."""
+"""Reproduces hwang2018 in ns-3 and on a real Linux kernel. The paper's ML-TCP uses a small neural network
+to tell random losses from congestion losses. The pages compare the paper's tables and figures with
+ours."""
 
 from pathlib import Path
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""hwang2018: how the threshold of `history` was chosen and its weight of the past checked, by the rule that
-calibration.toml states, and what it does over CUBIC on the networks of calibration-cubic.toml."""
+"""Evaluates settings of the loss classifier `history` in ns-3, on networks that the results page does not
+use.
+
+`history` combines a neural network's output for a loss with its outputs for earlier losses of the
+connection. The rule for choosing its threshold is stated in calibration.toml. The same rule checks its
+weight of earlier losses. The networks of calibration-cubic.toml show what `history` does over CUBIC.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +23,20 @@ DROPS = "queue_dropped_packets"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value in the closed loop. The drops, RTTs and Jain's indices without random loss are over NewReno's,
-    then the same under reordering, where drops are over the oracle's."""
+    """A value of a parameter of `history`, with the results of simulated senders that act on the decisions
+    of this classifier of losses.
+
+    `drops`, `rtt` and `jain` are ratios for runs without random loss: first without and then with
+    reordering. They are relative to NewReno, but drops under reordering are relative to the oracle, which
+    knows the true cause of each loss.
+    """
 
     value: float
     drops: list[float]
     rtt: list[float]
     jain: list[float]
-    neighbour: Estimate  # over what it has beside the oracle, at both loss rates
-    goodput: list[Estimate]  # over the oracle's, at each loss rate and at both
+    neighbour: Estimate  # goodput of a competing NewReno over that beside the oracle; both loss rates
+    goodput: list[Estimate]  # over the oracle's: at each loss rate, then at both together
 
     @property
     def is_harmless(self) -> bool:
@@ -35,7 +45,8 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns the variants whose names begin with `prefix`; none where senders differ in runs."""
+    """Returns the results of the variants of `history` whose names begin with `prefix`. Returns an empty
+    list unless all senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []
@@ -48,7 +59,8 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
-    """Returns a row for each candidate."""
+    """Returns a table row for each value of the parameter of the classifier `history`, with its ratios to
+    NewReno or to the oracle, and whether the rule chooses it."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [
@@ -88,8 +100,9 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns a row for the networks with the queue that was drawn for them, and one with CoDel. There is
-    nothing where senders differ in runs."""
+    """Returns two table rows of ratios for the classifier `history` in a CUBIC sender: for the networks
+    with their randomly drawn queues, and for the networks with CoDel. Returns an empty list unless all
+    three senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""hwang2018: what a classifier of losses has to reach in the closed loop, and what ours do."""
+"""Lists the criteria for senders that keep their window when a classifier calls a loss random, and
+computes whether senders with our classifiers meet them."""
 
 from __future__ import annotations
 
@@ -9,22 +10,23 @@ from typing import Any
 from experiments.hwang2018.sample import Sample, name_of
 from experiments.lib.statistics import Estimate
 
-# Goodput at a loss rate of 0.01, at least as many times that of
-OVER_LOSSLESS = 0.7  # the same sender without loss: the paper's 70 %
-OVER_VENO = 1.5
-OVER_ORACLE = 0.95
-OVER_BBR = 0.9  # in the lab: Linux's
-# Without random loss, as many times what the plain sender has
-HARM = 1.05  # drops at the queue, retransmissions, mean RTT: at most
-JAIN = 0.95  # Jain's index: at least
-# With random loss, a neighbour's goodput: at least as many times what it has
+# Smallest ratios of the goodput at a random loss rate of 0.01 to the goodput of
+OVER_LOSSLESS = 0.7  # the same sender without random loss; the paper reports 70 %
+OVER_VENO = 1.5  # Veno
+OVER_ORACLE = 0.95  # the oracle, which knows the true cause of each loss
+OVER_BBR = 0.9  # Linux's BBR; judged in the lab only
+# Without random loss, limits of ratios to the sender without a classifier
+HARM = 1.05  # at most, for drops at the queue, retransmissions and mean RTT
+JAIN = 0.95  # at least, for Jain's fairness index
+# With random loss, smallest ratios of a competing transfer's goodput to its goodput
 NEIGHBOUR = 0.9  # beside the oracle
 NEIGHBOUR_BBR = 1.0  # beside BBR
-#: Seeds from this one on were used for no choice.
+#: Runs with this seed or a larger one had no part in choosing a classifier or its parameters.
 UNSEEN = 101
 
 JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45", "ml-past")
-#: Of NewReno's kind and of CUBIC's: the plain sender, the one that knows, ours.
+#: For NewReno and for CUBIC: the sender without a classifier, the sender with the oracle, senders with
+#: classifiers.
 KINDS = (
     ("newreno", "oracle", JUDGED),
     (
@@ -37,7 +39,8 @@ HEAD = ("criterion", "sender", "limit", "ours (of several conditions the worst)"
 
 
 def unseen(found: Sample) -> Sample:
-    """Returns the runs of seeds that were used for no choice, or all where there are none."""
+    """Returns the runs whose seeds had no part in choosing a classifier or its parameters. If there are
+    none, returns all runs."""
     return Sample(run for run in found if run.run >= UNSEEN) or found
 
 
@@ -48,7 +51,11 @@ def judged(
     least: float | None = None,
     most: float = 0.0,
 ) -> list[str]:
-    """Returns a row: the criterion, its limit, and the worst of the conditions `by`, with the verdict."""
+    """Returns a row of a table: criterion `what`, `sender`, limit, and the verdict on the worst condition.
+
+    `by` is a ratio, or a ratio for each condition. The limit is `least` from below or, without `least`,
+    `most` from above.
+    """
     known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
     row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
     if not known:
@@ -64,7 +71,7 @@ def judged(
 
 
 def rows(found: Sample) -> Iterator[list[str]]:
-    """Yields a row for each criterion and sender in ns-3."""
+    """Yields a row of the table for each criterion and each sender with a classifier, from runs in ns-3."""
     at = unseen(found.at(scenario="5")).at(loss_rate=1e-2)
     lossless = unseen(found.at(scenario="5")).at(loss_rate=0.0)
     for sender in JUDGED:
@@ -103,8 +110,14 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns two tables of criteria that the plain sender or the oracle misses too, and in how many
-    conditions ours, the oracle and the plain sender meet each; nothing where either has no runs."""
+    """Returns the results for two criteria that are missed also by a sender without a classifier or by the
+    oracle, which knows the true cause of each loss.
+
+    The criteria are Jain's index without random loss ("jain") and the goodput of a competing transfer with
+    random loss, relative to that beside BBR ("neighbour"). Each has table rows by condition, its limit,
+    and the numbers of conditions in which our classifier `history`, the oracle and the sender without a
+    classifier meet it. Returns an empty dictionary if either criterion has no runs.
+    """
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""hwang2018: runs by sender and condition, and what is computed of several of them."""
+"""Selects hwang2018's runs by sender and condition, and computes means and ratios over runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
 CONFIDENCE = 0.9
-#: Fast retransmits by their true cause and by what the classifier called them.
+#: Metrics that count fast retransmits by the true cause of the loss and by the classifier's decision.
 CALLS = tuple(
     f"{true}_called_{said}" for true in ("random", "congestion") for said in ("random", "congestion")
 )
-#: Senders: in ns-3 variants of the scenario files, in their order on the page.
+#: The senders in ns-3, in the order of the page: variants in the scenario files, and their titles on the
+#: page.
 SENDERS = {
     "newreno": "NewReno",
     **{f"veno-{beta}": f"Veno, β {beta}" for beta in (5, 10, 15, 20, 25)},
@@ -37,12 +38,14 @@ SENDERS = {
     "cubic-oracle": "CUBIC with oracle",
     "bbr": "BBR",
 }
-#: In the lab "BASE+CLASSIFIER", or "BASE+none" without the module.
+#: In the lab a sender is named "BASE+CLASSIFIER", or "BASE+none" without the kernel module. `PLAIN` and
+#: `CLASSIFIERS` have the titles of the two parts on the page.
 PLAIN = {"reno": "NewReno", "veno": "Veno"} | {
     name: SENDERS[name] for name in ("cubic", "westwood", "vegas", "bbr")
 }
 CLASSIFIERS = {"mlp/hwang2018": "the paper's", "mlp": "wide", "history:threshold=0.45": "history at 0.45"}
-#: What differs between the conditions, as the page has it, in its order.
+#: The labels that differ between conditions, with the words that the page uses for them, in the order of
+#: the page.
 CONDITION = {
     "queue_bdp": "queue BDP",
     "queue": "",
@@ -55,7 +58,7 @@ CONDITION = {
 
 
 def name_of(sender: str) -> str:
-    """Returns the sender's name on the pages."""
+    """Returns the title of `sender` on the pages."""
     base, _, classifier = sender.partition("+")
     if not classifier:
         return SENDERS.get(sender, sender)
@@ -67,7 +70,7 @@ def name_of(sender: str) -> str:
 
 
 def condition(labels: Mapping[str, Any]) -> str:
-    """Returns the condition of a run in words."""
+    """Returns a description of the network condition that the `labels` of a run give."""
     parts = []
     for key, word in CONDITION.items():
         if (value := labels.get(key)) is not None:
@@ -77,23 +80,25 @@ def condition(labels: Mapping[str, Any]) -> str:
 
 
 class Sample(list[Run]):
-    """Runs whose labels are `sender` and, by the last word of its key, each setting that differs."""
+    """A list of runs. The labels of each run are `sender` and the settings that differ between runs; the
+    name of such a label is the last part of the setting's path in the scenario."""
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Sample:
         return cls(replace(run, labels=_short(run)) for run in runs)
 
     def at(self, sender: str = "", /, **columns: Any) -> Sample:
-        """Returns the runs of a sender, or of all, that have these values in columns or labels."""
+        """Returns the runs of `sender` (by default, of all senders) in which each named column or label
+        has the given value."""
         return Sample(select(self, **columns, **({"sender": sender} if sender else {})))
 
     def senders(self) -> dict[str, Sample]:
-        """Returns each sender's runs, in the order of SENDERS."""
+        """Returns the runs of each sender, by its name, in the order of `SENDERS`."""
         found = grouped(self, lambda run: str(run.labels["sender"]))
         return {name: Sample(found[name]) for name in dict.fromkeys((*SENDERS, *found)) if name in found}
 
     def conditions(self) -> dict[str, Sample]:
-        """Returns the runs of each condition, by its words."""
+        """Returns the runs of each network condition, by the description of the condition."""
         return {name: Sample(of) for name, of in grouped(self, lambda run: condition(run.labels)).items()}
 
     def total(self, metric: str) -> float:
@@ -105,8 +110,12 @@ class Sample(list[Run]):
     def over(
         self, base: Sequence[Run], metric: str, *, by: tuple[str, ...] = (), plus: float = 0.0
     ) -> Estimate:
-        """Returns the geometric mean of a metric over that of `base`, in pairs of runs that have the same
-        number, and the same value of the labels `by`. `plus` is added to each value."""
+        """Returns the geometric mean of the ratio of `metric` in these runs to `metric` in the runs
+        `base`.
+
+        Runs are paired if they have the same number and the same values of the labels `by`. `plus` is
+        added to each value before the division.
+        """
 
         def values(runs: Sequence[Run]) -> dict[Hashable, float]:
             return {(r.run, *(r.labels[name] for name in by)): r.metrics[metric] + plus for r in runs}
@@ -114,11 +123,13 @@ class Sample(list[Run]):
         return student_ratio(values(self), values(base), CONFIDENCE)
 
     def calls(self) -> list[int]:
-        """Returns how many fast retransmits there are of each of CALLS."""
+        """Returns four counts of fast retransmits, summed over the runs: by true cause of the loss
+        (random, congestion), and within that by the classifier's decision (random, congestion)."""
         return [round(self.total(name)) for name in CALLS]
 
     def accuracy(self) -> Estimate:
-        """Returns the share of fast retransmits that were called what they are, over runs that have any."""
+        """Returns the mean share of fast retransmits whose cause the classifier decided correctly. Runs
+        without a fast retransmit are left out."""
         calls = [Sample([run]).calls() for run in self]
         return student_mean([(c[0] + c[3]) / sum(c) for c in calls if sum(c)], CONFIDENCE)
 

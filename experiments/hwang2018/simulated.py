@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""hwang2018 in ns-3: the runs that its page needs, and what it shows of them."""
+"""Lists the runs of hwang2018's senders in ns-3, and computes the tables and figures of simulated.md."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ FILES = (
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
 )  # fmt: skip
-#: Of Tables 1 and 2; ours beside them.
+#: The senders that decide the cause of a loss. The paper's tables 1 and 2 count such decisions.
 DECIDED = tuple(name for name in SENDERS if name.startswith(("veno-", "ml-")) and name != "ml-past")
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns the metrics of the tables; what there is to train on; and for figure 6 the windows."""
+    """Returns what is stored of a run: the metrics of the tables, the data for training a classifier, and
+    for figure 6 (cwnd over time) the mean cwnd of each second."""
     measured = result["run"]["metrics"]
     series = training.keep(result.get("losses"))
     drawn = (run.document.name, run.scenario.topology.loss_rate) == ("5", figures.OVER_TIME_AT)
@@ -81,7 +82,7 @@ def _csv(file: Path) -> list[dict[str, str]]:
 
 
 def _at(row: Mapping[str, str]) -> dict[str, float]:
-    """Returns the condition that a figure of the text is printed of."""
+    """Returns the network condition for which the paper prints a number, as labels of our runs."""
     return {key: float(value) for key, _, value in (word.partition("=") for word in row["condition"].split())}
 
 
@@ -91,7 +92,8 @@ def _shown(row: Mapping[str, str]) -> list[str]:
 
 
 def _ours(found: Sample, row: Mapping[str, str]) -> list[str]:
-    """Returns our figure for one of the text, and for the paper's classifier that of `wide` too."""
+    """Returns two texts for a number that the paper prints: our result for the same sender and, if that is
+    the paper's classifier, the result for our classifier `wide` (otherwise "")."""
     at, sender = _at(row), row["sender"]
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
 

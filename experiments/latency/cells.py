@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Response times of requests over one path under each retransmission timer, in the lab or in ns-3: their
-percentiles, the mean of the slowest 2 %, and bootstrap samples of these."""
+"""Computes percentiles of response times over one path under each retransmission timer, the mean of the
+slowest 2 %, and bootstrap samples of these figures.
+
+The timers are `stock` (Linux's own), fixed values of rto_min, and `priced` and `priced/spaced`, the
+learned resend policies of this project. The runs are from the lab or from ns-3.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +20,28 @@ from experiments.lib.statistics import Drawn, geometric_drawn
 from tcplearn.lab.requests import SLOWEST
 
 STOCK, OURS = "stock", ("priced", "priced/spaced")
-#: Fixed values of rto_min; the best of them and of stock's 200 ms is the best in hindsight.
+#: Timers with a fixed rto_min; stock's is 200 ms. The best of these on a path is the best rto_min in
+#: hindsight.
 STATIC = (*(f"rto_min {ms} ms" for ms in (1, 5, 20, 50, 100)), STOCK)
-#: The bootstrap draws blocks of so many requests: a fade is longer than a request.
+#: A bootstrap sample consists of blocks of `BLOCK` successive requests, because a period without delivery
+#: (a fade) can delay several successive requests.
 BLOCK, DRAWS, SEED = 25, 400, 17
 P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
-#: A p99.9 is shown of at least so many requests.
+#: The smallest number of requests for which the 99.9th percentile is shown.
 LEAST_P999 = 12_000
-#: This share of the response times, the slowest, is enough for all figures of any bootstrap sample.
+#: The share of the slowest response times that is enough for all figures of any bootstrap sample.
 KEPT = 0.15
 
 DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes", "nstat.TcpExtTCPTimeouts"
 
 
 class Sample:
-    """Response times in groups, which a bootstrap sample has several times or not at all."""
+    """Response times of requests in groups (blocks of requests, or runs). The bootstrap draws whole groups
+    with replacement."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
-        """`times_ms`: the slowest of each group; `sizes`: the number of all response times of each group."""
+        """Takes the slowest response times of each group (`times_ms`) and the number of all response times
+        of each group (`sizes`)."""
         every = np.concatenate(times_ms)
         slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
         self._values = every[slowest]
@@ -46,19 +54,21 @@ class Sample:
         return cls(blocks, [len(block) for block in blocks])
 
     def drawn(self) -> npt.NDArray[np.int64]:
-        """Returns how often each bootstrap sample has each group."""
+        """Returns an array with a row for each bootstrap sample: how often it contains each group."""
         n = len(self.sizes)
         chosen = np.random.default_rng(SEED).integers(0, n, (DRAWS, n))
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns p99, p99.9 and the mean of the slowest 2 % for each row of weights of the groups;
-        without weights a single row, of the response times as they are. Percentiles are interpolated as
-        numpy does."""
+        """Returns a row with p99, p99.9 and the mean of the slowest 2 % for each row of `weights`.
+
+        A row of `weights` says how often each group is counted. Without `weights` there is one row, in
+        which each group counts once. Percentiles are interpolated as NumPy does.
+        """
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
         counts = weights @ self.sizes
-        reached = np.cumsum(weights[:, self._groups], axis=1)  # times that are at least as slow as each value
+        reached = np.cumsum(weights[:, self._groups], axis=1)  # response times at least as slow as each value
         out = np.empty((len(weights), len(FIGURES)))
         for k, share in enumerate((0.99, 0.999)):
             rank = (1 - share) * (counts - 1)
@@ -78,16 +88,16 @@ class Sample:
 
 @dataclass(frozen=True)
 class Timer:
-    """What one timer gave over one path."""
+    """The measurements of one timer over one path: response times, and counts of each run."""
 
     whole: Sample
     halves: tuple[Sample, Sample]
-    requests: Floats  # of each run, as all below
-    spurious: Floats  # retransmissions that were not needed
+    requests: Floats  # the number in each run; the fields below are also per run
+    spurious: Floats  # spurious retransmissions
     segments: Floats
-    resends: Floats  # probes and timeouts
-    overruns_ms: Floats  # sums of the time from a fade's end to the next retransmission (ns-3)
-    overruns: Floats  # their number
+    resends: Floats  # tail loss probes and timeouts
+    overruns_ms: Floats  # the sum of the times from a fade's end to the next retransmission (ns-3 only)
+    overruns: Floats  # the number of these times
 
     @classmethod
     def of_lab(cls, runs: Sequence[Run]) -> Timer:
@@ -107,7 +117,8 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """`late`: the suffix of what is kept of a connection's later requests alone."""
+        """Returns the measurements of runs in ns-3. `late` is the suffix of the stored names: "_late" for
+        only the later requests of each connection, "" for all requests."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
@@ -128,9 +139,10 @@ class Timer:
 
 
 class Cell:
-    """A path under one workload, with every timer that was run. The bootstrap draws blocks of requests."""
+    """A path under one workload, with the measurements of each timer. The bootstrap draws blocks of
+    requests."""
 
-    #: Whether each bootstrap sample chooses the best fixed rto_min anew.
+    #: Whether the best fixed rto_min is chosen again in each bootstrap sample.
     chooses_again = False
 
     def __init__(self, path: str, timers: Mapping[str, Timer]) -> None:
@@ -141,11 +153,12 @@ class Cell:
 
     @property
     def reaches_the_tail(self) -> bool:
-        """Whether stock's timer resends for one request in a hundred, or more."""
+        """Whether Linux's own timer (stock) retransmits for at least one request in a hundred."""
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns the bootstrap samples of a timer, or of half of its runs."""
+        """Returns how often each bootstrap sample contains each group of `timer`, of all its runs or of
+        one half of them (`half` 0 or 1)."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 
@@ -159,7 +172,8 @@ class Cell:
         return np.asarray(self.figures(timer, half, drawn)[:, FIGURES.index(figure)])
 
     def ratio(self, timer: str, figure: str) -> Drawn:
-        """Returns a figure over stock's."""
+        """Returns `figure` (p99, p99.9 or the mean of the slowest 2 % of response times) under `timer`
+        divided by that under stock (Linux's own timer), with bootstrap samples."""
         value, sampled = (
             self._column(timer, figure, None, drawn) / self._column(STOCK, figure, None, drawn)
             for drawn in (False, True)
@@ -167,9 +181,13 @@ class Cell:
         return float(value[0]), sampled
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
-        """Returns a figure over that of the best fixed rto_min with no more spurious retransmissions (stock's
-        where no other has as few), chosen on one half and judged on the other: the geometric mean of both
-        ways."""
+        """Returns `figure` under `timer` divided by `figure` under the best fixed rto_min, with bootstrap
+        samples.
+
+        The best fixed rto_min has the smallest `figure` among those with no more spurious retransmissions
+        than `timer`; if there is none, it is 200 ms, Linux's default. It is chosen on one half of the runs
+        and the ratio is computed on the other half. The result is the geometric mean of both directions.
+        """
         value, sampled = (
             np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
             for drawn in (False, True)
@@ -189,8 +207,8 @@ class Cell:
         return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
 
     def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
-        """Returns spurious retransmissions in 1,000 segments, of a half of the runs, or of all if there is
-        one."""
+        """Returns spurious retransmissions per 1,000 segments in one half of the runs, or in the only run.
+        With `drawn`, it returns a value for each bootstrap sample."""
         of = self.timers[timer]
         k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
         weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))
@@ -198,8 +216,11 @@ class Cell:
 
 
 class SeedsCell(Cell):
-    """The same of ns-3, where every timer has the same seeds: the bootstrap draws seeds, the same for all
-    timers, and those of each half by themselves."""
+    """A path under one workload in ns-3, where all timers run with the same seeds.
+
+    The bootstrap draws seeds, and a bootstrap sample has the same seeds for all timers. Seeds of the two
+    halves of the runs are drawn separately.
+    """
 
     chooses_again = True
 
@@ -209,7 +230,7 @@ class SeedsCell(Cell):
         seeds = np.arange(len(self.timers[STOCK].requests))
         out = np.zeros((DRAWS, len(seeds)), np.int64)
         for row in out:
-            for k in (0, 1):  # the halves are every other seed
+            for k in (0, 1):  # a half consists of every second seed
                 half = seeds[k::2]
                 row += np.bincount(half[rng.integers(0, len(half), len(half))], minlength=len(seeds))
         return out
@@ -218,8 +239,8 @@ class SeedsCell(Cell):
         return self._drawn if half is None else self._drawn[:, half::2]
 
     def over_stock(self, timer: str, above: str, below: str = "") -> tuple[Drawn, Drawn]:
-        """Returns the sum of `above` over that of `below` (both fields of Timer) for the timer and for
-        stock."""
+        """Returns the sum of the field `above` of `Timer` divided by the sum of its field `below`, for
+        `timer` and for stock (Linux's own timer), each with bootstrap samples."""
         out = []
         for name in (timer, STOCK):
             top, bottom = (getattr(self.timers[name], part) for part in (above, below))
@@ -233,11 +254,12 @@ class SeedsCell(Cell):
 
 
 def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
-    """Returns the geometric mean over the paths of a figure over stock's, or over that of the best fixed
-    rto_min."""
+    """Returns the geometric mean over the paths of `figure` under `timer` divided by `figure` under stock
+    (Linux's own timer) or, with `floor`, under the best fixed rto_min. `figure` is p99, p99.9 or the mean
+    of the slowest 2 % of response times."""
     return geometric_drawn([(c.over_floor if floor else c.ratio)(timer, figure) for c in cells])
 
 
 def too_few(c: Cell, figure: str) -> bool:
-    """Returns whether one of the timers has too few requests for the figure."""
+    """Returns whether `figure` is p99.9 and one of the timers has too few requests for it."""
     return figure == P999 and min(map(c.requests_of, c.timers)) < LEAST_P999

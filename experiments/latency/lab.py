@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The page of the lab: docs/latency.md."""
+"""Makes docs/latency.md, the page of response times under each timer in the lab (real Linux TCP)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from tcplearn.output.numbers import milliseconds, ratio
 
 PEERS = (*STATIC, "thin linear", "RACK and probes off")
 WIRED = "thin-wired"
-#: Scenarios of the other ways to send, and of a transfer beside stock's; that without bulk.
+#: Scenarios with other workloads than requests on one connection, scenarios with a transfer beside one of
+#: stock's, and the scenario without bulk transfers.
 WAYS = (WIRED, "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
 BESIDE = (WIRED, "thin-bloat", "thin-cellular")
 WITHOUT_BULK = "thin-delayed-acks-200"
@@ -45,13 +46,14 @@ WORKLOADS = {
     "inherit": "a connection for each request, begun with what the one before learned",
     "page": "30 objects of 10 kB at once",
 }
-#: Profiles of programs-requests.toml.
+#: Profiles of programs-requests.toml, which measures real programs, with their titles on the page.
 VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each", "echo": "lines echoed"}
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the kernel's counters, every response time, and what fades, queues and a transfer beside
-    need."""
+    """Returns what is stored of a run: the kernel's counters, each response time, and the data for the
+    tables of fades (periods without delivery), of overloaded queues and of transfers that compete with a
+    transfer under Linux's own timer."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -70,7 +72,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns every scenario and profile of the page; with `profile`, the wired path under that one alone."""
+    """Returns the runs of all scenarios and profiles of docs/latency.md. If `profile` is given, returns
+    only the runs of the wired path under that profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -81,7 +84,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
     stems = [file.stem for file in folder.glob("thin-*.toml")]
     stems.sort(
         key=lambda stem: ("kept" in stem, stem != WIRED, stem)
-    )  # those kept for the final figures last
+    )  # scenarios that were reserved for the final figures ("kept") are last
     found = [of(stem, "full") for stem in stems] + [of("fades", "full")]
     found += [of("overload", profile) for profile in loads.LOADS]
     found += [of(stem, "bulk") for stem in stems if stem != WITHOUT_BULK]
@@ -91,7 +94,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def timer_of(algorithm: str) -> str:
-    """Returns the name of a timer on the page, given that of an algorithm of the lab."""
+    """Returns the title on the page of the timer in `algorithm`, the name of an algorithm in the lab."""
     _, first, *more = algorithm.split("+")
     if "linear" in more:
         return "thin linear"
@@ -173,7 +176,8 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns ours over the best fixed rto_min of each path in hindsight."""
+    """Returns a table of the figures of our timers divided by those of the best fixed rto_min of each
+    path, which is known only in hindsight."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
@@ -192,7 +196,8 @@ def _wired(c: Cell) -> str:
 def _other_paths(
     values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
 ) -> str:
-    """Says where the mean over other paths like these might lie: the bootstrap draws paths."""
+    """Returns, as text, the 95 % interval of the mean over paths, from bootstrap samples of paths: where
+    the mean over other similar paths can be expected."""
     low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
     return f"; other paths like these: {text(low)} to {text(high)}"
 
@@ -216,9 +221,13 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
-    """Returns bootstrap samples of how many more than stock's there are in 1,000 segments. They draw runs,
-    those of one number together, which share pauses and fades. The mean of n runs drawn with replacement has
-    (n - 1)/n of the variance that it should have, which is made good; of a single run nothing is known."""
+    """Returns bootstrap samples of the spurious retransmissions per 1,000 segments under `timer` minus
+    those under stock (Linux's own timer).
+
+    The bootstrap draws run numbers, because runs with the same number share pauses and fades (periods in
+    which the path delivers nothing). The mean of n runs drawn with replacement has only (n - 1)/n of the
+    correct variance; this is corrected. With a single run all samples are nan.
+    """
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))
     if n < 2:

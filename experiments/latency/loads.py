@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The lab's other workloads: bulk, the end of fades, an overloaded queue, a transfer beside stock's, real
-programs."""
+"""Makes the tables of the lab's other workloads: bulk transfers, retransmission after fades (periods
+without delivery), overloaded queues, transfers that compete with a transfer under Linux's own timer, and
+real programs."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, ra
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import counted, milliseconds, ratio
 
-#: Profiles of the overload, and what they are.
+#: The profiles of the scenario with an overloaded queue, with their titles on the page.
 LOADS = {
     "full": "50 flows",
     "no-timestamps": "50 flows, no timestamps",
@@ -27,13 +28,13 @@ LOADS = {
     "held-out-100-no-timestamps": "100 flows, held out, no timestamps",
     "held-out-shallow": "100 flows, held out, a shallow queue",
 }
-#: Answers whose times the bootstrap draws together.
+#: The number of blocks into which the responses of a run are divided; the bootstrap draws blocks.
 BLOCKS = 25
 ByTimer = Mapping[str, Sequence[Run]]
 
 
 class Bulk:
-    """Transfers over one path: the mean time of each timer's."""
+    """Bulk transfers over one path: the durations of the transfers under each timer."""
 
     def __init__(self, path: str, timers: ByTimer) -> None:
         self.path = path
@@ -80,7 +81,8 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
 
 
 def _resends(found: Sequence[Bulk], timer: str) -> str:
-    """Returns timeouts and probes over stock's; the bootstrap draws paths."""
+    """Returns, as text, the number of timeouts and probes under `timer` divided by the number under stock
+    (Linux's own timer), with an interval. The bootstrap draws paths."""
     ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
     at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
     drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
@@ -88,8 +90,12 @@ def _resends(found: Sequence[Bulk], timer: str) -> str:
 
 
 def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
-    """Judges the counts alone, and says where that is more than chance: where counts that follow Poisson's
-    law are."""
+    """Returns, as text, on which paths `timer` has more than 1.1 times the timeouts and probes of Linux's
+    own timer, plus one.
+
+    The criterion is judged on the counts. "more than chance" names the paths whose excess is also
+    significant if the counts follow Poisson distributions.
+    """
     rng = np.random.default_rng(SEED)
     above, shown = [], []
     for of in found:
@@ -102,7 +108,8 @@ def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
 
 
 class Fades:
-    """The time from a fade's end to the answer to the request that was lost in it: by timer, run and fade."""
+    """The overruns of fades, by timer, run and fade. A fade is a period in which the path delivers
+    nothing; its overrun is the time from its end to the response to the request that was lost in it."""
 
     def __init__(self, timers: ByTimer) -> None:
         names = ("fade", "fade_length_ms", "overrun_ms")
@@ -116,7 +123,9 @@ class Fades:
         }
 
     def over_stock(self, timer: str) -> Drawn:
-        """Returns the mean overrun's ratio to stock's, over the fades that both have."""
+        """Returns the mean overrun of fades under `timer` divided by that under stock (Linux's own timer),
+        over the fades that both have, with bootstrap samples. An overrun is the time from the end of a
+        fade (a period without delivery) to the response to the request that was lost in it."""
         ours, stock = self.timers[timer], self.timers[STOCK]
         both = sorted(ours.keys() & stock.keys())
         above, below = (np.array([of[key][1] for key in both]) for of in (ours, stock))
@@ -137,8 +146,10 @@ class Fades:
         return [f"mean overrun past a fade's end ({fades})", "≤ 0.4 × stock", *values]
 
     def chart(self) -> Any:
-        """Returns the share of fades whose overrun is at most so long, and each overrun against its fade's
-        length, as a Vega-Lite specification."""
+        """Returns two charts as a Vega-Lite specification: the cumulative distribution of the overruns of
+        fades, and each overrun against the length of its fade. A fade is a period in which the path
+        delivers nothing; its overrun is the time from its end to the response to the request that was lost
+        in it."""
         import altair as alt
 
         known = {STOCK: "#000000", OURS[0]: "#0072b2", OURS[1]: "#56b4e9"}
@@ -173,11 +184,11 @@ class Fades:
 
 @dataclass(frozen=True)
 class Load:
-    """Answers and drops of one timer at one overloaded queue."""
+    """Counts of responses and drops under one timer at one overloaded queue."""
 
-    block_us: Floats  # the time that each block of as many answers took, of all runs
+    block_us: Floats  # how long each block took; the blocks of a run have equally many responses
     answers: float
-    dropped: Floats  # of each run
+    dropped: Floats  # the number in each run
     timeouts: float
     probes: float
 
@@ -195,7 +206,7 @@ class Load:
 
     @property
     def a_second(self) -> Drawn:
-        """Returns answers a second; the bootstrap draws blocks."""
+        """Returns the responses per second with bootstrap samples, which draw blocks of responses."""
         n = len(self.block_us)
         chosen = np.random.default_rng(SEED).integers(0, n, (DRAWS, n))
         rates = 1e6 * self.answers / self.block_us[chosen].sum(axis=1)
@@ -203,15 +214,19 @@ class Load:
 
 
 class Overload:
-    """The overloaded queues: loads by profile and timer."""
+    """The responses and drops at all overloaded queues in the lab, by profile (kind of load) and timer."""
 
     def __init__(self, found: Mapping[str, ByTimer]) -> None:
         self.loads = {profile: {t: Load.of(runs) for t, runs in of.items()} for profile, of in found.items()}
 
     @property
     def dispersion(self) -> float:
-        """Returns the variance of drops, which come in bursts, over their mean: between runs of a load and
-        timer, over all of these; at least a Poisson count's 1, which is taken where no load has two runs."""
+        """Returns the variance of the number of drops divided by its mean, pooled over loads and timers.
+
+        The variance is between runs of the same load and timer. It exceeds the mean because drops come in
+        bursts. The result is at least 1, the value of a Poisson distribution, and 1 if no load has two
+        runs.
+        """
         groups = [load.dropped for of in self.loads.values() for load in of.values()]
         runs = sum(len(drops) - 1 for drops in groups)
         squares = sum(((drops - drops.mean()) ** 2).sum() / max(drops.mean(), 1) for drops in groups)
@@ -222,7 +237,11 @@ class Overload:
         return ours[0] / stock[0], ours[1] / stock[1]
 
     def drops(self, profile: str, timer: str) -> Drawn:
-        """Returns drops for each answer over stock's, as counts with the dispersion above."""
+        """Returns the drops per response under `timer` divided by those under stock (Linux's own timer),
+        with bootstrap samples.
+
+        The samples are normally distributed, with the variance that counts with `dispersion` have.
+        """
         of, base = (self.loads[profile][name] for name in (timer, STOCK))
         ours, stock = (max(load.dropped.sum(), 1) for load in (of, base))
         value = float(ours / of.answers / (stock / base.answers))

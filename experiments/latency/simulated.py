@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The page of ns-3: docs/latency-simulated.md."""
+"""Makes docs/latency-simulated.md, the page of response times under each timer in ns-3."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tcplearn.output.numbers import counted, milliseconds, ratio
 from tcplearn.simulate.interval import ratio_interval
 
 PEERS = (*STATIC, "thin linear", "no probes")
-#: A connection's first requests, after which its timer has settled.
+#: The number of requests of a connection after which its learned timer has settled.
 LEARNED = 300
 METRICS = ("needless_resends_permille", "sent_packets", "probes", "timeouts", "overruns", "mean_overrun_ms")
 TAIL, ELSEWHERE, FADES = "where losses reach the tail", "elsewhere", "fades"
@@ -55,8 +55,9 @@ def guard_batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_requests(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Keeps the slowest response times, of all requests and of a connection's later ones; figures need no
-    others."""
+    """Returns what is stored of a simulation of requests and responses: counts, and the slowest response
+    times, which are all that the figures need. They are stored for all requests and for the later requests
+    of each connection."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     series = {}
     for suffix, after in (("", 0), ("_late", LEARNED)):
@@ -75,14 +76,15 @@ def keep_load(run: Any, result: Mapping[str, Any]) -> Figures:
 
 
 def timer_of(run: Run) -> str:
-    """Returns the name of a run's timer as docs/latency.md has it."""
+    """Returns the title of the run's timer, the same as in docs/latency.md."""
     spec = str(run.labels["tcp.resend"])
     name, _, floor = spec.partition(":rto_min_us=")
     return f"rto_min {int(floor) // 1000} ms" if floor else _NAMES.get(name, spec)
 
 
 def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
-    """Returns runs by path and timer; of each path those seeds that every timer has."""
+    """Returns runs by path and timer. Seeds that a timer lacks on a path are left out there for all
+    timers."""
     out: dict[str, dict[str, dict[int, Run]]] = {}
     for run in runs:
         out.setdefault(str(run.labels["variant"]), {}).setdefault(timer_of(run), {})[run.seed] = run
@@ -104,7 +106,7 @@ def _cells(paths: Mapping[str, Mapping[str, Sequence[Run]]], late: str = "") -> 
 
 
 class Overload:
-    """One overloaded queue: what each timer's flows got of it, a run each."""
+    """One overloaded queue: the goodput and the drops of each run, by timer."""
 
     def __init__(self, path: str, timers: Mapping[str, Sequence[Run]]) -> None:
         self.path = path
@@ -114,7 +116,8 @@ class Overload:
         }
 
     def compared(self, timer: str, part: str) -> tuple[float, float, float] | None:
-        """Returns the ratio to stock's, run by run; None where a run has none."""
+        """Returns the geometric mean over runs of the ratio of `part` ("goodput" or "drops") under `timer`
+        to that under stock (Linux's own timer), with its interval; None if a run has a zero."""
         return ratio_interval(self.values[part][timer], self.values[part][STOCK], 0.95)
 
 
@@ -173,7 +176,8 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields the same figures without the requests that a connection learned from."""
+    """Yields table rows of p99 and p99.9 relative to the fixed rto_min that is best in hindsight, without
+    the first requests of each connection, from which the learned timers learned."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)
@@ -181,7 +185,8 @@ def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
 
 
 def _queue_criteria(queues: Sequence[Overload]) -> Iterator[Row]:
-    """Yields the worst queue's goodput and drops."""
+    """Yields two rows of criteria: the goodput and the drops at the overloaded queue where our timer does
+    worst."""
     for part, limit, at_least in (("goodput", 0.98, True), ("drops", 1.10, False)):
         some = [queue for queue in queues if queue.compared(OURS[0], part)]
         if not some:
@@ -236,7 +241,9 @@ def _queues(queues: Sequence[Overload]) -> str:
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Tells what the guard of `priced` against overload costs where no queue is overloaded."""
+    """Returns the table that shows what the overload guard of the resend policy `priced` costs on paths
+    without an overloaded queue: response times relative to stock (Linux's own timer), with and without the
+    guard."""
     cells = [c for c in _cells(_by_path(runs)) if c.reaches_the_tail]
     timers = [name + guard for name in OURS for guard in ("", NO_GUARD)]
     rows = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Criteria and tables over paths, the same for the lab and ns-3."""
+"""Makes the tables and criteria that the pages of the lab and of ns-3 have in common."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def criteria(rows: Sequence[Row]) -> str:
 
 
 def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[Row]:
-    """`tail`, `elsewhere`: what the page calls the paths where stock's timer resends for 1 % of requests, and
-    others."""
+    """Yields the table rows with criteria relative to Linux's own timer (stock). `tail` is the page's
+    description of paths on which that timer retransmits for at least 1 % of requests, `elsewhere` that of
+    the other paths."""
     lost = [c for c in cells if c.reaches_the_tail]
     rest = [c for c in cells if not c.reaches_the_tail]
     first = [c for c in cells if c.path == "wired"]
@@ -61,7 +62,8 @@ def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[
 def against_floor(
     cells: Sequence[Cell], more: Callable[[str, str], str] = lambda timer, figure: ""
 ) -> Iterator[Row]:
-    """`more`: what stands behind the verdict on a timer's figure over all paths."""
+    """Yields the table rows with criteria relative to the fixed rto_min that is best in hindsight. `more`
+    returns a text that is appended to the verdict on a figure of a timer over all paths."""
     first = [c for c in cells if c.path == "wired"]
     for what, of, figure, limit in (
         ("p99, all paths", cells, P99, 1.00),
@@ -94,7 +96,7 @@ def by_timer(cells: Sequence[Cell], peers: Sequence[str]) -> str:
 
 
 def by_workload(found: Mapping[str, Sequence[Cell]], peers: Sequence[str]) -> str:
-    """Returns the same table for each workload that has runs."""
+    """Returns a table with the rows of `by_timer` for each workload."""
     head = ["workload", "paths", "requests a path", "timer", *(f"{name}, × stock" for name in FIGURES)]
     head += ["worst path's p99", "spurious in 1,000"]
     rows = []
@@ -121,8 +123,12 @@ def by_path(
     figures: Mapping[str, Callable[[int, str], Drawn]],
     head: Row,
 ) -> str:
-    """Returns a row for each path: stock's figures in ms, then for each of our timers the ratios that
-    `figures` names; each of these gets the number of the path and the timer. `head`: of stock's columns."""
+    """Returns a table with a row for each path: the figures of Linux's own timer (stock) in ms, then
+    ratios for each of our timers.
+
+    `figures` has functions that return a ratio, given the index of the path in `cells` and the timer.
+    `head` has the headings of the columns of stock.
+    """
     stock_figures = [figure for figure in FIGURES if f"stock: {figure}" in head]
     whole = ["path", *head, *(f"`{t}`: {name}" for t in OURS for name in (*figures, "spurious"))]
     rows = []
@@ -138,8 +144,8 @@ def by_path(
 
 
 def chart(cells: Sequence[Cell], *, with_intervals: bool) -> Any:
-    """Returns a figure of spurious retransmissions against p99 and the slowest 2 %, as a Vega-Lite
-    specification."""
+    """Returns a chart of spurious retransmissions against p99 and against the mean of the slowest 2 %, as a
+    Vega-Lite specification."""
     summaries, intervals = [], {}
     for timer in (*STATIC, "thin linear", *OURS):
         pairs = zip(resend_chart.MEASURED, (P99, SLOW), strict=True)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keeps the runs of an experiment, does those that are missing, and writes pages from them."""
+"""Stores the runs of an experiment, executes missing runs, and writes pages from the stored runs."""

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describes runs of a scenario file under a profile, and does those that a file of runs lacks."""
+"""Lists the runs of a scenario file under a profile, and executes the runs that are not yet stored.
+
+A run is one execution of one algorithm, in ns-3 or in the lab (real Linux TCP in virtual machines). A
+profile is a named set of changes to the scenario file, for example a smaller number of runs.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +19,17 @@ from tcplearn import jobs
 from tcplearn.jobs import Place, Progress
 
 Json = dict[str, Any]
-#: The figures and series of a run that are kept.
+#: What is stored of a run: single numbers and series of numbers, both by name.
 Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 
 @dataclass(frozen=True)
 class Work:
-    """How runs are done: where, whether again although a result is in the cache, and what is told
-    meanwhile."""
+    """Says how runs are executed: on which processors or cluster (`place`), with which cache of results,
+    whether a run is repeated although the cache has its result (`fresh`), and how progress is reported."""
 
     place: Place = field(default_factory=Place)
-    cache: Path | None = None  # None: the user's
+    cache: Path | None = None  # None: the user's cache folder
     fresh: bool = False
     progress: Progress | None = None
     say: Callable[[str], None] = print
@@ -34,29 +38,37 @@ class Work:
 class Batch(Protocol):
     @property
     def name(self) -> str:
-        """Returns scenario/profile, as on the command line."""
+        """Returns the batch's name on the command line, scenario/profile."""
 
     def planned(self) -> list[Identity]:
-        """Returns every run that belongs to it, in the order in which they are to be done."""
+        """Returns the identity of every run of the batch, in the order in which the runs are executed."""
 
     def has(self, run: Run) -> bool:
-        """Returns whether a run of the file belongs to it, planned today or not."""
+        """Returns whether a stored run belongs to the batch, even if the scenario no longer plans that
+        run."""
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
-        """Does the runs that are wanted, unless the cache has them, and yields them, those before an
-        interrupt too; adds a line to `failures` for each that failed. Raises UserError, FailedError."""
+        """Executes the `wanted` runs that the cache lacks, and yields all `wanted` runs.
+
+        After an interrupt it still yields the runs that were finished before. It adds a line to `failures`
+        for each run that failed. Raises UserError, FailedError.
+        """
 
 
 @dataclass(frozen=True)
 class LabRuns:
-    """Runs of a scenario in the lab. `keep` returns what is kept of one algorithm's part of a run, given the
-    scenario, the algorithm's folder and its metrics as `tcplearn lab run` shows them."""
+    """The runs of a scenario in the lab.
+
+    A run in the lab executes all algorithms of the scenario one after the other. `keep` returns what is
+    stored for one algorithm; its arguments are the scenario, the folder with the algorithm's results, and
+    the algorithm's metrics as `tcplearn lab run` prints them.
+    """
 
     file: Path
     profile: str
     keep: Callable[[Any, Path, Mapping[str, float]], Figures]
-    count: int | None = None  # None: as many as the scenario has
-    pcap: bool = False  # whether captures are kept beside the results, in the cache
+    count: int | None = None  # the number of runs; None: the scenario's own number
+    pcap: bool = False  # whether the cache also keeps a capture of each run
 
     @property
     def name(self) -> str:
@@ -97,7 +109,8 @@ class LabRuns:
     def folders(
         self, numbers: Sequence[int], work: Work, failures: list[str]
     ) -> Iterator[tuple[Path, int, Any, Any]]:
-        """Does the runs of these numbers, unless the cache has them, and yields what `read` takes of each."""
+        """Executes the runs with these `numbers` that the cache lacks, and yields the arguments of `read`
+        for each finished run."""
         from tcplearn.lab import kept, machine, run, scenario
 
         chosen = scenario.load(self.file, self.profile)
@@ -108,13 +121,14 @@ class LabRuns:
         options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
         try:
             failures += jobs.run(list(todo.values()), folders, pool, **options).failures
-        finally:  # an interrupt goes on to the caller once what was done has been yielded
+        finally:  # an interrupt reaches the caller after the finished runs have been yielded
             for number, job in todo.items():
                 if folder := folders.get(job):
                     yield folder, number, chosen, ready
 
     def read(self, folder: Path, number: int, chosen: Any, ready: Any) -> Iterator[Run]:
-        """Yields the runs in the folder of a finished run, one for each algorithm."""
+        """Yields a `Run` for each algorithm of a finished run in the lab, from the files in its
+        `folder`."""
         from tcplearn.lab import guest, kept, results, run
 
         rows = results.rows(chosen, "", run.seed_of(chosen, number), folder, ready)
@@ -142,8 +156,8 @@ class LabRuns:
 
 @dataclass(frozen=True)
 class SimulatedRuns:
-    """Runs of a scenario in ns-3. `keep` returns what is kept of a run, given the run and what the program
-    wrote."""
+    """The runs of a scenario in ns-3. `keep` returns what is stored of a run; its arguments are the run
+    and the JSON result of the ns-3 program."""
 
     file: Path
     profile: str
@@ -157,7 +171,7 @@ class SimulatedRuns:
         from tcplearn.simulate import scenario
 
         found = [self._empty(run).identity for run in scenario.runs(self.file, self.profile)]
-        return sorted(found, key=lambda identity: identity[-1])  # first seeds first
+        return sorted(found, key=lambda identity: identity[-1])  # smallest seed first
 
     @cached_property
     def scenario(self) -> str:
@@ -185,13 +199,13 @@ class SimulatedRuns:
         options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
         try:
             failures += jobs.run(todo, store, pool, **options).failures
-        finally:  # as above
+        finally:  # an interrupt reaches the caller after the finished runs have been yielded
             for job in todo:
                 if result := store.get(job):
                     yield self.read(chosen[job.key], result)
 
     def read(self, run: Any, result: Json) -> Run:
-        """Returns one run from what is in the cache of it."""
+        """Returns a run together with its figures, taken from the cached `result`."""
         from tcplearn.simulate import engine
 
         metrics, series = self.keep(run, result)
@@ -204,8 +218,8 @@ class SimulatedRuns:
 
 
 def lacking(batch: Batch, have: set[Identity], first: int | None = None) -> list[Identity]:
-    """Returns the runs of a batch that are not among `have`; with `first`, of its first runs of each
-    algorithm only."""
+    """Returns the identities of the batch's runs that are not among the stored runs `have`. With `first`,
+    only the first `first` runs of each algorithm are considered."""
     planned = batch.planned()
     if first is not None:
         numbers = sorted({number for *_, number in planned})[:first]

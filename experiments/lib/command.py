@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `tcplearn experiments` does: lists runs, does those that are missing, writes pages."""
+"""Implements `tcplearn experiments`: lists stored runs, executes missing runs, and writes pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIBRARY = "lib"
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the command line names; "" or None: the experiment's own choice."""
+    """The arguments of the command line. "" or None stands for the experiment's default."""
 
     name: str
     page: str = ""
@@ -39,7 +39,7 @@ class Chosen:
         return self.file or ROOT / "experiments" / self.name / "runs.parquet"
 
     def pages(self) -> Mapping[str, Page]:
-        """Returns the pages that are wanted, by name. Raises UserError."""
+        """Returns the chosen pages by name, or all pages of the experiment. Raises UserError."""
         known = sorted(
             f.parent.name for f in (ROOT / "experiments").glob("*/__init__.py") if f.parent.name != _LIBRARY
         )
@@ -54,7 +54,8 @@ class Chosen:
         return {name: page for name, page in pages.items() if self.page in ("", name)}
 
     def wanted(self) -> list[Batch]:
-        """Returns the batches of all pages that are wanted, each once. Raises UserError."""
+        """Returns the batches of runs (scenario and profile) that the chosen pages need, each once. If the
+        command line names batches, returns only these. Raises UserError."""
         every = {b.name: b for page in self.pages().values() for b in page.batches(self.folder, self.profile)}
         if unknown := [name for name in self.batches if name not in every]:
             raise UserError(
@@ -64,7 +65,8 @@ class Chosen:
 
 
 def show(chosen: Chosen, say: Callable[[str], None]) -> None:
-    """Says how many runs of each batch are in the file, and how many versions made them."""
+    """Prints with `say`, for each batch (scenario and profile), how many of its planned runs are stored,
+    and how many versions of the code made them."""
     found = runs.latest(runs.read(chosen.runs_file))
     have = {run.identity for run in found}
     for batch in chosen.wanted():
@@ -76,8 +78,8 @@ def show(chosen: Chosen, say: Callable[[str], None]) -> None:
 
 
 def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None:
-    """Writes the pages, with `work` after doing the runs that the file lacks. Raises UserError,
-    FailedError."""
+    """Writes the chosen pages from the stored runs. If `work` is given, missing runs are executed first.
+    Raises UserError, FailedError."""
     failures = _do(chosen, work) if work else []
     found = runs.latest(runs.read(chosen.runs_file))
     pages, written = chosen.pages(), 0
@@ -101,8 +103,8 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Does the runs that the file of runs lacks and appends them to it, the finished ones also after an
-    interrupt; returns a line for each run that failed."""
+    """Executes the runs that the file of runs lacks, and appends them to the file. After an interrupt, the
+    finished runs are still appended. Returns a line for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes pages: a Jinja2 template, filled with the tables and figures that a function makes of runs."""
+"""Writes pages: fills a Jinja2 template with tables and figures that a function computes from stored
+runs."""
 
 from __future__ import annotations
 
@@ -18,14 +19,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenarios(folder: Path, *place: str) -> Path:
-    """Returns where an experiment's scenarios are that stand elsewhere in the checkout, or `folder` where the
-    user names another one than the experiment's own."""
+    """Returns the folder with the scenarios of an experiment that keeps them outside its own folder.
+
+    `place` is the path of that folder below the root of the checkout. If the user chose a `folder` other
+    than the experiment's own, that folder is returned.
+    """
     return ROOT.joinpath(*place) if folder.parent == ROOT / "experiments" else folder
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture below the page's folder, as a Vega-Lite specification."""
+    """A figure of a page, as a Vega-Lite specification. `file` is its path relative to the page's
+    folder."""
 
     file: str
     title: str
@@ -34,9 +39,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is made of runs. `batches` returns the runs that it needs, given the experiment's folder
-    and a profile ("": that with which the page is made); `fill` returns the variables of the template, given
-    those runs and the folder. The variable `figures`, if there is one, is a list of `Figure`."""
+    """A page that is generated from runs.
+
+    `batches` returns the batches of runs that the page needs; its arguments are the experiment's folder
+    and a profile, where "" means the profile of the published page. `fill` returns the variables of the
+    template; its arguments are the runs and the experiment's folder. If there is a variable `figures`, it
+    is a list of `Figure`.
+    """
 
     template: str  # below experiments/
     target: Path  # below the root of the checkout
@@ -44,8 +53,8 @@ class Page:
     fill: Callable[[Sequence[Run], Path], Mapping[str, Any]]
 
     def write(self, runs: Sequence[Run], folder: Path, target: Path) -> int:
-        """Writes the page to `target` and its figures below the folder of that; returns how many figures.
-        Raises UserError where no run is there that it can be made of."""
+        """Writes the page to `target`, and its figures below the folder of `target`; returns the number of
+        figures. Raises UserError if `runs` has no run that the page can be made from."""
         filled = self.fill(runs, folder)
         if not filled:
             raise UserError(f"{target.name}: the file of runs has none for this page")
@@ -68,7 +77,7 @@ def svg(spec: Mapping[str, Any]) -> str:
 
 
 def render(template: Path, variables: Mapping[str, Any]) -> str:
-    """Returns the template's text; a variable that is missing is an error."""
+    """Returns the text of `template` with the `variables` filled in; a missing variable is an error."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -83,7 +92,7 @@ def render(template: Path, variables: Mapping[str, Any]) -> str:
 
 
 def versions_table(found: Sequence[Version]) -> str:
-    """Returns a table of what made a page's runs."""
+    """Returns a Markdown table of the versions of the code that made a page's runs."""
     rows = [
         [
             f"`{v.code[:12]}`" if v.code else "not recorded",

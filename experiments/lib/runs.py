@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads and appends to an experiment's file of runs: a Parquet file with a row for each figure of each run.
+"""Reads and extends an experiment's file of runs: a Parquet file with a row for each figure of each run.
 
-A row names its run (experiment's scenario, profile, algorithm, labels, number and seed), what made it
-(commit, version, host and the identity of its code) and one figure: a number in `value`, or a series in
-`values`. Rows are only ever appended. A run that was done again has later rows, which `latest` takes in place
-of the earlier ones.
+A row identifies its run (scenario, profile, algorithm, labels, number and seed) and what made the run
+(commit, version, lab or ns-3, and a hash of the code). It has one figure: a number in `value`, or a series
+of numbers in `values`. Rows are only ever appended. If a run was repeated, its later rows replace the
+earlier ones when `latest` selects runs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tcplearn.errors import UserError, printable
 from tcplearn.output.files import make_directory, write_atomically
 
 Floats = npt.NDArray[np.float64]
-#: Host, scenario, profile, algorithm, labels as JSON, number of the run.
+#: Lab or ns-3, scenario, profile, algorithm, labels as JSON, number of the run.
 Identity = tuple[str, str, str, str, str, int]
 
-#: What all rows of one run have in common, as columns of text.
+#: The text columns that have the same value in all rows of a run.
 _TEXT = (
     "host",
     "scenario",
@@ -42,20 +42,20 @@ _TEXT = (
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one algorithm, with the figures that pages need."""
+    """One run of one algorithm in the lab or in ns-3, with the figures that pages need."""
 
     host: str  # "lab" or "ns3"
     scenario: str
     profile: str
     algorithm: str
-    run: int  # its number in the scenario, from 0 in the lab; in ns-3 its seed
+    run: int  # in the lab the number of the run, from 0; in ns-3 the seed
     seed: int
-    labels: Mapping[str, Any] = field(default_factory=dict)  # what differs between runs of the scenario
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # the scenario's own settings
+    labels: Mapping[str, Any] = field(default_factory=dict)  # settings that differ between runs of a scenario
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # the settings of the scenario file
     commit: str = ""
     version: str = ""
-    host_version: str = ""  # of the kernel or of ns-3
-    code: str = ""  # identity of the guest and module, or of the core and the ns-3 program
+    host_version: str = ""  # the version of the kernel or of ns-3
+    code: str = ""  # a hash of the guest image and the module, or of the C core and the ns-3 program
     metrics: Mapping[str, float] = field(default_factory=dict)
     series: Mapping[str, Floats] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Run:
         return self.host, self.scenario, self.profile, self.algorithm, labels, self.run
 
     def where(self, **columns: Any) -> bool:
-        """Returns whether each of the columns or labels has the value that is given."""
+        """Returns whether each named column or label of this run has the given value."""
         return all(
             (getattr(self, name) if hasattr(self, name) else self.labels.get(name)) == value
             for name, value in columns.items()
@@ -73,12 +73,12 @@ class Run:
 
 
 def select(runs: Iterable[Run], **columns: Any) -> list[Run]:
-    """Returns the runs whose columns or labels have these values."""
+    """Returns the runs in which each named column or label has the given value."""
     return [run for run in runs if run.where(**columns)]
 
 
 def latest(runs: Iterable[Run]) -> list[Run]:
-    """Returns each run once, in the order in which it first appears, as it was done last."""
+    """Returns the last version of each run, in the order in which the runs first appear."""
     out: dict[Identity, Run] = {}
     for run in runs:
         out[run.identity] = run
@@ -86,8 +86,8 @@ def latest(runs: Iterable[Run]) -> list[Run]:
 
 
 def read(file: Path) -> list[Run]:
-    """Returns all runs of a file, earlier versions of a run before later ones; none if there is no file.
-    Raises UserError."""
+    """Returns all runs of a file, with earlier versions of a run before later ones. If the file does not
+    exist, returns an empty list. Raises UserError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -124,7 +124,7 @@ def read(file: Path) -> list[Run]:
 
 
 def grouped(runs: Iterable[Run], key: Callable[[Run], str]) -> dict[str, list[Run]]:
-    """Returns the runs by `key`, in their order."""
+    """Returns lists of runs with the same `key(run)`, by that key; the order of runs is kept."""
     out: dict[str, list[Run]] = {}
     for run in runs:
         out.setdefault(key(run), []).append(run)
@@ -132,7 +132,7 @@ def grouped(runs: Iterable[Run], key: Callable[[Run], str]) -> dict[str, list[Ru
 
 
 def append(file: Path, runs: Sequence[Run]) -> None:
-    """Adds rows for these runs to the end of the file, which is whole at any time."""
+    """Appends rows for these `runs` to the file. The file is replaced atomically."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -176,18 +176,18 @@ def _table(runs: Sequence[Run]) -> Any:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of the code, and what it made."""
+    """One version of the code, with the commits and the number of the runs that it made."""
 
     code: str
     host: str
     host_version: str
     version: str
     commits: tuple[str, ...]
-    runs: int  # those of several algorithms in the lab, which run one after the other, counted once
+    runs: int  # in the lab, the algorithms that are measured one after the other count as one run
 
 
 def versions(runs: Iterable[Run]) -> list[Version]:
-    """Returns each version of the code that made some of the runs."""
+    """Returns the versions of the code that made the `runs`."""
     found: dict[tuple[str, str, str, str], list[Run]] = {}
     for run in runs:
         found.setdefault((run.code, run.host, run.host_version, run.version), []).append(run)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bootstrap and Student's intervals, and what they say of a criterion that was set beforehand."""
+"""Computes bootstrap intervals and Student's intervals, and says whether a criterion that was set
+beforehand is met."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from experiments.lib.runs import Floats
 from tcplearn.output.numbers import ratio
 from tcplearn.simulate.interval import mean_interval, ratio_interval
 
-#: A value, and the same of each bootstrap sample.
+#: A statistic of the data, and an array with the same statistic of each bootstrap sample.
 Drawn = tuple[float, Floats]
 
 
@@ -22,36 +23,39 @@ def geometric(values: Sequence[float] | Floats) -> float:
 
 
 def geometric_drawn(found: Sequence[Drawn]) -> Drawn:
-    """Returns the geometric mean of ratios, and the same of each bootstrap sample of them."""
+    """Returns the geometric mean of several ratios, and the geometric mean in each bootstrap sample.
+    `found` has each ratio with its bootstrap samples."""
     drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found], axis=0))
     return geometric([value for value, _ in found]), drawn
 
 
 def interval(drawn: Floats) -> tuple[float, float]:
-    """Returns the 95 % interval of bootstrap samples."""
+    """Returns the 2.5th and 97.5th percentiles of the bootstrap samples `drawn`: a 95 % interval."""
     low, high = np.percentile(drawn, (2.5, 97.5)).tolist()
     return low, high
 
 
 def spread(of: Drawn) -> str:
-    """Returns a ratio with its 95 % interval, as text."""
+    """Returns, as text, a ratio with its 95 % bootstrap interval."""
     low, high = interval(of[1])
     return f"{ratio(of[0])} ({ratio(low)}-{ratio(high)})"
 
 
 def how(limit: float, drawn: Floats) -> str:
-    """Returns whether the whole interval is at most the limit, above it, or on both sides."""
+    """Returns "met" if the whole 95 % interval of the bootstrap samples `drawn` is at most `limit`,
+    "missed" if the whole interval is above `limit`, and otherwise "undecided"."""
     low, high = interval(drawn)
     return "met" if high <= limit else "missed" if low > limit else "undecided"
 
 
 def verdict(of: Drawn, limit: float, *, least: bool = False) -> str:
-    """Returns a ratio, its interval and whether it keeps the limit, which with `least` is one from below."""
+    """Returns, as text, a ratio, its 95 % interval, and whether the interval is at most `limit`, or with
+    `least` at least `limit` ("met", "missed" or "undecided")."""
     return f"{spread(of)}: {how(-limit, -of[1]) if least else how(limit, of[1])}"
 
 
 def means_drawn(values: Sequence[float] | Floats, seed: int, draws: int) -> Floats:
-    """Returns the means of bootstrap samples of the values."""
+    """Returns the mean of each of `draws` bootstrap samples of the `values`."""
     each = np.asarray(values, float)
     chosen = np.random.default_rng(seed).integers(0, len(each), (draws, len(each)))
     return np.asarray(each[chosen].mean(axis=1))
@@ -66,8 +70,11 @@ def ratio_drawn(
     *,
     paired: bool = False,
 ) -> Drawn:
-    """Returns a figure of `ours` over that of `base`: with `paired` each sample draws the same places of
-    both."""
+    """Returns the ratio of a statistic of `ours` to the same statistic of `base`, with bootstrap samples.
+
+    `of` computes the statistic, by default the mean. With `paired`, each bootstrap sample takes the same
+    indices from both arrays.
+    """
     rng = np.random.default_rng(seed)
     places = rng.integers(0, len(base), (draws, len(base)))
     below = of(base[places], axis=1)
@@ -77,8 +84,8 @@ def ratio_drawn(
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its interval, which is nan for a single run and where a value is zero. The figure is nan
-    where there is no run."""
+    """A figure with the ends of its confidence interval. The ends are nan if there is a single run or a
+    ratio has a zero. The figure itself is nan if there is no run."""
 
     value: float = math.nan
     low: float = math.nan
@@ -88,7 +95,7 @@ class Estimate:
         return not math.isnan(self.value)
 
     def shown(self, digits: int = 2) -> str:
-        """Returns the figure and its interval as text, and a dash where there is none."""
+        """Returns the figure and its interval as text, or a dash if there is no figure."""
         if not self:
             return "–"
         value, low, high = (f"{one:,.{digits}f}" for one in (self.value, self.low, self.high))
@@ -98,7 +105,7 @@ class Estimate:
 
 
 def student_mean(values: Sequence[float], confidence: float) -> Estimate:
-    """Returns the mean of the values with Student's interval."""
+    """Returns the mean of the values with Student's confidence interval."""
     if not values:
         return Estimate()
     mean, half = mean_interval(values, confidence)
@@ -108,8 +115,8 @@ def student_mean(values: Sequence[float], confidence: float) -> Estimate:
 def student_ratio(
     above: Mapping[Hashable, float], below: Mapping[Hashable, float], confidence: float
 ) -> Estimate:
-    """Returns the geometric mean of the ratios of values that have the same key, with Student's interval, or
-    the ratio of their sums where one of them is zero."""
+    """Returns the geometric mean of the ratios of the values in `above` and `below` with the same key, with
+    Student's interval. If a value is zero, returns the ratio of the sums, without an interval."""
     both = [key for key in above if key in below]
     tops, bottoms = ([side[key] for key in both] for side in (above, below))
     paired = ratio_interval(tops, bottoms, confidence)

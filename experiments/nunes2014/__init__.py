@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""nunes2014: experts that predict the RTT; its figures and printed numbers beside ours, in ns-3 and on a real
-kernel."""
+"""Reproduces nunes2014, which predicts the RTT by a weighted mean of fixed values ("experts"), in ns-3 and
+on a real Linux kernel. The pages compare the paper's figures and printed numbers with ours."""
 
 from pathlib import Path
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The simulations on the clock of the paper's time: what the experts were given, and what was scored, side by
-side."""
+"""Makes simulated.md: nunes2014's simulations with RTTs timed by a clock of 500 ms ticks, as in the
+paper's time.
+
+The paper does not say which value its RTT predictor (the "experts") was given (the count of ticks, the
+count less one, or the exact RTT), nor against which of these errors were computed. The page shows all
+combinations.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +33,11 @@ from experiments.nunes2014.runs import (
     sized,
 )
 
-#: Given the count as it comes; it takes one off itself.
+#: Jacobson's estimator, with which the experts are compared. It is given the count of ticks and subtracts
+#: one.
 BASE = "jacobson/freebsd-2.2:sampling=every-ack"
 CLOCK = "one-per-rtt/bsd-500ms"
-#: What the experts are given, by timing.
+#: What the experts are given as an RTT sample, by the name of the timing.
 GIVEN = {CLOCK: "the count", f"{CLOCK}/less-one": "the count less one", f"{CLOCK}/time": "the RTT"}
 
 
@@ -70,12 +76,13 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def label(run: Run) -> str:
-    """Returns how tables and figures name a run's algorithm."""
+    """Returns the name of the run's algorithm in tables and figures."""
     return f"{EXPERTS}: given {GIVEN[run.labels['timing']]}" if run.algorithm == EXPERTS else name(run)
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields for errors a panel for each scoring, for all else one."""
+    """Yields the panels that show `metric` of a run: for errors a panel for each value that they are
+    computed against, for other metrics one panel."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -83,8 +90,13 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns for each scoring the geometric mean of the ratios, in how many networks the experts are nearer,
-    and how many intervals are wholly on either side."""
+    """Returns a table row for nunes2014's experts (its RTT predictor) that are `given` one kind of RTT
+    sample, with a cell for each kind of error.
+
+    A cell has the geometric mean over networks of the ratio of Jacobson's error to that of the experts,
+    the number of networks in which the experts' error is smaller, and the numbers of intervals wholly
+    above and below 1.
+    """
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
@@ -97,7 +109,8 @@ def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
-    """Returns the metric by label, of each network and seed in which all of these have it."""
+    """Returns `metric` by algorithm, for each network and seed in which all algorithms of `labels` have
+    it."""
     found: dict[Any, dict[str, float]] = {}
     for run in runs:
         if metric in run.metrics:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the paper's figures 2 to 20 and 22 to 25, and three each of the scenarios beyond the paper."""
+"""Draws nunes2014's figures 2 to 20 and 22 to 25 (prediction errors, retransmissions, cwnd and goodput in
+its scenarios) from our runs, and three figures for each scenario that the paper does not have."""
 
 from __future__ import annotations
 
@@ -17,13 +18,14 @@ from tcplearn.simulate import scenario
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
-#: The panels of a run in a figure: for each the panel's name, the line's name, and the metric.
+#: Returns the panels in which a figure shows a run: for each the panel's name, the line's name, and the
+#: metric.
 Panels = Callable[[Run, str], Iterable[tuple[str, str, str]]]
 
-MEASURED = "RTT"  # the line of what was measured
+MEASURED = "RTT"  # the name of the line that shows measured RTTs
 OVER_TIME, WINDOW, QUEUE = "window over time", "mean_cwnd_bytes", "mean_queue_bytes"
 RESENT, ARRIVED, DELIVERED = "retransmitted_share", "delivery_ratio", "delivered_packets"
-#: Each metric's axis, and by what it is multiplied.
+#: For each metric the title of its axis, and the factor by which its values are multiplied.
 AXES = {
     ERROR: ("mean error, ticks", 1),
     "mean_abs_error_ms": ("mean error, ms", 1),
@@ -32,11 +34,11 @@ AXES = {
     WINDOW: ("mean cwnd, bytes", 1),
     OVER_TIME: ("mean cwnd, bytes", 1),
     QUEUE: ("mean queue, bytes", 1),
-    DELIVERED: ("packets delivered", 1),  # what section 5.1 calls goodput
+    DELIVERED: ("packets delivered", 1),  # section 5.1 of the paper calls this goodput
     "goodput_pps": ("goodput, packets/s", 1),
 }
 _BEYOND = {"error": "mean_abs_error_ms", "retransmitted": RESENT, "goodput": "goodput_pps"}
-#: Each scenario's figures, by the paper's number or our name.
+#: The figures of each scenario: the paper's number or our name, and the metric that the figure shows.
 PLOTS = {
     "I": {
         "02": ERROR, "03": RESENT, "04": DELIVERED, "05": WINDOW, "06": OVER_TIME, "07": ARRIVED,
@@ -51,7 +53,8 @@ PLOTS = {
 
 
 def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[Figure]:
-    """Returns each figure that there are runs for, in the paper's order, as a file in `place`."""
+    """Returns the figures for which `runs` has runs, in the paper's order, as files in the folder
+    `place`."""
     out = []
     for number, (of, plots) in enumerate(PLOTS.items(), 1):
         here = select(runs, scenario=of)
@@ -67,7 +70,8 @@ def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[
 
 
 def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
-    """Yields a metric's mean and the ends of its interval, by variant, panel, line and place on the axis."""
+    """Yields the mean of `metric` and the ends of its interval for each variant, panel, line and position
+    on the axis."""
     found: dict[tuple[str, str, str, float | str], list[float]] = {}
     for run in runs:
         _, variant, load = network(run)
@@ -90,8 +94,11 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 
 
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
-    """Returns a panel for each `row` and `panel` of the rows, each with a scale of its own: lines over `x`,
-    or where it is empty means over load, side by side, both with their intervals if they have any."""
+    """Returns a chart with a panel for each combination of the fields `row` and `panel` of the rows.
+
+    Each panel has its own scale. If `x` is a title, a panel has lines over that axis. If `x` is empty, it
+    has means by load, side by side. Intervals are shown if the rows have them.
+    """
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The live experiments, on a real kernel: ours beside the paper's tables, and its Figure 26."""
+"""Makes live.md: the paper's experiments on a real kernel, our results beside its tables, and its figure
+26 (RTTs and predictions over successive samples)."""
 
 from __future__ import annotations
 
@@ -20,18 +21,19 @@ from tcplearn.lab import kernel_log
 from tcplearn.lab.guest import arms
 from tcplearn.lab.scenario import STOCK
 
-#: The congestion control that is not named: the paper's is unknown.
+#: The congestion control that tables do not name. The paper does not state its congestion control.
 PLAIN = "reno"
 OF = "experts/nunes2014-linux"
-#: The paper's names for what stands here under another one.
+#: The paper's names of estimators that have another name here.
 NAMES = {STOCK: "jacobson", OF: "experts"}
-#: Against what a prediction is scored. A clock of 4 ms beside the log counts; the kernel times in us.
+#: The values against which the error of a prediction is computed. "The count" is the number of ticks of a
+#: 4 ms clock, computed from the log; the kernel itself measures RTTs in us.
 SCORED = {
     "the count": "mean_abs_error_count_ticks",
     "the count less one": "mean_abs_error_count_less_one_ticks",
     "the RTT": ERROR,
 }
-#: What was sent: the paper's two, then ours alone.
+#: The metrics of the table of sent packets. The first two are in the paper, the others are not.
 SENT = (
     ("mean_cwnd_segments", "cwnd, segments", 1),
     (published.RESENT, "retransmissions", 1),
@@ -44,21 +46,23 @@ SENT = (
     ("instructions_per_ack", "instructions an ACK", 0),
 )
 
-#: Figure 26: how many samples, what was measured, and what was predicted in the kernel and by a replay.
+#: The paper's figure 26, RTTs and predictions over successive samples: the number of samples, and the
+#: estimators whose predictions are shown, from the kernel and from a replay of the same samples.
 SAMPLES, LINUX = 200, "linux"
 REPLAYED = ("jacobson", "experts/fitted", "tracking")
 SIDES = {"in the kernel": (OF, LINUX), "replayed on the same samples": REPLAYED}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns every algorithm without tail loss probes, and some with them."""
+    """Returns the runs of all algorithms without tail loss probes and of some algorithms with them; with
+    `profile`, only the runs of that profile."""
     profiles = [profile] if profile else ["compare", "probes"]
     return [LabRuns(file, name, keep) for file in sorted(folder.glob("live-*.toml")) for name in profiles]
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Keeps the metrics that the page shows, where a kernel counter that did not move is 0, and the samples
-    of Figure 26."""
+    """Returns what is stored of a run: the metrics that the page shows, and the samples for figure 26. A
+    kernel counter that is missing did not increase and is stored as 0."""
     names = (*SCORED.values(), *(metric for metric, _, _ in SENT))
     values = {name: measured.get(name, 0.0 if name.startswith("nstat.") else None) for name in names}
     shown = [a.folder for a in arms(chosen, 0) if (a.congestion, a.estimator, a.tlp) == (PLAIN, OF, False)]
@@ -67,7 +71,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def figure_26(log: Path) -> dict[str, Floats]:
-    """Returns samples from the middle of a transfer, in ms, and each prediction from before its sample."""
+    """Returns RTT samples from the middle of a transfer and, for each sample, the predictions that were
+    made before it; all in ms. `log` is the kernel module's log of the transfer."""
     from tcplearn import _native
 
     acks = kernel_log.opened(log).connection.acks
@@ -105,8 +110,11 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]:
-    """Returns the rows of errors and of what was sent, each algorithm beside the stock timer under the same
-    congestion control, with or without probes."""
+    """Returns the rows of two tables of a scenario: prediction errors, and metrics of the sent packets.
+
+    Each algorithm is compared with the stock timer under the same congestion control and with the same
+    setting of tail loss probes.
+    """
     by = grouped(runs, lambda run: f"{run.algorithm} {'on' if run.labels['tlp'] else 'off'}")
     errors, sent = [], []
     for key, ours in by.items():
@@ -133,8 +141,8 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns what the paper prints of an algorithm, by metric: live-2h and live-3h stand for its second and
-    third experiment on worse paths."""
+    """Returns, by metric, the mean and standard deviation that the paper prints for an algorithm. Our
+    scenarios live-2h and live-3h, on worse paths, are compared with its second and third experiment."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 
@@ -146,7 +154,8 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields Figure 26's values of a scenario's first transfer under the experts."""
+    """Yields the values of figure 26 (RTTs and predictions over successive samples) from a scenario's
+    first transfer under the timer of nunes2014's experts."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads what the paper prints: of its simulations published.csv, of its live experiments
-published-live.csv."""
+"""Reads the numbers that nunes2014 prints: from published.csv those of its simulations, from
+published-live.csv those of its experiments on a real kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 ERROR, RESENT = "mean_abs_error_ticks", "retransmitted_packets"
 RATIO = "jacobson/experts"
 
-#: Mean and standard deviation by metric, of each scenario and algorithm.
+#: For each scenario and algorithm, the mean and the standard deviation of each metric.
 Live = dict[tuple[str, str], dict[str, tuple[float, float]]]
 
 
@@ -19,7 +19,8 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def simulated(folder: Path) -> list[dict[str, str]]:
-    """Returns the numbers of the simulations; `load` is that of our scenario, "" for every one."""
+    """Returns the printed numbers of the simulations. `load` of a row is the load of our scenario to which
+    the number belongs, or "" if it belongs to all loads."""
     return _rows(folder / "published.csv")
 
 

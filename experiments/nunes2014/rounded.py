@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The simulations with samples rounded up to ticks: the paper's numbers beside ours, and other estimators."""
+"""Makes simulated-rounded.md: the paper's simulations with RTT samples rounded up to ticks of 500 ms. The
+page compares the paper's numbers with ours and shows other estimators."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ from experiments.nunes2014.runs import (
 
 BASE = "jacobson/nunes2014"
 TICKS = ("every-ack/500ms", "one-per-rtt/500ms")
-BEYOND = ("VI", "VII")  # the paper
-UNBOUNDED = "every-ack"  # the timing that the other estimators have
-#: What is shown of the other estimators, and by what it is multiplied.
+BEYOND = ("VI", "VII")  # scenarios that the paper does not have
+UNBOUNDED = "every-ack"  # the timing with which the other estimators run
+#: The metrics shown for the other estimators, and the factors by which they are multiplied.
 OTHERS = {
     "error, ms": ("mean_abs_error_ms", 1.0),
     "retransmitted packets, %": ("retransmitted_share", 100.0),
@@ -45,7 +46,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    # those with the paper's bounds of the RTO, which a scenario compares everywhere
+    # runs with the paper's bounds of the RTO
     bounded = [run for run in runs if run.algorithm in (BASE, EXPERTS) or ":" in run.algorithm]
     main = [run for run in bounded if run.scenario not in BEYOND]
     compared = [one for one in beside(main, BASE) if one.timing in TICKS]
@@ -69,8 +70,9 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields of each network what it carried under BASE, the errors by sampling, and how much the experts
-    predict too high."""
+    """Yields a table row for each network: the RTT and the numbers of samples per flow under `BASE`
+    (Jacobson's estimator), the errors by sampling, and the bias in ticks of the predictions of nunes2014's
+    experts."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -85,8 +87,11 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields of each algorithm its error over that of BASE, and in how many networks none was nearer; of the
-    networks in which each had an error."""
+    """Yields a table row for each algorithm: the geometric mean and the maximum of its error divided by
+    the error of `BASE`, and in how many networks no algorithm had a smaller error.
+
+    Networks in which an algorithm has no error are left out.
+    """
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -104,7 +109,8 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns the least and the greatest of what we have, over networks and samplings."""
+    """Returns, as text, the smallest and the largest of our values for a number that the paper prints,
+    over networks and samplings."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

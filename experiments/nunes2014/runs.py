@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The paper's simulations: what is kept of a run, where a run belongs, and runs of two algorithms in pairs of
-one seed."""
+"""Selects what is stored of a run of nunes2014's simulations, groups runs by network, and compares two
+algorithms in pairs of runs with the same seed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tcplearn.output.numbers import ratio
 from tcplearn.simulate.interval import mean_interval, ratio_interval
 
 EXPERTS = "experts"
-CONFIDENCE = 0.9  # section 5
+CONFIDENCE = 0.9  # as in section 5 of the paper
 TICK_MS = 500.0
-#: Against what a prediction is scored, on the counted clock.
+#: The values against which the error of a prediction is computed, if RTTs are counted in ticks.
 SCORED = {
     "the count": "mean_abs_error_count_ticks",
     "the count less one": "mean_abs_error_count_less_one_ticks",
     "the RTT": "mean_abs_error_time_ticks",
 }
-#: Flows by their mean RTT, in ticks.
+#: Groups of flows: the lower and upper limit of their mean RTT in ticks of 500 ms.
 SIZES = {"under 0.1": (0.0, 0.1), "0.1 to 1": (0.1, 1.0), "above 1": (1.0, float("inf"))}
 METRICS = (
     ERROR, "mean_abs_error_ms", *SCORED.values(), "bias_ms", "mean_rtt_ms", "rtt_variance_ticks2",
@@ -38,8 +38,8 @@ Network = tuple[str, str, str]  # scenario, variant, load
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Keeps the metrics that the pages show, of flows of each size the mean errors, how many samples each
-    flow had, and of figure 6 the window over time."""
+    """Returns what is stored of a run: the metrics that the pages show, the mean errors of flows grouped
+    by RTT, the number of samples of each flow and, for figure 6, cwnd over time."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     flows = [flow["metrics"] for flow in result["flows"]]
     for size, (low, high) in SIZES.items():
@@ -65,13 +65,13 @@ def network(run: Run) -> Network:
 
 
 def name(run: Run) -> str:
-    """Returns the algorithm without its parameters: the bounds of the RTO are the same for all that a figure
-    compares."""
+    """Returns the name of the run's algorithm without its parameters, which are bounds of the RTO and the
+    same for all algorithms that a figure compares."""
     return run.algorithm.partition(":")[0]
 
 
 def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Run]]]]:
-    """Returns the runs by network, timing and algorithm."""
+    """Returns lists of runs by network, then by timing, then by algorithm."""
     out: dict[Network, dict[str, dict[str, list[Run]]]] = {}
     for run in runs:
         timings = out.setdefault(network(run), {})
@@ -81,14 +81,16 @@ def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Ru
 
 @dataclass(frozen=True)
 class Pairs:
-    """One metric of two algorithms in pairs of one seed: of the one that is compared with, and ours."""
+    """The values of a metric for two algorithms, in pairs with the same seed: for the algorithm that is
+    compared with (`base`), and for ours."""
 
     base: Sequence[float]
     ours: Sequence[float]
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the base's over ours, with its interval; None where a value is zero or none is measured."""
+        """Returns the geometric mean of the ratio of `base` to `ours`, with its interval; None if a value
+        is zero or there are no values."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property
@@ -100,7 +102,7 @@ class Pairs:
 
     @property
     def spread(self) -> str:
-        """Returns the ratio with its interval, as text."""
+        """Returns, as text, the ratio of `base` to `ours` with its interval."""
         if not (found := self.ratio):
             return "no ratio" if self.base else ""
         middle, low, high = map(ratio, found)
@@ -112,7 +114,7 @@ class Pairs:
 
 
 def pairs(base: Iterable[Run], ours: Iterable[Run], metric: str) -> Pairs:
-    """Returns a metric in pairs of one number, which in ns-3 is the seed."""
+    """Returns the values of `metric` in pairs of runs with the same number, which in ns-3 is the seed."""
     above, below = ({r.run: r.metrics[metric] for r in of if metric in r.metrics} for of in (base, ours))
     both = sorted(above.keys() & below.keys())
     return Pairs([above[n] for n in both], [below[n] for n in both])
@@ -120,10 +122,11 @@ def pairs(base: Iterable[Run], ours: Iterable[Run], metric: str) -> Pairs:
 
 @dataclass(frozen=True)
 class Beside:
-    """One network: the runs of the experts beside those of Jacobson's."""
+    """The runs of nunes2014's RTT predictor (the "experts") and of Jacobson's estimator (`base`) in one
+    network."""
 
     network: Network
-    timing: str  # the experts'
+    timing: str  # the timing of the experts' runs
     base: Sequence[Run]
     experts: Sequence[Run]
 
@@ -131,7 +134,8 @@ class Beside:
         return pairs(self.base, self.experts, metric)
 
     def mean(self, metric: str, scale: float = 1.0) -> str:
-        """Returns a metric's mean over the runs of Jacobson's, as text."""
+        """Returns, as text, the mean of `metric` over the runs of Jacobson's estimator (SRTT and RTTVAR),
+        multiplied by `scale`."""
         return number(mean(self.base, metric, scale))
 
     @property
@@ -140,7 +144,8 @@ class Beside:
 
 
 def beside(runs: Iterable[Run], base: str, base_timing: str = "") -> Iterator[Beside]:
-    """Yields each network and timing with runs of both; Jacobson's are of `base_timing` where it is given."""
+    """Yields each network and timing with runs of both nunes2014's RTT predictor (the "experts") and the
+    algorithm `base`. The runs of `base` have the timing `base_timing` or, by default, the same timing."""
     for at, timings in by_network(runs).items():
         for timing, algorithms in timings.items():
             found = timings.get(base_timing or timing, {}).get(base)
@@ -158,6 +163,6 @@ def number(value: float | None) -> str:
 
 
 def mean_and_half(values: Sequence[float], form: str = ".2f") -> str:
-    """Returns a mean and half of its interval."""
+    """Returns, as text, the mean of the values and half the width of its interval."""
     middle, half = mean_interval(values, CONFIDENCE)
     return format(middle, form) + ("" if half is None else f" ± {format(half, form).lstrip('+')}")

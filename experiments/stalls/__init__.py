@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the causes that `tcplearn explain` names with those that are known."""
+"""Compares the causes of stalls (times in which a connection waits) that `tcplearn explain` finds in
+captures with the true causes, which are known in the lab."""
 
 from pathlib import Path
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The benchmark of experiments/stalls/captures: `python -m experiments.stalls.captures` scores explain and
-tshark, the same with `SAID.csv` another tool (README.md has its columns), with `make` the captures are cut
-from the runs behind the page, in the user's cache."""
+"""Scores tools that find the causes of stalls (times in which a connection waits) in a capture, on the
+captures in experiments/stalls/captures.
+
+python -m experiments.stalls.captures           scores `tcplearn explain` and tshark
+python -m experiments.stalls.captures SAID.csv  scores another tool's stalls; README.md describes the columns
+python -m experiments.stalls.captures make      makes the captures from finished lab runs in the user's cache
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,10 @@ from tcplearn.output.markdown import table_of
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "captures"
-#: So many packets of each capture of a condition are kept, and the truth until a second before the last.
+#: The number of packets to which each capture is cut. True stalls are kept if they end at least
+#: `MARGIN_US` before the last of these packets.
 MOST_PACKETS, MARGIN_US = 3000, 1_000_000
-#: What a tool that knows no finer causes is scored by.
+#: Groups of causes, for scoring tools that do not distinguish all causes.
 GROUPS = {
     "handshake": ("syn_lost", "syn_ack_lost", "handshake_lost"),
     "lost, timer or probe": ("tail_timer", "tail_probe", "resend_lost", "path_silent"),
@@ -36,7 +41,8 @@ GROUPS = {
     NONE: (NONE,),
 }
 GROUP_OF = {cause: group for group, causes in GROUPS.items() for cause in causes}
-#: Of tshark's notes on a packet the first that it has, as a cause; the rest say nothing of a stall.
+#: tshark's analysis flags of a packet, and the causes that they stand for. The first flag that is set
+#: counts. Other flags do not indicate a stall.
 _NOTES = {
     "tcp.analysis.spurious_retransmission": "spurious",
     "tcp.analysis.fast_retransmission": "lost_fast",
@@ -51,7 +57,8 @@ Said = Callable[[str, Path], list[Stall]]
 
 
 def tshark(_: str, file: Path) -> list[Stall]:
-    """Returns tshark's notes as stalls: from the original to its retransmission, and a closed window."""
+    """Returns the stalls that tshark's analysis flags indicate in a capture: the times from a segment to
+    its retransmission, and the times with a closed window."""
     shown = [word for field in ("frame.time_epoch", *_FIELDS) for word in ("-e", field)]
     command = ["tshark", "-r", str(file), "-Y", "tcp.analysis.flags", "-T", "fields", *shown]
     found: dict[tuple[str, str], list[Stall]] = {}
@@ -101,7 +108,9 @@ def truth_of(file: Path) -> list[Stall]:
 
 
 def scored(tools: Mapping[str, Said]) -> str:
-    """Returns a table: of each tool, from each place, how many causes and groups of causes were right."""
+    """Returns a table with a row for each tool and capture point: the percentages of correct causes and of
+    correct groups of causes. `tools` has, by tool, a function that returns the tool's stalls for a
+    capture."""
     rows = []
     for tool, said_of in tools.items():
         for place in CAPTURES:
@@ -125,7 +134,8 @@ def _verdicts(said_of: Said, place: str) -> Iterator[score.Verdict]:
 
 
 def make() -> None:
-    """Cuts the captures from the finished runs of the conditions."""
+    """Writes the captures of the benchmark and the true stalls, from the finished lab runs of all
+    conditions."""
     from tcplearn.lab import kept, machine, run, scenario
 
     FOLDER.mkdir(exist_ok=True)
@@ -151,7 +161,8 @@ def _row(s: Stall) -> Iterable[object]:
 
 
 def _cut(file: Path, target: Path) -> int:
-    """Writes the first packets of a capture; returns the time of the last."""
+    """Writes the first `MOST_PACKETS` packets of the capture `file` to `target`, compressed, and returns
+    the time of the last of them in us."""
     data, at, us = file.read_bytes(), 24, 0
     for _ in range(MOST_PACKETS):
         if at + 16 > len(data):

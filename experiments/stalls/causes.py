@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The page of causes: what is said of each stall beside the truth, by condition and capture point."""
+"""Makes causes.md: for each network condition and capture point, how often `tcplearn explain` names the
+true cause of a stall (a time in which a connection waits)."""
 
 from __future__ import annotations
 
@@ -21,11 +22,12 @@ from tcplearn.explain.causes import CAUSES, WORDS
 from tcplearn.output.markdown import table_of
 
 FILE = "conditions.toml"
-#: Where a capture was taken, seen from the end whose data or time a stall is of.
+#: Capture points, relative to the sender: the end whose data or whose time the stall concerns.
 PLACES = ("sender", "middle", "receiver")
-#: Words in the file of runs are places in this list.
+#: The causes. The file of runs stores a cause as its index in this list.
 NAMES = (*CAUSES, NONE)
-#: The criteria: least shares of right causes, and the most that a duration may be off.
+#: The criteria: the smallest shares of correct causes by capture point, and with captures without TCP's
+#: options; and the largest error of a duration that counts as close.
 LEAST = {"sender": 0.97, "middle": 0.90, "receiver": 0.90}
 LEAST_WITHOUT_OPTIONS, CLOSE_MS = 0.85, 5.0
 WITHOUT_OPTIONS = ("no-options", "no-timestamps")
@@ -42,7 +44,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns every verdict, by the place of the capture."""
+    """Returns what is stored of a run: for each capture point, the true cause and duration of each stall,
+    and those that `tcplearn explain` names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
@@ -64,11 +67,12 @@ _COLUMNS = ("true", "said", "true_ms", "said_ms", "counts")
 
 @dataclass(frozen=True)
 class Tally:
-    """What was said at one place of the stalls of some runs."""
+    """Counts of the stalls of some runs, as `tcplearn explain` sees them from captures at one capture
+    point."""
 
-    pairs: Counter[tuple[str, str]]  # the true cause and what was said
-    close: int  # of those that are right
-    untraced: int  # of which there was nothing to see, and nothing was said
+    pairs: Counter[tuple[str, str]]  # by true cause and named cause
+    close: int  # stalls with the correct cause and a duration within `CLOSE_MS`
+    untraced: int  # stalls that leave no trace in the capture and were not named
 
     @property
     def count(self) -> int:
@@ -168,7 +172,8 @@ def _matrix(t: Tally) -> str:
 
 
 def _chart(runs: Sequence[Run]) -> dict[str, Any]:
-    """Returns a picture of the matrices: each row's shares."""
+    """Returns a chart of the confusion matrices by capture point: for each true cause of a stall, the
+    shares of the causes that `tcplearn explain` names."""
     label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
     cells = [
         {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}

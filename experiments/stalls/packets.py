@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Packets of captures at both ends, and which of them arrived: nothing here is shared with what is scored."""
+"""Reads captures from both ends of connections and finds out which packets arrived. Its results are used
+to score `tcplearn explain`, so it shares no code with it."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from pathlib import Path
 
 SYN, ACK = 2, 16
 _ETHERNET, _HALF = 14, 1 << 31
-#: Numbers of TCP's options: scale of the window, SACK blocks, timestamps (RFC 7323, RFC 2018).
+#: Kinds of TCP options: window scale, SACK blocks, timestamps (RFC 7323, RFC 2018).
 _SCALE, _SACK, _TIMESTAMPS = 3, 5, 8
 
-#: Source and destination: address and port each.
+#: Source address and port, destination address and port.
 Flow = tuple[bytes, int, bytes, int]
 
 
@@ -26,15 +27,15 @@ class Packet:
     us: int
     flow: Flow
     flags: int
-    seq: int  # in the packet; from Stream on of the first byte of data
+    seq: int  # as in the packet; after _count_bytes() relative to the first byte of data
     ack: int
     size: int
     window: int
     scale: int
     blocks: tuple[tuple[int, int], ...]
-    identity: tuple[int, ...]  # the same in every capture that the packet passes
-    arrived_us: int = -1  # at the other end; -1: lost
-    by: str = ""  # why the kernel sent it again
+    identity: tuple[int, ...]  # fields that are equal in all captures of this packet
+    arrived_us: int = -1  # when it arrived at the other end; -1: lost
+    by: str = ""  # if it is a retransmission: what made the kernel send it
 
     @property
     def end(self) -> int:
@@ -42,14 +43,14 @@ class Packet:
 
 
 def begins_us(file: Path) -> int:
-    """Returns when a capture begins."""
+    """Returns the time of the first packet of a capture, in us since the epoch."""
     with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
         seconds, micros = struct.unpack_from("<2I", opened.read(32), 24)
     return int(seconds * 1_000_000 + micros)
 
 
 def read(file: Path) -> list[Packet]:
-    """Returns the packets of a capture as tcpdump writes it: Ethernet, IPv4."""
+    """Returns the TCP packets of a pcap file in tcpdump's format, with Ethernet and IPv4 headers."""
     data, packets, at = file.read_bytes(), [], 24
     while at + 16 <= len(data):
         seconds, micros, kept, _ = struct.unpack_from("<4I", data, at)
@@ -84,12 +85,12 @@ def _packet(data: bytes, ip: int, us: int) -> Packet:
 
 @dataclass
 class Stream:
-    """What one end of a connection sent, in order, each packet with when it arrived."""
+    """The packets that one end of a connection sent, in order, each with the time at which it arrived."""
 
     sent: list[Packet]
-    first: int  # the sequence number of its first byte
-    scale: int  # of its windows
-    back: Stream = field(init=False, repr=False)  # what the other end sent
+    first: int  # the sequence number of its first byte of data
+    scale: int  # its window scale
+    back: Stream = field(init=False, repr=False)  # the packets of the other end
 
     @cached_property
     def data(self) -> list[Packet]:
@@ -101,12 +102,13 @@ class Stream:
 
     @cached_property
     def transit_us(self) -> int:
-        """The shortest way to the other end."""
+        """The shortest one-way delay to the other end, in us."""
         return min((p.arrived_us - p.us for p in self.arrivals), default=0)
 
     @cached_property
     def _acks(self) -> tuple[list[int], list[int], list[Packet]]:
-        """Times and numbers of the ACKs that told the sender of more."""
+        """The ACKs that advanced the acknowledgment number: their arrival times, their numbers, and the
+        packets."""
         acks: list[Packet] = []
         for p in self.back.arrivals:
             if p.flags & ACK and not p.flags & SYN and (not acks or p.ack > acks[-1].ack):
@@ -114,19 +116,20 @@ class Stream:
         return [p.arrived_us for p in acks], [p.ack for p in acks], acks
 
     def acked(self, us: int) -> int:
-        """Returns how many bytes the sender knew to have arrived by then."""
+        """Returns how many bytes had been acknowledged to the sender by the time `us`."""
         times, most, _ = self._acks
         k = bisect_right(times, us)
         return most[k - 1] if k else 0
 
     def told_of(self, size: int) -> Packet | None:
-        """Returns the ACK by which the sender first knew that so many bytes had arrived."""
+        """Returns the first ACK that acknowledged at least `size` bytes to the sender, or None."""
         _, most, acks = self._acks
         k = bisect_left(most, size)
         return acks[k] if k < len(acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
-        """Returns when the sender was told, by an ACK or a SACK, that these bytes had arrived; -1: never."""
+        """Returns when, after `since_us`, the first ACK or SACK of the bytes `start` to `end` reached the
+        sender; -1 if none did."""
         for p in self.back.arrivals:
             if p.arrived_us <= since_us or p.flags & SYN:
                 continue
@@ -144,13 +147,14 @@ class Connection:
 
     @property
     def name(self) -> str:
-        """The client as tables of explained captures name it."""
+        """The client's address and port, written as `tcplearn explain` writes them."""
         address, port, *_ = self.syns[0].flow
         return f"{'.'.join(map(str, address))}:{port}"
 
 
 def connections(client_end: Iterable[Packet], server_end: Iterable[Packet]) -> Iterator[Connection]:
-    """Yields the connections of captures at both ends that have their first SYN."""
+    """Yields the connections in two captures, one from the client's end and one from the server's end.
+    Connections without a SYN in the client's capture are left out."""
     ends = [_by_flow(client_end), _by_flow(server_end)]
     for flow, sent in ends[0].items():
         back = flow[2:] + flow[:2]
@@ -178,8 +182,11 @@ def _by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
 
 
 def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
-    """Gives each packet the time at which it was seen at the other end. Of packets that are the same in all
-    (SYN-ACKs without timestamps) the last that had gone out is what came."""
+    """Sets the arrival time of the `sent` packets from the packets that `came` at the other end.
+
+    If several sent packets cannot be distinguished (SYN-ACKs without timestamps), the arrived packet is
+    taken to be the last one that was sent before.
+    """
     waiting: dict[tuple[int, ...], list[Packet]] = defaultdict(list)
     for p in sent:
         waiting[p.identity].append(p)
@@ -190,7 +197,7 @@ def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
 
 
 def _count_bytes(stream: Stream) -> None:
-    """Counts sequence numbers, ACKs and SACK blocks from the first byte of data on."""
+    """Makes sequence numbers, ACK numbers and SACK blocks relative to the first byte of data."""
     for p in stream.sent:
         p.seq = _unwrapped(p.seq - stream.first)
         p.ack = _unwrapped(p.ack - stream.back.first)
@@ -200,5 +207,6 @@ def _count_bytes(stream: Stream) -> None:
 
 
 def _unwrapped(difference: int) -> int:
-    """Returns a difference of sequence numbers, in connections of less than 2 GB."""
+    """Returns the signed difference of two sequence numbers, given modulo 2^32. It is correct for
+    connections of less than 2 GB."""
     return (difference + _HALF) % (1 << 32) - _HALF

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Holds what is said of a capture against the truth: each true stall has at most one row."""
+"""Compares the stalls (times in which a connection waits) that a tool finds in a capture with the true
+stalls. Each true stall is paired with at most one of the tool's stalls, which are called rows."""
 
 from __future__ import annotations
 
@@ -13,23 +14,23 @@ from experiments.stalls.packets import SYN, Flow, Packet, connections, read
 from experiments.stalls.truth import LEAST_US, Stall, reasons, stalls
 from tcplearn import explain
 
-#: A true stall that nothing is said of, and a row that is of none.
+#: Stands for the missing side: a true stall without a row, or a row without a true stall.
 NONE = "none"
-#: Captures of a run, in the order of the path, and where each was taken.
+#: The capture points of a run, in the order of the path, and the names of the capture files.
 CAPTURES = {"client": "sender", "middle": "near", "server": "far"}
 HANDSHAKE = frozenset({"syn_lost", "syn_ack_lost"})
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A true stall beside what is said of it."""
+    """The true cause and duration of a stall, and the cause and duration that a tool names."""
 
     true: str
     said: str
     true_ms: float
     said_ms: float
-    stall: Stall  # the true one, or the row that is of none
-    counts: bool  # there was something to see, or something was said
+    stall: Stall  # the true stall, or the row if there is no true stall
+    counts: bool  # whether the stall leaves a trace in the capture, or the tool named it
 
 
 def capture_of(folder: Path, place: str) -> Path:
@@ -37,7 +38,8 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns the stalls of a run with requests and answers of so many bytes, and where each has a trace."""
+    """Returns the true stalls of a run, each with the capture points at which it leaves a trace. Requests
+    have `request` bytes and responses have `answer` bytes."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
@@ -53,7 +55,8 @@ def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
 
 
 def said_of(file: Path, begins_us: int) -> list[Stall]:
-    """Returns the rows of `tcplearn explain`."""
+    """Returns the stalls that `tcplearn explain` finds in the capture `file`, which begins at
+    `begins_us`."""
     told = explain.run([file])
     client = dict(told.connections.select("connection", "client").iter_rows())
     out = []
@@ -67,7 +70,9 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns each true stall with its row, and each row that is of none."""
+    """Returns a verdict on each true stall, paired with one of the stalls that a tool found (`said`) if
+    possible, and a verdict on each stall of the tool that matches no true stall. `place` is the capture
+    point."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:
@@ -88,7 +93,10 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields the truth with the row of the same end that overlaps most, then with one of the other end."""
+    """Yields pairs of a true stall and a stall that a tool found (`said`); either is None if it has no
+    partner. A true stall is preferably paired with a stall of the same end, and among these with the one
+    that overlaps most.
+    """
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):
@@ -106,8 +114,11 @@ def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None,
 
 
 def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bool:
-    """Returns whether a capture saw something of a stall: a copy that was lost, or what follows the gap.
-    What the path adds is seen at the client alone."""
+    """Returns whether a stall leaves a trace in the capture at `place`, whose packets are `passed`.
+
+    The trace of a loss is a lost copy of a segment, or later data after the gap. A delay on the path
+    leaves a trace only at the client.
+    """
     if stall.covered:
         return False
     if not stall.lost or stall.seen_as is None:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What stalled a connection and for how long, from captures at both ends and the kernel's reasons.
-docs/explain.md says what each cause is; here it is known from what no capture shows by itself."""
+"""Finds the true stalls of a connection, their causes and their durations. A stall is a time in which it
+waits.
+
+It uses captures at both ends and a trace of the kernel's reasons for retransmissions, which no single
+capture shows. docs/explain.md describes the causes.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,16 @@ from itertools import groupby, pairwise
 
 from experiments.stalls.packets import Connection, Packet, Stream
 
-#: Shorter ones count neither in the truth nor in what is said.
+#: Stalls shorter than this do not count, neither true stalls nor stalls that a tool finds.
 LEAST_US = 10_000
-#: An ACK that is sent so much later than it could be was held back.
+#: An ACK that is sent this much later than possible counts as a delayed ACK.
 HELD_US = 20_000
-#: Data of a full segment, with timestamps.
+#: The payload of a full segment with timestamps.
 FULL_BYTES = 1448
-#: What a host takes between an ACK and what it sends then; a trace and a capture differ by no more.
+#: The longest time between an ACK and the data that it makes a host send. Times in the kernel's trace and
+#: in a capture differ by no more than this.
 PROMPT_US = 5_000
-#: Functions of the kernel under a retransmission, the first that is found.
+#: Kernel functions that tell the reason of a retransmission. The first one in the stack trace counts.
 _REASONS = {"tcp_send_loss_probe": "probe", "tcp_retransmit_timer": "timer"}
 _EVENT = re.compile(r" (\d+)\.(\d{6}): tcp_retransmit_skb:.* sport=(\d+) dport=(\d+)")
 
@@ -30,15 +35,15 @@ Reasons = dict[tuple[int, int], list[tuple[int, str]]]
 @dataclass
 class Stall:
     connection: str
-    by: str  # whose data or time: client or server
-    causes: frozenset[str]  # one, or two that happened at once
+    by: str  # the end whose data or time the stall concerns: "client" or "server"
+    causes: frozenset[str]  # one cause, or two that occurred together
     start_us: int
     end_us: int
     lost: tuple[Packet, ...] = ()
     seen_as: Packet | None = None  # the copy that arrived
-    traced: frozenset[str] = frozenset()  # captures that saw something of it
-    slack_us: int = 0  # as much earlier or later a capture may see it
-    covered: bool = False  # a spurious retransmission in a stall of the other end's, which has the moment
+    traced: frozenset[str] = frozenset()  # the capture points at which the stall leaves a trace
+    slack_us: int = 0  # how much earlier or later the stall may appear in a capture
+    covered: bool = False  # whether it is a spurious retransmission during a real stall of the other end
 
     @property
     def by_host(self) -> bool:
@@ -50,7 +55,11 @@ class Stall:
 
 
 def reasons(trace: str, offset_us: int) -> Reasons:
-    """Returns why the kernel sent again, and when on the captures' clock, by source and destination port."""
+    """Returns the times and reasons of the kernel's retransmissions, by source and destination port.
+
+    `trace` is the text of the kernel's trace; `offset_us` is added to its times and gives the clock of the
+    captures.
+    """
     out: Reasons = {}
     events: list[tuple[int, str]] = []
     for line in trace.splitlines():
@@ -64,7 +73,8 @@ def reasons(trace: str, offset_us: int) -> Reasons:
 
 
 def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int) -> list[Stall]:
-    """Returns the stalls of connections whose requests and answers have so many bytes."""
+    """Returns the true stalls of the connections `found`. Requests have `request` bytes, responses
+    `answer` bytes; `why` has the kernel's reasons for retransmissions."""
     out: list[Stall] = []
     for one in found:
         losses: list[Stall] = []
@@ -74,7 +84,7 @@ def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int)
         for stall in losses:
             stall.covered = any(_covers(other, stall) for other in losses)
         waits = [*_own_waits(one, request), *_servers(one, request, answer)]
-        # a wait for the path, or for an ACK, in a loss is the loss
+        # a wait for the path or for an ACK during a loss belongs to the loss
         kept = [w for w in waits if w.by_host or not any(_overlap(w, loss) for loss in losses)]
         out += [*_handshake(one), *losses, *kept]
     _name_silence(out, found)
@@ -94,7 +104,8 @@ def _overlap(a: Stall, b: Stall) -> bool:
 
 
 def _give_reasons(stream: Stream, why: Reasons) -> None:
-    """Gives each retransmission the kernel's reason; what follows in a recovery has that of its beginning."""
+    """Sets the kernel's reason for each retransmission. Later retransmissions of a recovery get the reason
+    with which the recovery began."""
     most, until, began = 0, 0, ""
     events = iter(why.get((stream.sent[0].flow[1], stream.sent[0].flow[3]), []))
     event = next(events, None)
@@ -115,7 +126,8 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields what each range of bytes that was sent again waited for."""
+    """Yields a stall for each range of bytes that was sent more than once and arrived: a loss or a
+    spurious retransmission."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -123,7 +135,7 @@ def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
         most = max(most, p.end)
     cuts = sorted({at for p in again for at in (p.seq, p.end)})
     copies: dict[tuple[int, int], list[Packet]] = {}
-    for p in stream.data:  # pieces between neighbouring cuts; all else was sent once
+    for p in stream.data:  # divide packets at the ends of retransmitted ranges
         inside = cuts[bisect_right(cuts, p.seq) : bisect_left(cuts, p.end)]
         for start, end in pairwise([p.seq, *inside, p.end]):
             copies.setdefault((start, end), []).append(p)
@@ -144,7 +156,8 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
 
 
 def merged(losses: Iterable[Stall]) -> list[Stall]:
-    """Returns the losses of one end, those that overlap as one with the cause of the longest."""
+    """Returns the `losses` of one end in order of time. Overlapping losses become one stall, with the
+    cause of the longest."""
     out: list[Stall] = []
     longest = 0
     for one in sorted(losses, key=lambda s: s.start_us):
@@ -163,7 +176,8 @@ def merged(losses: Iterable[Stall]) -> list[Stall]:
 
 
 def _handshake(one: Connection) -> Iterator[Stall]:
-    """Yields the wait for SYN and SYN-ACK, if one of them was lost: both, if both were."""
+    """Yields a stall for a lost SYN or a lost SYN-ACK. If both were lost, yields one stall with both
+    causes."""
     kinds = (("syn_lost", "client", one.syns), ("syn_ack_lost", "server", one.syn_acks))
     lost: list[Stall] = []
     for cause, by, sent in kinds:
@@ -180,7 +194,8 @@ def _handshake(one: Connection) -> Iterator[Stall]:
 
 
 def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
-    """Yields the client's own time, and its waits for the server's window and for delayed ACKs."""
+    """Yields the stalls of the client without a loss: its own processing time, a closed window of the
+    server, and delayed ACKs of the server. Requests have `request` bytes."""
     me, server = one.client, one.server
     ends_at = {p.end: p for p in reversed(me.arrivals) if p.size}
     room = min(FULL_BYTES, max((p.size for p in me.data), default=1))
@@ -194,7 +209,7 @@ def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
             later = (q for q in server.arrivals if q.arrived_us > told.arrived_us)
             opened = next(q for q in later if _window(q, server) >= room)
         last = ends_at.get(p.seq, told)
-        # after a segment that is not full it had nothing more to send
+        # after a segment that is not full the client had no more data to send
         start_us = last.us if 0 < last.size < FULL_BYTES else told.arrived_us
         cause, end_us = "client", p.us
         if opened is not told:
@@ -213,7 +228,8 @@ def _window(ack: Packet, by: Stream) -> int:
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
-    """Yields the server's own time before each answer, and what the path added to the way there and back."""
+    """Yields the stalls of the server without a loss, for each response: its own processing time, or the
+    delay that the path added to the shortest round trip. Responses have `answer` bytes."""
     there_and_back_us = one.client.transit_us + one.server.transit_us
     whole, asked = _in_order(one.client), (0, one.syns[0])
     n = most = 0
@@ -236,7 +252,8 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields how many bytes had arrived without a gap, and the packet with which that many had."""
+    """Yields the number of bytes that had arrived without a gap each time it grew, and the packet that
+    made it grow."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:
@@ -250,7 +267,8 @@ def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
 
 
 def _name_silence(found: Sequence[Stall], connections: Sequence[Connection]) -> None:
-    """Names the stalls of two connections or more whose copies were all lost while nothing came through."""
+    """Sets the cause "path_silent" for stalls that at least two connections have at the same time: all
+    copies of their segments were lost in a period in which no packet arrived."""
     sent = [(p.us, one.name, p) for one in connections for s in (one.client, one.server) for p in s.sent]
     sent.sort(key=lambda of: of[0])
     timed = [s for s in found if s.lost and s.causes <= {"tail_timer", "tail_probe", "resend_lost"}]

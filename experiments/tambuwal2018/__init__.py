@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: the start after a lost SYN-ACK; its figures and tables beside ours, in ns-3 and on a real
-kernel."""
+"""Reproduces tambuwal2018, which studies the initial window and ssthresh after a lost SYN-ACK, in ns-3 and
+on a real Linux kernel. The pages compare the paper's figures and tables with ours."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018's figures of averages by load (7, 8, 11) and of the link's loss over time (9)."""
+"""Draws tambuwal2018's figures 7, 8 and 11 (mean response time, loss and throughput by load) and 9 (loss
+over time)."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
 
-#: Figure 9's.
+#: The startups that figure 9 (loss over time) shows: the standard, and IW 3 with ssthresh 16.
 OVER_TIME = (STANDARD, "tsl/3-16")
 
 
 def charts(cells: Sequence[Cell]) -> Iterator[tuple[str, str, Any]]:
-    """Each: its file, what it shows, the chart."""
+    """Yields the file name, the title and the chart of each figure."""
     for file, title, axis, value in (
         ("figure-07.svg", "Figure 7: average response times", "RTTs", mean_rtts),
         ("figure-08.svg", "Figure 8: average loss share of the link", "packets lost, %", _loss),
@@ -63,7 +64,11 @@ def _row(cell: Cell, mean: float, low: float, high: float) -> Json:
 
 
 def _changes(cells: Sequence[Cell], value: Callable[[Run], float]) -> Iterator[Json]:
-    """What the seeds have in common is left out: a bar that crosses zero is an open sign."""
+    """Yields the mean change of `value` from the standard, in per cent, with the ends of its interval.
+
+    The change is computed in pairs of runs with the same seed, which removes what the seeds have in
+    common. An interval that contains zero leaves the sign of the change undecided.
+    """
     for cell in cells:
         base = base_of(cell, cells)
         if base is None or base is cell or any(value(base.runs[s]) <= 0 for s in shared(cell, base)):

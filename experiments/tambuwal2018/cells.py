@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: the runs that are on disk, by level and startup; what a startup gains over the standard."""
+"""Groups the stored runs of tambuwal2018 by load and startup, and computes what a startup gains over the
+standard.
+
+A startup is a rule for the initial window (IW) and ssthresh after a lost SYN-ACK. The standard sets IW to
+1 segment and ssthresh to 2 segments.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +22,22 @@ from tcplearn.simulate.interval import mean_interval
 Json = dict[str, Any]
 
 STANDARD = "standard"
-#: What is kept of a connection, and the metrics that have it.
+#: The figures that are stored of a connection, and their names in the results of ns-3.
 COLUMNS = {
     "rtts": "response_rtts",
     "whole_ms": "response_whole_ms",
     "path_rtt_ms": "path_rtt_ms",
     "bytes": "response_bytes",
 }
-BETWEEN = "between.csv"  # packmime.py's
-#: Short flows: what the paper's scatter shows, section 3.1.
+BETWEEN = "between.csv"  # written by packmime.py
+#: The largest response in the paper's scatter plot of short flows (section 3.1).
 SHORT_BYTES = 50_000
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Connection:
-    """One that lost a SYN-ACK, and has its first object."""
+    """A connection that lost a SYN-ACK or repeated one spuriously, and whose first response is complete."""
 
     rtts: float
     whole_ms: float
@@ -43,7 +48,8 @@ class Connection:
 
     @property
     def data_s(self) -> float:
-        """The response time with one RTT for the handshake, whatever was lost in it."""
+        """The response time in s, with one RTT for the handshake: waits for lost handshake packets are
+        left out."""
         return self.rtts * self.path_rtt_ms / 1000
 
 
@@ -54,13 +60,13 @@ class Run:
     seconds: Mapping[str, Sequence[float]]
     lost: Sequence[Connection]
     unresolved: int
-    spurious: Sequence[Connection]  # nothing was lost: the RTT outlasted the timer
+    spurious: Sequence[Connection]  # repeated the SYN-ACK without a loss: the RTT is longer than the timer
     commit: str
 
 
 @dataclass
 class Cell:
-    """The seeds of one condition."""
+    """The runs of one condition, by seed."""
 
     level: float
     startup: str
@@ -78,9 +84,13 @@ def level_of(cell: Cell) -> str:
 
 
 def keep(run: Any, result: Json) -> Figures:
-    """Returns the run's metrics, the link's loss share in each second, and of connections that lost a
-    SYN-ACK, or whose RTT outlasted the timer, response times, path, size, and whether the studied startup
-    began them."""
+    """Returns what is stored of a run: its metrics, the share of lost packets in each second, and data on
+    connections.
+
+    The connections are those that lost a SYN-ACK and those whose RTT is longer than the initial timer. The
+    data are response times, RTT of the path, size, whether the connection used the studied startup (rule
+    for IW and ssthresh after a lost SYN-ACK) or the standard, and whether the loss was forced.
+    """
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
@@ -106,7 +116,8 @@ def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
 
 
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
-    """Returns the runs by level, startup, variant and share, in the file's order."""
+    """Returns the runs grouped by load level, startup (rule for IW and ssthresh after a lost SYN-ACK),
+    variant and share of connections that use the startup, in the order of the file."""
     out: dict[tuple[Any, ...], Cell] = {}
     for run in runs:
         load = run.parameters["load"]
@@ -137,11 +148,12 @@ def costs(runs: Iterable[KeptRun]) -> list[Cost]:
     return [Cost(*(run.metrics[name] for name in names)) for run in runs]
 
 
-Difference = tuple[float, float | None]  # mean and half its interval
+Difference = tuple[float, float | None]  # the mean, and half the width of its interval
 
 
 def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Of a run's value: how far it is above the standard's, over the seeds that both have."""
+    """Returns the mean difference of `value` between runs of `cell` and of `base` (the standard), in pairs
+    with the same seed."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -149,19 +161,21 @@ def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference 
 
 
 def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
-    """A metric in per cent above the standard's, over the seeds that both have."""
+    """Returns by how many per cent the metric `key` of `cell` is above that of `base` (the standard), in
+    pairs with the same seed; None if a value of the standard is zero."""
     if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
         return None
     return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)
 
 
 def shared(*cells: Cell) -> list[int]:
-    """Seeds that all of them have."""
+    """Returns the seeds that all `cells` have, in ascending order."""
     return sorted(set.intersection(*(set(c.runs) for c in cells)))
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Of a run's value: in per cent above the standard's."""
+    """Returns by how many per cent `value` of `cell` is above that of `base` (the standard), in pairs with
+    the same seed, with half the width of the interval."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -170,7 +184,8 @@ def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: 
 
 
 def ranks(values: Mapping[str, float]) -> dict[str, int]:
-    """1 is the least; equal values share the lower rank."""
+    """Returns the rank of each value; 1 is the smallest value, and equal values have the same, lower
+    rank."""
     return {name: 1 + sum(other < value for other in values.values()) for name, value in values.items()}
 
 
@@ -188,7 +203,8 @@ def quantile(values: Iterable[float], p: float) -> float | None:
 
 
 def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
-    """The standard under the same conditions."""
+    """Returns the cell under the same conditions as `cell` with the standard startup (IW 1 and ssthresh 2
+    after a lost SYN-ACK), or None."""
     return next(
         (
             c

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A colour for each startup, the same in every figure of tambuwal2018."""
+"""Defines a colour for each startup (rule for IW and ssthresh after a lost SYN-ACK), used in all figures of
+tambuwal2018."""
 
 from __future__ import annotations
 
 from experiments.tambuwal2018.cells import STANDARD
 
-#: Okabe and Ito's, the standard in grey behind them.
+#: Most colours are from Okabe and Ito's palette, which colour-blind readers can distinguish; the standard
+#: is grey.
 COLOURS = {
     STANDARD: "#6b6b6b",
     "tsl/1-16": "#56b4e9",
@@ -18,5 +20,5 @@ COLOURS = {
     "tsl-feedback": "#332288",
 }
 
-#: Drawn over those whose runs theirs often are.
+#: Startups that are drawn as dashed lines, because their lines often coincide with another startup's.
 DASHED = ("tsl", "tsl-feedback")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: its figures from our runs, and the generator's quantiles."""
+"""Draws tambuwal2018's figures from our runs in ns-3, and the quantiles of the web traffic generator."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from experiments.tambuwal2018.colours import COLOURS, DASHED
 Json = dict[str, Any]
 
 SCATTERED = (STANDARD, "tsl/3-16")
-POINTS = 200  # of a startup in a panel of a scatter
+POINTS = 200  # the most points of a startup in a panel of a scatter plot
 LOST, LATE = "SYN-ACK lost", "nothing lost, RTT above the timer"
-SPACED = {"labelSeparation": 8}  # of a logarithmic axis' numbers
-#: The generator's quantities in words.
+SPACED = {"labelSeparation": 8}  # the distance between the numbers of a logarithmic axis
+#: Descriptions of the quantities that the traffic generator draws.
 DRAWN = {
     "arrival_ms": "between connections, ms",
     "client_rtt_ms": "client's part of the RTT, ms",
@@ -32,7 +32,8 @@ DRAWN = {
 
 
 def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
-    """Yields each figure that there are runs for."""
+    """Yields the figures for which there are runs. `levels` are runs in which all connections use one
+    startup (rule for IW and ssthresh after a lost SYN-ACK), and `mixes` are runs with two startups."""
     for name, title, chart in _charts(levels, mixes, folder):
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield Figure(f"figures/{name}", title, spec)
@@ -112,7 +113,8 @@ def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _dash(names: Sequence[str]) -> Any:
-    """So that a line shows that is the same as one below it; the colours' legend has it too."""
+    """Returns an encoding that draws the lines of some startups with dashes, so that a line remains
+    visible if another line coincides with it."""
     import altair as alt
 
     known = [name for name in COLOURS if name in names]
@@ -198,7 +200,8 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
 
 
 def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
-    """At most some hundred points of a distribution, the last of them all kept."""
+    """Yields some hundred points of the complementary distribution of the sorted `values`. The 20 largest
+    values are always among them."""
     n = len(values)
     step = max(1, n // 120)
     for i in sorted({*range(0, n, step), *range(max(0, n - 20), n)}):

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pages of the lab by startup and size, and what a startup gains over stock, with bootstrap intervals."""
+"""Groups web pages that were fetched in the lab by startup and size, and computes what a startup gains
+over unchanged Linux (stock), with bootstrap intervals.
+
+A startup is a rule for the initial window and ssthresh after a lost SYN-ACK.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +21,20 @@ from tcplearn.lab import pages
 from tcplearn.lab.pages import Began, Page
 from tcplearn.lab.scenario import STOCK
 
-#: Value, lower and upper end.
+#: A value, and the lower and upper end of its interval.
 Interval = tuple[float, float, float]
 
 RESAMPLES, SEED = 2000, 2018
 
 
-#: Fields of a page that are kept, as series of a run; those of `began` are -1 without the module.
+#: The fields of a web page that are stored as series of a run. Fields of `began` (the state at the
+#: connection's start) are -1 if the kernel module was not loaded.
 FIELDS = ("size_bytes", "port", "is_lost", "handshake_us", "first_byte_us", "total_us")
 BEGAN = ("iw", "ssthresh", "resends", "retransmitted")
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns every page that was fetched."""
+    """Returns what is stored of a run: the fields of each web page that was fetched, as series."""
     found = pages.read(folder)
     series = {name: np.array([getattr(page, name) for page in found], float) for name in FIELDS}
     return {"pages": float(len(found))}, series | {
@@ -50,7 +55,8 @@ def _fetched(run: Run) -> list[Page]:
 
 @dataclass(frozen=True)
 class Part:
-    """One scenario: its pages by startup, those of all runs together."""
+    """The web pages that were fetched in all runs of one scenario, by startup (rule for IW and ssthresh
+    after a lost SYN-ACK)."""
 
     name: str
     title: str
@@ -81,7 +87,8 @@ def after_handshake_ms(page: Page) -> float:
 
 
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
-    """Means of pages drawn again, and their own mean; of cells with as many pages the same ones."""
+    """Returns the means of `value` in bootstrap samples of the web pages `cell`, and the mean over the
+    pages themselves. Cells with equally many pages have bootstrap samples of the same indices."""
     values = np.array([value(page) for page in cell])
     return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 
@@ -95,8 +102,9 @@ def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:
 
 
 def ratio(cell: Sequence[Page], base: Sequence[Page], value: Callable[[Page], float]) -> Interval:
-    """Returns the ratio of the means of `value` over `cell` and over `base`, with its bootstrap interval.
-    Pages are drawn in pairs, because in one run the same pages lose packets under every startup."""
+    """Returns the mean of `value` over the web pages `cell` divided by that over the web pages `base`,
+    with its bootstrap interval. The bootstrap draws pairs of pages, because in a run the same pages lose
+    packets under every startup (rule for IW and ssthresh)."""
     ours, mean_ours = _resampled(cell, value)
     theirs, mean_theirs = _resampled(base, value)
     return _interval(ours / theirs, mean_ours / mean_theirs)

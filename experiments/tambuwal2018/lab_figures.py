@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018's startups on a real kernel, drawn: gains over stock, and the whole times of pages."""
+"""Draws the results of tambuwal2018's startups (IW and ssthresh after a lost SYN-ACK) on a real kernel:
+gains over unchanged Linux (stock), and the distributions of the times in which web pages are fetched."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from tcplearn.lab.scenario import STOCK
 
 Json = dict[str, Any]
 
-#: Those of the whole times.
+#: The startups in the figure of total fetch times, with their colours.
 SHOWN = {STOCK: "#000000", **{name: COLOURS[name] for name in ("standard", "tsl", "tsl/3-16", "tsl/3-1000")}}
 
 
 def draw(parts: Sequence[Part]) -> Iterator[Figure]:
-    """Yields each figure that there are pages for."""
+    """Yields the figures for which there are fetched web pages."""
     every = [p for p in parts if all(page.is_lost for cell in p.fetched.values() for page in cell)]
     firsts = [p for i, p in enumerate(every) if _path(p) not in map(_path, every[:i])]
     charts = (

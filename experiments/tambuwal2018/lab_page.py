@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018's startups on a real kernel, as a Markdown page."""
+"""Makes lab.md: tambuwal2018's startups (IW and ssthresh after a lost SYN-ACK) on a real Linux kernel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from tcplearn.lab.scenario import STOCK
 from tcplearn.output.markdown import table_of
 
 NO_SSTHRESH = 2**30 - 1
-#: Every page loses its first SYN-ACK, of all startups and of the one with feedback; then some do.
+#: Under the profiles `full` (all startups) and `feedback` (the startup with feedback) each fetched page
+#: loses its first SYN-ACK; under `some` only some pages do.
 PROFILES = ("full", "feedback", "some")
 HEAD = (
     "page",

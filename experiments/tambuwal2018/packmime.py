@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018's web generator between the shares at which it was read: `python -m
-experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc`, of ns-2.35's source, writes
-experiments/tambuwal2018/between.csv; with --read it first reads ns3/src/web_quantiles.h and quantiles.csv
-anew.
+"""Compares the quantile curves of our web traffic generator with those of ns-2.35's PackMime, which
+tambuwal2018 uses.
 
-Ours is a line over the shares of web_quantiles.h, ns-2's one over other shares and in other scales: they meet
-where they were read. None of ns-2's numbers are kept here: the file is read where it is.
+`python -m experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc` reads that file of ns-2.35's
+source and writes experiments/tambuwal2018/between.csv. With --read it first writes ns3/src/web_quantiles.h
+and quantiles.csv from ns-2's curves.
+
+Our curves interpolate between the shares (cumulative probabilities) of web_quantiles.h. ns-2's curves
+interpolate between other shares and on other scales. So the two are equal at our shares and differ between
+them. No numbers of ns-2 are stored in this program.
 """
 
 from __future__ import annotations
@@ -24,14 +27,15 @@ from tcplearn.simulate.engine import ROOT
 QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
 FOLDER = ROOT / "experiments" / "tambuwal2018"
 PARTS = 10_000
-LINKS_MS = 6.0  # of common.toml, both ways
-DRAWS = 400  # of either part of the RTT, all pairs of them
+LINKS_MS = 6.0  # the delay of the links in common.toml, both directions together
+DRAWS = 400  # the number of values of each of the two parts of the RTT; all pairs are formed
 
-#: Between them the logarithm is linear over the logit: so many that no quantile is 5 % off.
+#: The shares at which ns-2's curves are read. Between them the logarithm of a quantile is linear in the
+#: logit of the share. There are enough shares that no quantile differs by 5 %.
 LOW = (0.001, 0.003, 0.01, 0.02, 0.04, 0.05, 0.1, 0.15, 0.25, 0.34, 0.44, 0.5, 0.68, 0.69, 0.75)
 HIGH = (0.82, 0.87, 0.9, 0.93, 0.945, 0.95, 0.97, 0.98, 0.99, 0.994, 0.997, 0.998, 0.9985, 0.999, 0.9999)
 READ = (*LOW, *HIGH)
-#: quantiles.csv's shares: some of those, and others.
+#: The shares in quantiles.csv: some of `READ`, and others.
 COMPARED = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.46, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99)
 NAMES = {
     "validation_bytes": "kValidation",
@@ -45,7 +49,7 @@ Curve = Callable[[float], float]
 
 
 def array(text: str, name: str) -> list[float]:
-    """`name[] = {1, 2}` of C++."""
+    """Returns the numbers of the C++ array that `text` defines as `name[] = {...}`."""
     found = re.search(rf"\b{name}\[\]\s*=\s*\{{([^}}]*)\}}", text)
     if not found:
         raise SystemExit(f"no array {name}: give ns-2.35's packmime/packmime_ranvar.cc")
@@ -58,7 +62,9 @@ def line(x: Sequence[float], y: Sequence[float], at: float) -> float:
 
 
 def published(text: str) -> dict[str, Curve]:
-    """As value(), rfsize0() and qfsize1() read them: shares on a scale, values on another."""
+    """Returns ns-2's quantile curves by quantity, as its functions value(), rfsize0() and qfsize1()
+    compute them. `text` is the source packmime_ranvar.cc; its tables have transformed shares and
+    transformed values."""
 
     def curve(name: str, scale: Curve, back: Curve) -> Curve:
         x, y = array(text, f"{name}_X"), array(text, f"{name}_Y")
@@ -81,7 +87,8 @@ def published(text: str) -> dict[str, Curve]:
 
 
 def ours(header: str) -> dict[str, Curve]:
-    """As web_draw.cc reads web_quantiles.h."""
+    """Returns our quantile curves by quantity, as web_draw.cc computes them from web_quantiles.h
+    (`header`)."""
     shares = array(header, "kP")
     logits = [math.log(p / (1 - p)) for p in shares]
 
@@ -93,7 +100,8 @@ def ours(header: str) -> dict[str, Curve]:
 
 
 def read_again(text: str) -> None:
-    """The header's arrays and quantiles.csv's rows of these quantities, from ns-2's curves."""
+    """Writes the arrays of web_quantiles.h and the rows of quantiles.csv for the quantities of `NAMES`,
+    from ns-2's curves in `text`."""
     theirs, header = published(text), QUANTILES.read_text()
     values: dict[str, list[float]] = {"kP": list(READ)} | {
         name: [theirs[quantity](p) for p in READ] for quantity, name in NAMES.items()
@@ -117,15 +125,20 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Sorted: both parts at the middles of equal shares, and the links."""
+    """Returns the sorted RTTs of paths in ms. An RTT is the sum of a client's part, a server's part and
+    the delay of the links. Both parts take their quantiles at the middles of `DRAWS` equal shares, in all
+    pairs."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)
 
 
 def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, float, float]]:
-    """Of each quantity: ours over ns-2's in per cent, least and most with their shares; and the part of all
-    shares where it is within 5 %."""
+    """Yields for each quantity how far our curve is from ns-2's, in per cent.
+
+    The fields are the quantity, the lowest difference and its share, the highest difference and its share,
+    and the part of all shares where the difference is at most 5 %.
+    """
     theirs, own = published(text), ours(header)
     shares = [k / PARTS for k in range(PARTS // 1000, PARTS - PARTS // 1000 + 1)]
     changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}

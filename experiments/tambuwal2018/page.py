@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: what its tables and text print beside what ours gave, as a Markdown page."""
+"""Makes simulated.md: the tables and printed numbers of tambuwal2018 beside the results of our runs in
+ns-3."""
 
 from __future__ import annotations
 
@@ -33,22 +34,23 @@ from experiments.tambuwal2018.cells import (
 from experiments.tambuwal2018.figures import draw, quantile_rows
 from tcplearn.output.markdown import table_of
 
-#: What the paper's text says of its connections, and where drawn-shares.csv has it.
+#: Statements of the paper's text about its connections, with the quantity and the limit in drawn-shares.csv.
 STATED = {
     "objects of at most three segments": ("response_bytes", "4380"),
     "objects below one segment": ("response_bytes", "1460"),
     "RTT below 50 ms": ("rtt_ms", "50"),
 }
 
-#: Connections with a SYN-ACK loss that a cell is to have.
+#: The number of connections with a lost SYN-ACK that each cell should have.
 ENOUGH = 2000
-#: The profile that the page is of.
+#: The profile with which the published page is made.
 QUICK = "quick"
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the levels and mixes; without a profile also the pairs of runs at 98 % load, and what a run
-    costs."""
+    """Returns the runs in which all connections use one startup (rule for IW and ssthresh after a lost
+    SYN-ACK), and the runs with mixes of two. Without a profile, also returns the pairs of runs at 98 %
+    load and the runs that measure the cost of a simulation."""
     found = [("levels", profile or QUICK), ("mixes", profile or QUICK)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", "cost")]
     return [SimulatedRuns(folder / f"{name}.toml", of, keep) for name, of in found]
@@ -131,7 +133,8 @@ def _responses(cells: Sequence[Cell]) -> str:
 
 
 def _counts(cells: Sequence[Cell]) -> str:
-    """Whether there are enough connections in each cell, and each of them came to an end."""
+    """Returns a sentence that says whether each cell has enough connections with a lost SYN-ACK, and how
+    many of these connections did not finish."""
     least = min(len(cell.lost) for cell in cells)
     few = sum(len(cell.lost) < ENOUGH for cell in cells)
     open_ = sum(run.unresolved for cell in cells if cell.level < 0.95 for run in cell.runs.values())
@@ -207,7 +210,12 @@ def _link(cells: Sequence[Cell]) -> str:
 
 
 def _mixes(cells: Sequence[Cell]) -> str:
-    """Of connections that lost a SYN-ACK, and how the others of either kind fare as its share grows."""
+    """Returns a table of runs in which a share of the connections uses a startup (rule for IW and ssthresh
+    after a lost SYN-ACK) and the others use the standard.
+
+    It has the mean response times of connections that lost a SYN-ACK, under either. The last column is the
+    change of the mean response time of all connections under the standard, relative to a share of 0.
+    """
     rows = []
     for cell in cells:
         name = cell.startup.partition(":")[0]
@@ -267,7 +275,8 @@ def _shares(folder: Path) -> str:
 
 
 def _between(folder: Path) -> str:
-    """Of all shares, not only of those at which the curves were read."""
+    """Returns text and a table: how far the generator's curves are from ns-2's over all shares, not only
+    at the shares at which ns-2's curves were read. Returns "" if between.csv does not exist."""
     file = folder / BETWEEN
     if not file.exists():
         return ""

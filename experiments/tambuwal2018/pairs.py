@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: the startup with feedback against the standard at the highest load, by pairs of runs of one
-seed.
+"""Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
+standard (IW 1, ssthresh 2) at the highest load, in pairs of runs with the same seed.
 
-A few connections dominate a mean of response times, and two runs of one seed stay different from the first
-connection that differs. So a change is the geometric mean, over the seeds, of the time with feedback divided
-by that of the standard. The arithmetic mean of such ratios is above 1 even if there is no difference.
+A few connections dominate the mean of response times, and two runs with the same seed differ throughout
+after the first connection that differs. So a change is the geometric mean, over the seeds, of the time
+with feedback divided by the time with the standard. The arithmetic mean of such ratios is above 1 even if
+there is no difference.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _mean_data_ms(run: Run) -> float:
     return 1000 * statistics.fmean(c.data_s for c in run.lost)
 
 
-#: The first is the bar's.
+#: The compared measures: name, digits, value of a run. The criterion is judged on the first.
 MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
     ("mean response, RTTs", 2, mean_rtts),
     ("geometric mean of the responses, RTTs", 2, _of_lost(statistics.geometric_mean)),
@@ -42,14 +43,17 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Pairs after which the interval of no change at all would end at the bar."""
+    """Returns the number of pairs of runs with which the interval of the change, if there were no change,
+    would end at the limit of the criterion. `above` and `below` are the values in the pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
 
 
 def section(cells: Sequence[Cell]) -> str:
-    """A table of all measures and a line that judges the first; nothing without two pairs."""
+    """Returns a table that compares `tsl-feedback` with the standard startup by all `MEASURES`, and a line
+    that judges the criterion on the first measure; "" if there are fewer than two pairs of runs with the
+    same seed."""
     by = {c.startup: c for c in cells}
     own, base = by.get(OWN), by.get(STANDARD)
     seeds = shared(own, base) if own and base else []
