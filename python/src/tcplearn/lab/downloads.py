@@ -137,7 +137,7 @@ def count(folder: Path, arms: Sequence[str]) -> None:
 
 def _resent(capture: Path, streams: int) -> Counter[int]:
     """Return for each TCP stream of `capture` the number of packets that Wireshark marks as
-    retransmissions; the paper counted these marks. `streams` is the number of connections expected."""
+    retransmissions; baddam2018 counted these marks. `streams` is the number of connections expected."""
     fields = "-T fields -e tcp.stream -e tcp.analysis.retransmission"
     words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
