@@ -51,13 +51,13 @@ def counters():
 
 
 def log_folder():
-    """Return the folder of the module's log for this process's network namespace."""
+    """Return the folder of the kernel module's log for this process's network namespace."""
     return DEBUG / f"net-{Path('/proc/self/ns/net').stat().st_ino}"
 
 
 def log_bytes():
-    """Return the records that the module has logged in this process's network namespace since the last
-    call."""
+    """Return the records that the kernel module has logged in this process's network namespace since the
+    last call."""
     return b"".join(path.read_bytes() for path in sorted(log_folder().glob("log*")))
 
 

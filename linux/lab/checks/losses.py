@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: the setting net.tcplearn.loss (a loss classifier), the windows of connections
-whose losses are classified as random, and the memory of their state."""
+"""Checks in the guest: the sysctl net.tcplearn.loss, which selects a loss classifier, the windows of
+connections whose losses are classified as random, and the memory of the classifier's state."""
 
 import socket
 import struct
@@ -85,9 +85,9 @@ def check_a_kept_window_is_what_it_was():
 
 
 def _windows_after(loss):
-    """Return how many recoveries in the log kept cwnd and ssthresh, and how many reduced them. Recoveries
-    that ended in a timeout do not count. After a loss classified as random, the windows must be
-    unchanged. `loss` names the classifier in messages."""
+    """Return (number of recoveries in the log that kept cwnd, number that reduced it). Recoveries that
+    ended in a timeout do not count. Check that after a loss classified as random ssthresh is unchanged
+    and cwnd is not smaller. `loss` names the classifier in messages."""
     events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
     kept = reduced = 0
     for i, record in enumerate(events):

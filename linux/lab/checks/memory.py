@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: when the module allocates memory, how much, and which cgroup is charged for it."""
+"""Checks in the guest: when the kernel module allocates memory, how much, and which cgroup is charged for
+it."""
 
 import os
 import socket
@@ -19,7 +20,7 @@ def memory_kb(name):
 
 
 def check_debug_memory_only_while_the_log_is_on():
-    """Check that the log's memory, tens of MB, is allocated only while the log is on, by comparing free
+    """Check that the kernel module's log takes memory, tens of MB, only while it is on, by comparing free
     memory. Pages in a processor's own free lists do not count as free, so the check keeps these lists
     short."""
     kept = Path("/proc/sys/vm/percpu_pagelist_high_fraction")
@@ -97,7 +98,7 @@ def write_sizes(path):
 
 
 def _states():
-    """Return the number of connections that have a state of the module."""
+    """Return the number of connections for which the kernel module has a state."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_experts "))
 

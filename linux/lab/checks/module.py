@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: privileges, memory, counters, RTT samples of handshakes, and failures on purpose.
+"""Checks of the kernel module in the guest: privileges, memory, counters, RTT samples of handshakes, and
+failures on purpose.
 
 The namespace c0 (10.0.0.1) sends to c1 (10.0.0.2) over a path with an RTT of 30 ms. Each check runs in
 its own process. The module is loaded before each check and unloaded after it.
@@ -357,7 +358,7 @@ def signal_rest():
 
 
 def debugfs_off():
-    """Check that the module works, but refuses to log, on a kernel booted with debugfs=off."""
+    """Check that the kernel module works, but refuses to log, on a kernel booted with debugfs=off."""
     load()
     serve(5109)
     enter("c0")

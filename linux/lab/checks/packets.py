@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs each packet script in the guest, in its own network namespace, with the kernel's own timers and
-with the module. A packet script exchanges single packets with the kernel and checks the kernel's answers.
+with the kernel module of tcplearn. A packet script exchanges single packets with the kernel and checks
+the kernel's answers.
 
 Every script must pass with the kernel's own timers and with the module's estimator `linux`, which
 computes the same RTO. With a learned estimator, the scripts whose result does not depend on the value of

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: with the sysctl net.tcplearn.resend_places, a connection's resend policy starts
-with what earlier connections to the same destination (a /24) learned. The number of remembered
-destinations is limited."""
+"""Checks in the guest: with the sysctl net.tcplearn.resend_places, a resend policy (which decides how
+long the timer waits before each retransmission) starts a connection with what it learned on earlier
+connections to the same /24. The number of remembered destinations is limited."""
 
 import os
 import socket

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: the setting net.tcplearn.resend (a resend policy, which decides how long the timer
-waits before each retransmission), the waits that are in force, and the memory of connections' state."""
+"""Checks in the guest: the sysctl net.tcplearn.resend, which selects a resend policy (it decides how long
+the timer waits before each retransmission), the waits that are in force, and the memory of the policy's
+state."""
 
 import itertools
 import operator
@@ -44,16 +45,16 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield (event, wait in us, whether the next transmission is a probe, time in ms) of each record of
-    the resend policy in the log `data`."""
+    """Yield (event, wait in us, whether the timer will send a probe, time in ms) of each record of the
+    resend policy in the log `data`."""
     for r in records(data, RESEND):
         wait_us, _, _, event, _, probe = struct.unpack_from("<qiIBBB", r, 24)
         yield event, wait_us, probe, struct.unpack_from("<Q", r, 8)[0] / 1000
 
 
 def _resends():
-    """Return (probes, timeouts) after which the module set a wait, and (probes, timeouts) as the kernel
-    counts them."""
+    """Return two pairs (tail loss probes, timeouts): those after which the kernel module set a wait, and
+    those that the kernel counts."""
     found = counters()
     return (
         (found["resend_probes"], found["resend_timeouts"]),
@@ -83,8 +84,8 @@ def check_waits_of_resends_are_in_force():
 
 
 def check_a_probe_beyond_the_congestion_window_is_seen():
-    """Check that the module sees every tail loss probe of a bulk transfer whose RTT rises; a probe may
-    exceed the congestion window. With FEW=1 only one policy is checked."""
+    """Check that the kernel module sees every tail loss probe of a bulk transfer whose RTT rises; a probe
+    may exceed the congestion window. With FEW=1 only one policy is checked."""
     load()
     enter("c0")
     serve(5144)

@@ -3,9 +3,9 @@
 under every startup policy.
 
 The end that sends the data is measured. The output has a line of JSON for each connection: the lost
-packets, the record in the module's log, TCP_INFO just after the first write, and the number of segments
-of the first flight that passed the router c1. Afterwards tcplearn.lab.startup_check compares these with
-the core's answers.
+packets, the record in the kernel module's log, TCP_INFO just after the first write, and the number of
+segments of the first flight that passed the router c1. Afterwards tcplearn.lab.startup_check compares
+these with the answers of the same policies in user space.
 """
 
 import json
@@ -114,7 +114,8 @@ def connects(congestion, then):
 
 
 def settings(policy, timestamps):
-    """Set the startup policy, and whether TCP timestamps are on, in this process's network namespace."""
+    """Set the startup policy (which chooses initial windows), and whether TCP timestamps are on, in this
+    process's network namespace."""
     sysctl("net.tcplearn.log", 0)
     sysctl("net.tcplearn.startup", policy)
     sysctl("net.tcplearn.log", 1)
@@ -122,7 +123,7 @@ def settings(policy, timestamps):
 
 
 def log_of(namespace):
-    """Return the startup record in the log of `namespace`, which must have exactly one."""
+    """Return the startup record in the kernel module's log of `namespace`, which must have exactly one."""
 
     def read():
         found = records(log_bytes(), STARTUP_RECORD)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes transfers in the guest from c0 (10.0.0.1) to c1 (10.0.0.2), and reads their records in the
+"""Makes transfers in the guest from c0 (10.0.0.1) to c1 (10.0.0.2), and reads their records in the kernel
 module's log."""
 
 import os
@@ -80,8 +80,8 @@ def transfer(port, size, congestion=b"tl-cubic", pacing=0, option=None):
 
 
 def records(data, kind):
-    """Return the records of type `kind` in the log `data`, with their headers (see log_format.h); with
-    None, the records of every type."""
+    """Return the records of type `kind` in the kernel module's log `data`, with their headers (see
+    log_format.h). If `kind` is None, return the records of every type."""
     found, at = [], 0
     while at + 24 <= len(data):
         magic, size, record_type = struct.unpack_from("<4sHB", data, at)

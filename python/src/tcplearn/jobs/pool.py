@@ -141,9 +141,9 @@ def dask(address: str) -> Pool:
 
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
-    """Return a pool that keeps `jobs_at_once` Slurm jobs running. A Slurm job that ends early is
-    replaced, because a sweep may last longer than a job's time limit. `logs` is the folder for their
-    logs."""
+    """Return a pool (a function that runs jobs) that keeps `jobs_at_once` Slurm jobs running. A Slurm job
+    that ends early is replaced, because a sweep may last longer than a job's time limit. `logs` is the
+    folder for their logs."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         try:

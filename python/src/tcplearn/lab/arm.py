@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines one algorithm that a lab scenario compares (an arm), with its name in result rows and folders."""
+"""Defines one algorithm that a lab scenario compares (an "arm"), with its name in result rows and in
+folders."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -44,7 +45,7 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        """Return the name of the sender's congestion control in the kernel: "tl-" before it selects the
-        module's."""
+        """Return the name of the sender's congestion control in the kernel. The prefix "tl-" means that
+        the tcplearn module runs on top of it."""
         plain = self.estimator == NO_ESTIMATOR or self.at != SENDER
         return self.congestion if plain else f"tl-{self.congestion}"

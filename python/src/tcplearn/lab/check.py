@@ -41,9 +41,9 @@ def run_check(
     boot: Boot = ORDINARY,
     given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Run the script checks/`name`.sh in the guest and return the text of each file that it wrote to
-    /out, by file name. `given` has the lines of an input file, which the guest sees as /scenario/`name`.
-    The check may take `limit_s` of real time. Raise FailedError if the guest fails."""
+    """Run the script checks/`name`.sh in the guest (the virtual machine) and return the text of each file
+    that it wrote to /out, by file name. `given` has the lines of an input file, which the guest sees as
+    /scenario/`name`. The check may take `limit_s` of real time. Raise FailedError if the guest fails."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if given:
@@ -59,9 +59,10 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the check `name` and return lines that say what was checked; raise FailedError if it fails.
-    `name` is "vectors", "module", "packets", "startup", "stress", "smp", or "kernels": the first three on
-    each supported kernel. `seed` is for "stress" and "smp", `seconds` for "smp" only."""
+    """Run the kernel module's check `name` and return lines that say what was checked; raise FailedError
+    if it fails. `name` is "vectors", "module", "packets", "startup", "stress" or "smp"; "kernels" means
+    the first three of these on each supported kernel. `seed` is for "stress" and "smp", `seconds` for
+    "smp" only."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -84,9 +85,9 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Compare the kernel's answers with the golden vectors (expected answers of every algorithm) and
-    return the guest's lines on them; raise FailedError if an answer differs or if not all vectors were
-    read."""
+    """Compare the answers of the algorithms in the kernel with the golden vectors (the expected answers).
+    Return the lines that the guest printed; raise FailedError if an answer differs or if not all vectors
+    were read."""
     given = vectors.kernel_lines(ROOT / "vectors")
     out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
@@ -113,8 +114,9 @@ def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
-    """Run many connections at once and return lines on what happened; raise FailedError if the kernel
-    warns, an object leaks or a connection is stuck."""
+    """Open many TCP connections over the kernel module at once in the guest. Return lines with numbers of
+    connections and counters; raise FailedError if the kernel warns, an object leaks or a connection is
+    stuck."""
     left = run_check(machine, "stress", seed, limit_s=3600)  # the check takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
@@ -139,8 +141,10 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the check on several processors, which repeats rounds for `seconds`, and return a line for each
-    round. Raise FailedError if the kernel warns, or if anything remains after a round."""
+    """Stress the kernel module in a guest with several processors. In each round, connections, settings
+    and network namespaces are created, changed and removed at the same time; rounds repeat for `seconds`.
+    Return a line for each round; raise FailedError if the kernel warns, or if anything remains after a
+    round."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -156,10 +160,10 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def check_module(machine: Machine, few: bool = False) -> list[str]:
-    """Check the module's guarantees. Return a line for each guarantee, then lines with the bytes of
-    memory that a connection takes under each estimator. Raise FailedError for a guarantee that does not
-    hold. `few` shortens the check: only one in seven of the allocations is made to fail, and fewer
-    transfers are made."""
+    """Check what the kernel module guarantees, such as privileges, memory limits and failed allocations.
+    Return a line for each guarantee, then lines with the bytes of memory that a connection takes under
+    each estimator. Raise FailedError for a guarantee that does not hold. `few` shortens the check: only
+    one in seven of the allocations is made to fail, and fewer transfers are made."""
     ordinary = _FEW if few else ORDINARY
     # this takes about 5 minutes on an idle machine, but over 15 beside other guests
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
@@ -168,16 +172,17 @@ def check_module(machine: Machine, few: bool = False) -> list[str]:
 
 
 def check_packets(machine: Machine) -> list[str]:
-    """Run the packet scripts, which exchange hand-made packets with the kernel, and return a line for
-    each; raise FailedError if one fails."""
+    """Run the packet scripts, which send single packets to the kernel and check its answers. Return a
+    line for each script; raise FailedError if one fails."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
     """Lose SYNs and SYN-ACKs of connections in the guest, and compare each connection's initial window
-    and ssthresh with the core's answer. Return a line for each connection; raise FailedError if one
-    differs. With `few`, most presets are checked with one connection only."""
+    and ssthresh with the answer of the same startup policy in user space. Return a line for each
+    connection; raise FailedError if one differs. With `few`, most policies are checked with one
+    connection only."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scores the RTT predictions in a kernel log against RTTs counted in ticks of a slow clock. The
-predictions themselves come from the kernel's RTT samples, which have microsecond resolution."""
+"""Scores the RTT predictions in the kernel module's log against RTTs counted in ticks of a slow clock.
+The predictions themselves come from the kernel's RTT samples, which have microsecond resolution."""
 
 from collections.abc import Iterator
 

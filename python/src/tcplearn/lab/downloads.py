@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines downloads by curl from nginx, with the estimator at either end and SYN pings of the receiver
-beside them. The module has the scenario's tables, the lines of the guest's script, and the
-retransmissions that tshark counts in the captures."""
+"""Defines downloads by curl from nginx, with the learned timer at either end and SYN pings of the
+receiver beside them. This file has the tables of the lab's scenario, the lines of the guest's script, and
+the count of retransmissions that tshark finds in the captures."""
 
 import shutil
 import subprocess
@@ -76,8 +76,8 @@ class Downloads(Workload):
             yield "sleep 1"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the script's lines that select the end whose kernel uses the algorithm `arm`; the other
-        end keeps the plain congestion control."""
+        """Yield the lines of the guest's script that select the end whose kernel uses the algorithm
+        `arm`; the other end keeps the plain congestion control."""
         if self.is_download:
             kernel = f"tl-{arm.congestion}" if arm.at == RECEIVER else arm.congestion
             setting = f"net.ipv4.tcp_congestion_control={kernel}"
@@ -85,7 +85,8 @@ class Downloads(Workload):
             yield f"changed={changed}; in_ns {setup.receiver} sysctl -qw {setting}"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the script's lines that set the path's delay to each site's RTT and ping the site."""
+        """Yield the lines of the guest's script that set the path's delay to each site's RTT and ping the
+        site."""
         if not self.places:
             return
         every_us, count, answers = self.places.every_us, self.places.count, f"/out/{arm.folder}/{PINGS}"
@@ -104,8 +105,8 @@ class Downloads(Workload):
                 yield metric, float(value)
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield a flow for each site with its ping times. A site that answered no ping has only the count
-        `pings_answered`."""
+        """Yield a flow (a set of result rows) for each web site with its ping times. A site that answered
+        no ping has only the count `pings_answered`."""
         lines = (folder / PINGS).read_text().splitlines() if self.places else []
         for line in lines:
             site, answered, *times_us = line.split()

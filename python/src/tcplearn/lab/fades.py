@@ -48,7 +48,8 @@ class Fades(Workload):
         yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the line that waits for the remaining fades if the transfer ended before them."""
+        """Yield the line of the guest's script that waits for the remaining fades if the transfer ended
+        before them. A fade is a period in which a hop loses all packets."""
         yield "wait $fades"
 
     def figures(self, left: Left) -> Figures:
@@ -56,7 +57,8 @@ class Fades(Workload):
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
-    """Return `count` fades drawn with `seed`, each as (beginning, end) in ms from the transfer's start."""
+    """Return `count` fades (periods in which a hop loses all packets) drawn with `seed`, each as
+    (beginning, end) in ms from the transfer's start."""
     rng = random.Random(f"fades/{seed}")
     shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
     out, now_ms = [], 0
@@ -68,9 +70,9 @@ def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
 
 
 def overruns(folder: Path) -> Floats:
-    """Return an array with a row for each fade in which a request was lost: the fade's number, its length
-    in ms and its overrun in ms. The overrun is the time from the fade's end to the answer to that
-    request. `folder` has the output of one algorithm."""
+    """Return an array with a row for each fade (a period in which a hop loses all packets) that lost a
+    request: the fade's number, its length in ms and its overrun in ms. The overrun is the time from the
+    fade's end to the answer to that request. `folder` has the output of one algorithm."""
     times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
     took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
     answered_us = started_us + took_us

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures learned first RTOs (the timeout of SYN and SYN-ACK) in the guest. Connections go to servers
-over paths that lose packets, while the sock_ops BPF program is loaded for the client's cgroup, the
-server's, both or neither. Each run has its own virtual machine."""
+"""Measures learned first RTOs (the timeout of SYN and SYN-ACK) in the lab's virtual machine. Connections
+go to servers over paths that lose packets, while a sock_ops BPF program, which sets the first RTO, is
+loaded for the client's cgroup, the server's, both or neither. Each run has its own virtual machine."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -41,8 +41,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial: the BPF program's settings at client and server; None leaves that end with the kernel's
-    first RTO of one second."""
+    """A trial: the settings of the BPF program that sets the first RTO, at client and server. None leaves
+    that end with the kernel's first RTO of one second."""
 
     name: str
     client: bytes | None = None
@@ -66,9 +66,9 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """Run each trial in its own guest and return its connections, by the trial's name. `where` chooses
-    local or cluster execution, `out` the folder of finished runs (default: the cache). Raise UserError or
-    FailedError."""
+    """Run each trial in its own virtual machine and return its connections, by the trial's name. `where`
+    chooses local or cluster execution, `out` the folder of finished runs (default: the cache). Raise
+    UserError or FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
@@ -121,8 +121,8 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Return the guest's script. Its network is a client c, routers m and n with one link between them
-    for each place, and a server s."""
+    """Return the shell script for the virtual machine. Its network is a client c, routers m and n with
+    one link between them for each destination, and a server s."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 

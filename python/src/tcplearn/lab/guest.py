@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the shell script that the guest executes for a run. The script consists of plain `ip` and `tc`
-commands that a person can read."""
+"""Writes the shell script that the guest (the lab's virtual machine) executes for a run. The script
+consists of plain `ip` and `tc` commands that a person can read."""
 
 import shlex
 from collections.abc import Iterator
@@ -46,8 +46,9 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
-    """Return the guest's script for run number `run` of `scenario`. With `pcap` the script captures
-    around each hop. With `shell` it ends in a shell and makes no transfers."""
+    """Return the shell script that the guest executes for run number `run` of `scenario`. With `pcap` the
+    script captures packets around each hop. With `shell` it ends in an interactive shell and makes no
+    transfers."""
     last = path.gateway(len(scenario.path.hop))
     lines = [
         f"# {scenario.name}, run {run}",
@@ -142,8 +143,9 @@ def _more_modules(scenario: Scenario) -> Iterator[str]:
 
 
 def _truth(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines that capture the transfers' data at three points of each hop: before its queue,
-    after its queue and after its delay. Comparing the captures shows where each packet was dropped."""
+    """Yield the lines of the guest's script that capture the transfers' data at three points of each hop:
+    before its queue, after its queue and after its delay. Comparing the captures shows where each packet
+    was dropped."""
     for i, hop in enumerate(scenario.path.hops):
         for k, place in enumerate(PLACES):
             node = path.gateway(i) + k
@@ -153,8 +155,8 @@ def _truth(scenario: Scenario) -> Iterator[str]:
 
 
 def _captures(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines that capture at the sender and at the end of each hop, and that record why the
-    kernel sends each retransmission."""
+    """Yield the lines of the guest's script that capture packets at the sender and at the end of each
+    hop, and that record why the kernel sends each retransmission."""
     yield "capture sender c0 r0"
     for i, hop in enumerate(scenario.path.hops):
         yield f"capture {hop.name} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"

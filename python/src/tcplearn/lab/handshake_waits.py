@@ -65,17 +65,17 @@ class Connection:
 
     @property
     def wait_us(self) -> int:
-        """Return the part of the handshake, in us, spent waiting for retransmission timers. It is the
-        time from the first SYN to the SYN that arrived first, plus the time from that arrival to the
-        sending of the SYN-ACK that arrived first."""
+        """Return the part of the handshake, in us, spent waiting for retransmission timers. It has two
+        parts: from the first transmission of the SYN to the transmission that arrived first, and from
+        that arrival to the transmission of the SYN-ACK that arrived first."""
         syn = min((one for one in self.syns if one.arrived_us >= 0), key=lambda one: one.arrived_us)
         answer = min((one for one in self.answers if one.arrived_us >= 0), key=lambda one: one.arrived_us)
         return (syn.sent_us - self.syns[0].sent_us) + (answer.sent_us - syn.arrived_us)
 
     @property
     def spurious_syns(self) -> int:
-        """Return the number of spurious SYN retransmissions. A SYN is spurious if a SYN-ACK that arrives
-        is on its way when the SYN is sent, or if an earlier SYN is on its way that the server will
+        """Return the number of spurious SYN retransmissions. A retransmission is spurious if, when it is
+        sent, either a SYN-ACK that will arrive is on its way, or an earlier SYN that the server will
         answer."""
         return sum(self._is_spurious(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
 
@@ -101,7 +101,8 @@ class Connection:
 
 
 def reduce(folder: Path) -> None:
-    """Replace the captures of the run in `folder` by a JSON file of its connections."""
+    """Replace the captures of handshakes in the run's `folder` by a JSON file with a record for each
+    connection."""
     captures = folder / "pcap"
     seen = {end: list(_packets(captures / f"{end}.pcap")) for end in (CLIENT, SERVER)}
     syns = _sendings(seen[CLIENT], seen[SERVER], is_answer=False)
@@ -116,7 +117,7 @@ def reduce(folder: Path) -> None:
 
 
 def read(folder: Path) -> list[Connection]:
-    """Return the connections that `reduce` wrote to `folder`; raise OSError or ValueError."""
+    """Return the connections whose records `reduce` wrote to `folder`; raise OSError or ValueError."""
     documents: list[dict[str, Any]] = json.loads((folder / FILE).read_bytes())
     shape.check(documents, [_CONNECTION])
     return [

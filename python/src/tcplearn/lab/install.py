@@ -50,7 +50,7 @@ class System:
 
     @property
     def users(self) -> int | None:
-        """Return the number of references to the loaded module, or None if it is not loaded."""
+        """Return the number of references to the loaded kernel module, or None if it is not loaded."""
         for line in self.text("proc/modules").splitlines():
             words = line.split()
             if words[0] == "tcplearn":
@@ -59,13 +59,13 @@ class System:
 
 
 def version() -> str:
-    """Return the version of the module's sources, from dkms.conf."""
+    """Return the version of the kernel module's sources, from dkms.conf."""
     found = re.search(r'^PACKAGE_VERSION="(.*)"', (SOURCES / "dkms.conf").read_text(), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _obstacles(system: System) -> Iterator[str]:
-    """Yield each reason why the module cannot be installed on this machine."""
+    """Yield each reason why the kernel module cannot be installed on this machine."""
     if not SOURCES.exists():
         yield f"the module needs a checkout of tcplearn: there is no {SOURCES}"
     if not system.is_root:
@@ -92,8 +92,9 @@ SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
 
 
 def install(system: System) -> list[str]:
-    """Build the module for every installed kernel that is supported, load it and return lines on what was
-    done. If an obstacle is found raise UserError; if a step fails, remove everything and raise its error."""
+    """Build the kernel module for every installed kernel that is supported, load it and return lines on
+    what was done. If an obstacle is found raise UserError; if a step fails, remove everything and raise
+    its error."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -116,7 +117,7 @@ def install(system: System) -> list[str]:
 
 
 def status(system: System) -> list[str]:
-    """Return lines that show whether the module is loaded, for which kernels it is built, and its
+    """Return lines that show whether the kernel module is loaded, for which kernels it is built, and its
     settings."""
     users = system.users
     lines = [f"loaded: {'no' if users is None else f'yes, {users} references'}"]
@@ -131,8 +132,8 @@ def status(system: System) -> list[str]:
 
 
 def remove(system: System) -> list[str]:
-    """Unload the module, remove its files and return lines on what was done. Raise UserError unless root,
-    and FailedError while connections use the module."""
+    """Unload the kernel module, remove its files and return lines on what was done. Raise UserError
+    unless root, and FailedError while connections use the module."""
     if not system.is_root:
         raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
     lines = []
@@ -152,7 +153,7 @@ def remove(system: System) -> list[str]:
 
 
 def _forget(system: System) -> None:
-    """Remove this version of the module from DKMS, and its source tree below /usr/src."""
+    """Remove this version of the kernel module from DKMS, and its source tree below /usr/src."""
     if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
         system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
     shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes figures from the module's log. The engine that scores replayed traces scores the kernel's
-predictions and RTOs."""
+"""Computes metrics from the kernel module's log, which has a record for each ACK. The engine that scores
+replayed traces scores the predictions and RTOs that the kernel used."""
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,8 @@ class Opened:
 
 
 def parsed(path: Path) -> tlog.Log:
-    """Return the parsed log of a run; `path` may have been compressed to `path`.gz. Raise FailedError."""
+    """Return the parsed log of the kernel module in the file `path`, or in `path`.gz if the log was
+    compressed. Raise FailedError."""
     file = _file(path)
     raw = file.read_bytes()
     try:
@@ -65,7 +66,8 @@ def _file(path: Path) -> Path:
 
 
 def opened(path: Path) -> Opened:
-    """Return the log at `path`, which must have exactly one connection; raise FailedError otherwise."""
+    """Return the kernel module's log at `path`, which must have exactly one connection; raise FailedError
+    otherwise."""
     log = parsed(path)
     if len(log.connections) != 1:
         raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
@@ -73,8 +75,8 @@ def opened(path: Path) -> Opened:
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:
-    """Yield (metric, value) of the connection in the log at `path`. Prediction errors are in ms, and also
-    in ticks of `tick_ms` unless that is None."""
+    """Yield (metric, value) of the connection in the kernel module's log at `path`. Prediction errors are
+    in ms, and also in ticks of `tick_ms` unless that is None."""
     log = opened(path)
     c = log.connection
     yield "log_records_lost", float(c.lost)
@@ -152,8 +154,9 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return the number of ACKs of `c` at which the kernel's estimator and the core's, given the same
-    samples, differ in any bit of the RTT prediction or the RTO."""
+    """Return the number of ACKs of the logged connection `c` at which the estimator in the kernel and the
+    same estimator in user space differ. They get the same RTT samples, and their RTT predictions and RTOs
+    must agree in every bit."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

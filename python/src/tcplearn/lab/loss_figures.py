@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares a loss classifier's decisions in the module's log with the captures, which show where each
+"""Compares a loss classifier's decisions in the kernel module's log with captures, which show where each
 packet was dropped."""
 
 from collections.abc import Iterator, Mapping

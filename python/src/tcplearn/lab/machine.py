@@ -40,8 +40,8 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class Machine:
-    """A virtual machine that is ready to run scripts. The same `fingerprint` and the same script give the
-    same result."""
+    """A virtual machine that is ready to run scripts. The same `fingerprint` (a hash of its contents) and
+    the same script give the same result."""
 
     image: Path
     built: Path
@@ -115,8 +115,8 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
 
 
 def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
-    """Return the machine for a job; raise FailedError if its fingerprint is not `fingerprint`, that of
-    the machine which started the jobs."""
+    """Return the virtual machine for a job. Raise FailedError if its contents differ from those of the
+    machine that started the jobs, whose hash is `fingerprint`."""
     ready = prepare(cache_folder(), programs, kernel)
     if ready.fingerprint != fingerprint:
         raise FailedError(
@@ -150,8 +150,8 @@ def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], *
 
 
 def _image(folder: Path, kernel: str) -> Path:
-    """Return the folder of the guest image. It is rebuilt if its scripts change, or the kernel package
-    that apt would install."""
+    """Return the folder of the guest's disk image. The image is rebuilt if the scripts that make it
+    change, or if apt would install another kernel package."""
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
@@ -167,8 +167,8 @@ def _image(folder: Path, kernel: str) -> Path:
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Return the folder of the archive of programs. It is rebuilt if its scripts or the guest image
-    change, but not if newer packages appear."""
+    """Return the folder of the archive of programs for the guest, such as curl and nginx. The archive is
+    rebuilt if the scripts that make it or the guest image change, but not if newer packages appear."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
     parts = [path.read_bytes() for path in (LAB / "programs.sh", LAB / "packages.sh", image / "versions")]
     return _made(programs, parts, [LAB / "programs.sh", image, programs])
@@ -223,7 +223,7 @@ def _environment(machine: Machine) -> Iterator[dict[str, str]]:
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
-    """Boot the guest with the network of `scenario` and connect its console to this terminal."""
+    """Boot the virtual machine with the network of `scenario` and connect its console to this terminal."""
     script = guest_script(scenario, 0, shell=True)
     with _scenario(machine, script) as name, _environment(machine) as environment:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]

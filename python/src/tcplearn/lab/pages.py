@@ -53,8 +53,8 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return the most algorithms that a scenario with these pages can compare, because each page
-        needs its own port."""
+        """Return the most algorithms that a scenario with these pages can compare. The number is limited
+        because each page needs its own port."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -72,8 +72,8 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return the numbers of the pages whose handshake loses packets. The same pages lose packets at every
-    size and under every algorithm of a run, because `seed` alone determines them."""
+    """Return the numbers of the pages whose handshake loses packets, drawn with `seed`. The same pages
+    lose packets at every size and under every algorithm of a run."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))
@@ -118,8 +118,8 @@ def read(folder: Path) -> list[Page]:
 
 
 def _began(folder: Path) -> dict[int, Began]:
-    """Return the initial state of each connection in the module's log, by the client's port. The result
-    is empty if the log is empty, as it is without the module."""
+    """Return the initial state of each connection in the kernel module's log, by the client's port. The
+    result is empty if the log is empty, as it is without the module."""
     try:
         log = kernel_log.parsed(folder / "log")
     except FailedError:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Emulates a network path in the guest: netem and tbf qdiscs on the devices of a chain of network
-namespaces, and the commands that change them during a run.
+"""Emulates a network path in the guest (the lab's virtual machine). Netem and tbf qdiscs on the devices
+of a chain of network namespaces make the path, and commands change them during a run.
 
 Each hop takes three namespaces (nodes). A packet passes the hop's queue when it leaves the first node and
 the hop's delay and loss when it leaves the second; the hop ends at the third node. Queue and delay are
@@ -76,8 +76,8 @@ def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Event:
-    """A time at which the directions `sides` of a hop get new values. The event repeats every `every_s`
-    seconds."""
+    """A time, in seconds from the start, at which the directions `sides` of a hop get new values. The
+    event repeats every `every_s` seconds."""
 
     at_s: float
     every_s: float
@@ -96,8 +96,8 @@ def set_up(path: NetworkPath) -> Iterator[str]:
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that make the path's dated changes and fades (periods in
-    which a hop delivers nothing)."""
+    """Yield the lines of the guest's script that change the path at the times given in its description:
+    its changes of values, and its fades (periods in which a hop delivers nothing)."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         devices = {
@@ -160,8 +160,9 @@ def follows(path: NetworkPath) -> Iterator[str]:
 
 
 def _events(path: NetworkPath, hop: str) -> list[_Event]:
-    """Return the events of a hop in order of time: the beginnings and ends of its changes and fades.
-    Beginnings and ends with the same time and period make one event."""
+    """Return the events of a hop in order of time. An event is the beginning or the end of a change or of
+    a fade (a period in which the hop delivers nothing). Those with the same time and period make one
+    event."""
     found: dict[tuple[int, float], _Event] = {}
     for side in both_sides("both"):
         for one in _dated(path, hop, side):
@@ -176,8 +177,8 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
 
 
 def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
-    """Return the values of one direction of a hop just after `event`, with every change and fade of the
-    event's period that is then in force."""
+    """Return the values (rate, delay, loss) of one direction of a hop just after `event`, with every
+    change and fade of the event's period that is then in force."""
     state: Direction = getattr(hop, side)
     # if two changes overlap, the one that begins later takes precedence
     for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
@@ -203,8 +204,8 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
-    """Return whether a change or a fade of the path needs a netem qdisc for the delay and loss of this
-    direction of the hop."""
+    """Return whether this direction of the hop needs a netem qdisc because a change or a fade (a period
+    in which it delivers nothing) alters its delay or loss."""
     drawn = path.drawn_fades
     return bool(_dated(path, hop.name, side)) or (
         drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)

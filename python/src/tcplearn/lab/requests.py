@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[transfer.requests]`: requests and their answers. Also computes the figures
-of the resend policy, the algorithm that decides how long the timer waits before each retransmission."""
+"""Defines the scenario table `[transfer.requests]`: requests and their answers. Also computes the metrics
+of a resend policy, an algorithm that decides how long the timer waits before each retransmission."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -141,9 +141,10 @@ def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> F
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """Yield (metric, value) of the resend policy `resend`. `module` has the increments of the module's
-    counters. If a policy inherited state from an earlier connection (`inherited`), its answers are not
-    compared with the core's, because the log does not contain that state."""
+    """Yield (metric, value) of the resend policy `resend`, which decides how long the timer waits before
+    each retransmission. `module` has the increments of the kernel module's counters. If the policy
+    started with state from an earlier connection (`inherited`), its answers are not compared with those
+    of the same policy in user space, because the log does not contain that state."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

@@ -52,8 +52,8 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Make all runs of `scenario` that are not already stored, and return their rows. If a run fails, the
-    others continue. Raise UserError."""
+    """Make all runs of the lab scenario `scenario` that are not already stored, and return their rows. If
+    a run fails, the others continue. Raise UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")
     if progress:

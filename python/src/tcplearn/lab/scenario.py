@@ -235,6 +235,6 @@ class Scenario(Table):
 
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
-    """Return the scenario in the file `path` with the values of `profile`; raise UserError with the file,
-    the key and the allowed values."""
+    """Return the scenario in the file `path` with the values of `profile`, a named table of overrides in
+    the file. Raise UserError with the file, the key and the allowed values."""
     return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the initial windows and ssthresh of connections in the guest, after a lost SYN or SYN-ACK,
-with the core's answers."""
+"""Compares initial windows and ssthresh that the kernel module set after a lost SYN or SYN-ACK with the
+answers of the same startup policies in user space."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ SEGMENTS, RTT_US = 30, 30_000
 
 
 def compared(lines: Sequence[str]) -> list[str]:
-    """Return a line for each connection: its case, its windows, and "ok" or what is wrong. `lines` are
-    JSON documents written by the guest, one for each connection."""
+    """Return a line for each connection: its case, its initial window and ssthresh, and "ok" or what is
+    wrong. `lines` are JSON documents written by the guest, one for each connection."""
     out = []
     place = None
     for line in lines:

@@ -51,8 +51,8 @@ def has_probes(parameters: str) -> bool:
 
 
 def by_run(rows: Sequence[Row]) -> ByRun:
-    """Return the values of `rows` by (algorithm, parameters), metric and run. A kernel counter that a run
-    lacks is 0."""
+    """Return the values of the result `rows` by (algorithm, parameters), then by metric and run. A kernel
+    counter that a run lacks is 0."""
     out: ByRun = {}
     runs: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
@@ -68,7 +68,8 @@ def by_run(rows: Sequence[Row]) -> ByRun:
 
 
 def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    """Return (mean, standard deviation, number) over the runs, by (algorithm, parameters) and metric."""
+    """Return (mean, standard deviation, number) of the values in `rows` over the runs, by (algorithm,
+    parameters) and metric."""
     return {
         key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
         for key, metrics in by_run(rows).items()

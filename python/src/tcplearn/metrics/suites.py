@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of suites and studies, which cover many series of samples."""
+"""Metrics of suites (comparisons over many traces) and of studies of parameters."""
 
 from tcplearn.metrics.metric import REPLAY, Family, Metric
 

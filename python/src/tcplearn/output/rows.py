@@ -73,8 +73,8 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the head of rows of the program `host`. Options, seed, version and commit come from
-    `made_by`, other columns from `fields`."""
+    """Return the common columns of rows that the program `host` writes. Options, seed, version and commit
+    come from `made_by`, other columns from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}

@@ -19,8 +19,8 @@ _RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", a
 
 
 def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
-    """Return the cells of `table` without its title and legend. The columns `detailed` (indices) show the
-    details of their cells."""
+    """Return the cells of `table` for the terminal, without title and legend. In the columns `detailed`
+    (indices), cells show their details."""
     out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
     widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
     for i, column in enumerate(table.columns):

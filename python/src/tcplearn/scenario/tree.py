@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads scenario files as trees of TOML tables, with the file that a file extends and the file's
-profiles.
+"""Reads scenario files as trees of TOML tables. A file may extend another file and may have profiles,
+which are named tables of overrides.
 
 A file overrides the file that it extends, and a profile overrides both. Tables are merged key by key; any
 other value, also a list, replaces the earlier value. Three kinds of tables are replaced too, instead of
@@ -29,8 +29,9 @@ _MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
-    """Return the tree of the file `path` with `profile` applied; raise UserError with one line. `other`
-    is a key that marks files of another tcplearn command, and that command's name."""
+    """Return the tree of the scenario file `path` with `profile` (a named table of overrides in the file)
+    applied; raise UserError with one line. `other` is a key that marks files of another tcplearn command,
+    and that command's name."""
     tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")

@@ -22,8 +22,8 @@ TOGETHER = "together"
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
     """Return a random value for each key of `grid`, the table `[grid.draw]` of the scenario `name`. Keys
-    of the result are dotted. `seed` and the key alone determine a value, so the order of the keys has no
-    effect. Raise UserError if an entry of `grid` describes no draw."""
+    of the result are dotted. A value depends only on `name`, `seed` and its key, so the order of the keys
+    has no effect. Raise UserError if an entry of `grid` describes no draw."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the types of the startup policies, resend policies and first RTOs in a scenario file. The core
-checks their text."""
+"""Defines the types of the startup policies, resend policies and first RTOs in a scenario file. Their
+text is checked by the C library of the algorithms (the core)."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -28,8 +28,8 @@ class FirstRto(Table):
     cap_us: Micros = 1_000_000
 
     def settings(self) -> dict[str, Any]:
-        """Return the model in the core's form: weights have 16 fractional bits, and history is used for a
-        week."""
+        """Return the model in the form that the C library of the algorithms (the core) reads: weights
+        have 16 fractional bits, and history is used for a week."""
         place = [0, round(self.last * 2**16), round(self.high * 2**16)]
         return {
             "place": place if any(place) else None,
@@ -40,7 +40,8 @@ class FirstRto(Table):
         }
 
     def algorithm(self) -> str:
-        """Return the model as the text of a policy of the core, such as "rfc6298:place=on,..."."""
+        """Return the model as text that names a first-RTO policy with its parameters, such as
+        "rfc6298:place=on,..."."""
         of = self.settings()
         place = "off"
         if of["place"]:

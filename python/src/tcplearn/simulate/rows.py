@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turns the results of a sweep into tidy rows, each with one metric, and into a table on the terminal."""
+"""Turns the results of a sweep (all runs of some scenario files) into tidy rows, each with one metric,
+and into a table on the terminal."""
 
 from __future__ import annotations
 
@@ -66,8 +67,9 @@ def parameters(run: Run) -> Json:
 
 
 def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
-    """Return the rows of each finished run in `sweep`. With `flows` each flow has rows too. With `cost`
-    each run also has rows for CPU time and memory, which differ each time a run is repeated."""
+    """Return the rows of each finished run in `sweep`, which has all runs of some scenario files. With
+    `flows` each flow has rows too. With `cost` each run also has rows for CPU time and memory, which
+    differ each time a run is repeated."""
     out: list[Json] = []
     for run, result in sweep.finished():
         parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]

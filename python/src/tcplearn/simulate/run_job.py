@@ -77,14 +77,14 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return `table` without the entry `algorithm`, the text that the program reads. The other entries
-    have the same information."""
+    """Return `table`, the description of an algorithm in a run's input document, without its entry
+    `algorithm`. That entry repeats the others as text, which is the form that the ns-3 program reads."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
 def _policy(kind: str, text: str) -> Json:
-    """Return the policy `text` with the values of all its parameters. A run's key thus contains the
-    defaults, and a later change of a default makes a new key."""
+    """Return the description of the policy `text`, with the values of all its parameters. The key under
+    which a run is stored thus contains the defaults, and a later change of a default makes a new key."""
     spec = algorithms.parse(kind, text)
     return {"name": spec.name, "params": algorithms.parameters(kind, spec), "algorithm": spec.text}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads ns-3 scenario files and expands a profile to its runs. An error message names the file, the key
-and the allowed values."""
+"""Reads ns-3 scenario files and expands a profile (a named table of overrides in the file) to its runs.
+An error message names the file, the key and the allowed values."""
 
 import copy
 import itertools
@@ -36,8 +36,8 @@ def load(path: Path, profile: str = tree.FULL) -> Document:
 
 
 def runs(path: Path, profile: str) -> list[Run]:
-    """Return every distinct run of `profile` in the scenario file `path`, in the order of the file. Seeds
-    are consecutive numbers."""
+    """Return every distinct run of the scenario file `path` with the overrides of `profile`, in the order
+    of the file. Seeds are consecutive numbers."""
     document = load(path, profile)
     base = document.grid.model_dump()
     out: dict[tuple[Any, ...], Run] = {}
@@ -50,7 +50,8 @@ def runs(path: Path, profile: str) -> list[Run]:
 
 
 def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, str]]:
-    """Yield each run of `grid`, with its scenario as text for comparisons."""
+    """Yield each run of `grid` (the file's table of values to combine), with its scenario as text for
+    comparisons."""
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
             todo = did_you_mean(
@@ -115,7 +116,8 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
 
 
 def _label(key: str, value: Any) -> Any:
-    """Return the label of a varied value; the label of a path file is its name without folder and suffix."""
+    """Return the label of a varied value in result rows; the label of a path file is its name without
+    folder and suffix."""
     return Path(value).stem if key == tree.PATH and isinstance(value, str) else value
 
 

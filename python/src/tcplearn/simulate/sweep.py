@@ -31,7 +31,8 @@ _STEP = 100
 
 
 def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) -> Sweep:
-    """Return the sweep of all runs of `profile` in the scenario `files`. Equal runs share one job."""
+    """Return the sweep: all runs of the scenario `files` with the overrides of `profile`. Equal runs
+    share one job."""
     runs: list[tuple[Run, str]] = []
     by_key: dict[str, tuple[int, Job]] = {}
     shared: run_job.Shared | None = None
@@ -48,8 +49,8 @@ def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) 
 
 
 def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
-    """Return the sweep of all runs of `profile` in `files`, with the results that `kept` has on disk.
-    Nothing is simulated."""
+    """Return the sweep (all runs of the scenario `files` with the overrides of `profile`), with the
+    results that `kept` has on disk. Nothing is simulated."""
     sweep = plan(files, profile, progress)
     sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep

@@ -124,12 +124,14 @@ class Study:
 
     @property
     def best(self) -> int:
-        """Return the index of the cell with the least error. It is known only in hindsight."""
+        """Return the index of the cell (a combination of N, eta and alpha) with the least error. It is
+        known only in hindsight."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
 
     @property
     def best_of_first_half(self) -> int:
-        """Return the index of the cell with the least error on the first halves of the flows."""
+        """Return the index of the cell (a combination of N, eta and alpha) with the least error on the
+        first halves of the flows."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
 
     @property
@@ -138,16 +140,16 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """Return the parameters whose best value is the least or the greatest of its grid, unless no
-        value beyond is possible."""
+        """Return those of N, eta and alpha whose best value is the least or the greatest of the values
+        tried, unless no value beyond is possible."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the cell with the paper's N, eta and alpha, if its loss and sharing are the
-        paper's too; otherwise None."""
+        """Return the index of the cell with the paper's N, eta and alpha, if its other parameters (loss
+        and sharing) are the paper's too; otherwise None."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -244,7 +246,8 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on cells, such as "best in hindsight", by the cell's index."""
+    """Return remarks on cells (combinations of N, eta and alpha), such as "best in hindsight", by the
+    cell's index."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a study: each job runs a part of the parameter grid over every flow of the file,
-and has a plain JSON result."""
+"""Measures one file of a study of parameters. Each job runs a part of the parameter grid over every flow
+of the file, and has a plain JSON result."""
 
 import contextlib
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a suite: replays each of its series (flows of one trace) under every estimator.
-Each file is a job with a plain JSON result."""
+"""Measures one file of a suite: replays each of its series (flows with enough RTT samples) under every
+estimator. Each file is a job with a plain JSON result."""
 
 import itertools
 from collections import Counter
@@ -62,7 +62,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The figures of one series under each estimator."""
+    """The results of replaying one series (a flow with enough RTT samples) under each estimator."""
 
     name: str
     samples: int
@@ -164,8 +164,8 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Set the miss rate of each timer that has this parameter to the rate of each reference on this
-        series, and measure the timer again. The results go to `out.matched`."""
+        """For each timer whose miss rate can be set: set it to the rate that each reference timer had on
+        this series, and measure the timer again. The results go to `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")

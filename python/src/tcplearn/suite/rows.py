@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the rows of a suite: for each estimator its ratios to baselines over all series, with bootstrap
-intervals."""
+"""Makes the rows of a suite: for each estimator its ratios to baselines over all series (flows of the
+traces), with bootstrap intervals."""
 
 import itertools
 import statistics
@@ -118,9 +118,9 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return for each series a figure of the timer `label`, run at the miss rate of the timer
-    `reference`, over the same figure of `reference`. `figure` is "excess" (wait beyond the RTT) or "rto";
-    `when` is in WHEN."""
+    """Return for each series (a flow) a figure of the timer `label` over that of the timer `reference`,
+    when `label` is set to the miss rate that `reference` had. `figure` is "excess" (the wait beyond the
+    RTT) or "rto". `when` says with which RTO samples are compared (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
@@ -171,7 +171,7 @@ def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
     """Return the mean RTO of `label` over that of Linux's timer, with the given `ends` of its interval.
-    All are None unless `known`: Linux's timer is among the estimators."""
+    `known` says whether Linux's timer was measured; if not, the values are None."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -179,7 +179,8 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return figures that show how close the achieved miss rates of `label` came to the requested one."""
+    """Return figures that show how close the miss rates of the timer `label` came to the rate that was
+    requested. A miss is an RTT sample above the RTO."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -217,8 +218,8 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return the number of misses of the timer `label`, run at the miss rate of `reference`, over the
-    number of misses of `reference`. The result is 1 if the achieved rates were equal."""
+    """Return the number of misses of the timer `label`, set to the miss rate of the timer `reference`,
+    over the number of misses of `reference`. The result is 1 if the achieved rates were equal."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
@@ -235,8 +236,8 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """Return a row for each estimator over the series that are long enough, then a row for each over the
-    shorter series."""
+    """Return a row for each estimator over the series (flows) that are long enough, then a row for each
+    over the shorter series."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:
@@ -265,8 +266,8 @@ def rows(suite: Suite) -> list[Record]:
 
 
 def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`; the column `flow` has the group, "series" or
-    "short"."""
+    """Yield a row for each metric of each row of `wide`. The column `flow` has the group of flows,
+    "series" (long enough) or "short"."""
     for row in wide:
         head = head_of(
             metrics.REPLAY,

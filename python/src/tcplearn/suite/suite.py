@@ -91,8 +91,8 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Suite:
-    """Measure every trace below `directory` and return the suite. Raise UserError with one line that says
-    what to do."""
+    """Measure every trace below `directory` under every estimator and return the results. Raise UserError
+    with one line that says what to do."""
     options, where = options or Options(), where or Where()
     shown = printable(directory)
     if not directory.is_dir():
@@ -126,8 +126,8 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Leave out copies of series, so that each series counts once, in the first file (by path) that has
-    it."""
+    """Leave out copies of series (flows of the traces), so that each counts once, in the first file (by
+    path) that has it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):
@@ -151,8 +151,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read the `wanted` series again, for pictures, and return their times, RTT samples and the
-    predictions of the estimators `labels`."""
+    """Read the `wanted` series (flows of the traces) again, for pictures, and return their times, RTT
+    samples and the predictions of the estimators `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

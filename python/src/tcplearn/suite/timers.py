@@ -28,8 +28,8 @@ def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
 
 
 def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
-    """Return the number of spurious timeouts and of spurious probes of the estimator `label` over all
-    `series`."""
+    """Return the number of spurious timeouts and of spurious tail loss probes of the estimator `label`
+    over all `series`."""
     return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 
@@ -58,8 +58,8 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict on the suite's timers, or None if it has no series. For a single series there is
-    no bootstrap interval, and the verdict uses only spurious timeouts and probes."""
+    """Return the verdict: which timer suits the suite's series best. Return None if there is no series.
+    For a single series there is no bootstrap interval, and only spurious timeouts and probes decide."""
     series = suite.series
     if not series:
         return None
