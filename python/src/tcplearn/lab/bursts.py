@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[transfer.repeat]`: repeated transfers on one connection."""
+"""Defines the table `[transfer.repeat]` of a lab scenario file: repeated transfers on one connection."""
 
 from typing import Annotated, ClassVar
 

@@ -28,7 +28,8 @@ Floats = npt.NDArray[np.float64]
 
 
 class Fades(Workload):
-    """Fades of a run whose path draws them at random; `count` is their number."""
+    """The fades of a run whose path draws them at random; `count` is their number. A fade is a period in
+    which a hop loses all packets."""
 
     count: Annotated[int, Field(ge=1, le=10_000)] = 60
 

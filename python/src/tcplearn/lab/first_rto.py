@@ -54,7 +54,7 @@ class Trial:
 class Network:
     places: tuple[Place, ...]
     loss_percent: float = 10.0  # of the packets in each direction
-    count: int = 50  # connections with each place, in sequence
+    count: int = 50  # connections to each destination, in sequence
     seed: int = 1
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[handshakes]`: SYNs or SYN-ACKs that the lab drops on purpose."""
+"""Defines the table `[handshakes]` of a lab scenario file, which says which SYNs or SYN-ACKs the lab
+drops on purpose."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ ROUTER = "c1"
 
 
 class Handshakes(Table):
-    """Drops `count` SYNs or SYN-ACKs of a connection at the first router, beginning with the `nth`."""
+    """Drops `count` SYNs or SYN-ACKs of a connection at the first router, beginning with number `nth`."""
 
     lose: Literal["syn", "syn-ack"] = "syn-ack"
     nth: Annotated[int, Field(ge=1, le=10)] = 1

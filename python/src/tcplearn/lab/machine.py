@@ -52,15 +52,15 @@ class Machine:
 
 
 def guest_files(programs: bool) -> list[Path]:
-    """Return the files with the guest's shell functions and, if `programs` is true, the Python programs
-    that they run."""
+    """Return the files to copy into the virtual machine: its shell functions and, if `programs` is true,
+    the Python programs that they run."""
     endings = (".sh", ".py") if programs else (".sh",)
     return [path for path in sorted((LAB / "guest").iterdir()) if path.suffix in endings]
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """Options for booting the guest; the defaults are those of a scenario's runs."""
+    """Options for booting the virtual machine; the defaults are those of a scenario's runs."""
 
     append: str = ""  # appended to the kernel's command line
     processors: int = 0  # several: no virtual time, and runs do not repeat exactly

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[transfer.pages]`: files that curl fetches. For each it reports times, and
-from the module's log the initial window and ssthresh of its connection."""
+"""Defines the table `[transfer.pages]` of a lab scenario file: files that curl fetches from nginx. For
+each file the lab reports times, and from the kernel module's log the initial window and ssthresh of its
+connection."""
 
 import random
 import statistics

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[transfer.requests]`: requests and their answers. Also computes the metrics
-of a resend policy, an algorithm that decides how long the timer waits before each retransmission."""
+"""Defines the table `[transfer.requests]` of a lab scenario file: requests and their answers. Also
+computes the metrics of a resend policy, an algorithm that decides how long the timer waits before each
+retransmission."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,7 +60,7 @@ class Requests(Workload):
 
     @property
     def kind(self) -> str:
-        """Return the guest program's argument for `on`."""
+        """Return the value of `on` in the form that the guest's program takes."""
         number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
         return self.on + number.get(self.on, "")
 

@@ -114,8 +114,8 @@ def _clang(*words: object) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A loaded BPF program: the folder of its pinned maps and the file with its cgroup's name. Tests use
-    other paths than the defaults."""
+    """The files of a loaded BPF program: the folder of its pinned maps, and the note with its cgroup's
+    name. Tests use other paths than the defaults."""
 
     pins: Path = PINS
     note: Path = NOTE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[transfer.talks]`: requests and answers of any size, sent in several
-writes, with pauses before they are read and answered."""
+"""Defines the table `[transfer.talks]` of a lab scenario file: requests and answers of any size, sent in
+several writes, with pauses before they are read and answered."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario table `[transfer.visits]`: requests by real programs, from curl to nginx or lines
-typed to an echo server."""
+"""Defines the table `[transfer.visits]` of a lab scenario file: requests by real programs, from curl to
+nginx or lines typed to an echo server."""
 
 from typing import Annotated, ClassVar, Literal
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the base class of workloads. A workload is a table of a scenario that adds lines to the guest's
-script and figures to the result rows."""
+"""Defines the base class of workloads. A workload is a table of a lab scenario file that adds lines to
+the guest's script and metrics to the result rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,8 +58,8 @@ class Left:
 
 
 class Workload(Table):
-    """The base class of workloads. A subclass overrides what differs from one transfer by the lab's own
-    program."""
+    """The base class of a lab scenario's workloads. A subclass overrides what differs from one transfer
+    by the lab's own program."""
 
     #: The programs (the key `transfer.by`) that can make these transfers.
     programs: ClassVar[tuple[str, ...]] = ("send",)
@@ -68,7 +68,7 @@ class Workload(Table):
 
     @property
     def one_connection(self) -> bool:
-        """Return whether the module's log has exactly one connection under each algorithm."""
+        """Return whether the kernel module's log has exactly one connection under each algorithm."""
         return True
 
     @property
@@ -78,7 +78,8 @@ class Workload(Table):
 
     @property
     def inherits(self) -> bool:
-        """Return whether a resend policy starts with what it learned on the connection before."""
+        """Return whether a resend policy (the algorithm that times retransmissions) starts a connection
+        with what it learned on the connection before."""
         return False
 
     def starts(self, setup: Setup) -> Lines:
@@ -99,5 +100,6 @@ class Workload(Table):
         yield from ()
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield the flows that have rows of their own; `folder` has one algorithm's output."""
+        """Yield additional flows, each with metrics of its own in the result rows. `folder` has the
+        output of one algorithm."""
         yield from ()

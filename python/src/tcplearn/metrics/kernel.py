@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the kernel and its module: the kernel's own timer, the module's log, armed timers and
-instructions, and the families of their counters."""
+"""Metrics that come from the kernel and the tcplearn module in the lab: the kernel's own timer, the
+module's log, armed timers, instructions, and the counters of both."""
 
 from tcplearn.metrics.metric import LAB, Family, Metric
 

@@ -67,7 +67,7 @@ class Table:
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
     """Return columns with the given heads. `words` are the indices of columns that have text. `spare` are
-    the indices of columns that a narrow terminal leaves out, the first to go first."""
+    the indices of columns that a narrow terminal leaves out, in the order in which they are left out."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 

@@ -66,7 +66,7 @@ class Measured:
 
     name: str
     samples: int
-    judged: bool  # whether it has Options.min_samples
+    judged: bool  # whether it has at least Options.min_samples samples
     figures: dict[str, Figures]
     fired: dict[str, dict[str, int]]  # by estimator and key of FIRED
     copies_key: str  # equal for equal samples in another file
