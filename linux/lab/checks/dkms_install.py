@@ -41,7 +41,8 @@ def run(command: Sequence[str]) -> str:
 
 
 def machine(kernel: str) -> install.System:
-    """Return a description of this machine in which `kernel` seems to be the running kernel."""
+    """Return an object for `tcplearn module` that describes this machine, but with `kernel` as the
+    running kernel."""
     root = Path(tempfile.mkdtemp())
     for top in TOPS:
         (root / top).symlink_to(f"/{top}")

@@ -117,9 +117,9 @@ def _first_open(events):
 
 
 def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
-    """Check when duplicate SACKs that arrive after a recovery undo it. They do although a later segment
-    arrived out of order. They do not after ECN has reported congestion, because then the kernel can no
-    longer undo the recovery. The module logs each change of state."""
+    """Check when duplicate SACKs that arrive after a recovery undo it. The recovery is undone although a
+    later segment arrived out of order. It is not undone after ECN has reported congestion, because the
+    kernel can then no longer undo it. The kernel module logs each change of state."""
     load()
     host = Host("reno", "linux")  # with tl-reno as default, the namespace would keep the module loaded
     sysctl("net.ipv4.tcp_ecn", 1)

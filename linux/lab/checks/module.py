@@ -169,8 +169,8 @@ def _references(module):
 
 
 def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
-    """Check that the kernel, and not the module, leaks a reference when it refuses a restricted
-    congestion control as a default. The kernel's own vegas leaks the same reference
+    """Check that the kernel, and not the tcplearn module, leaks a reference when it refuses a restricted
+    congestion control as a default. The kernel leaks the same reference for its own vegas
     (tcp_set_default_congestion_control, Linux 6.1 to 6.12)."""
     lost = []
     for module, name in (("tcp_vegas", "vegas"), ("tcplearn", "tl-vegas")):

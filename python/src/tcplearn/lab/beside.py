@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Measures the goodput of the background TCP traffic that a lab scenario runs beside its transfer.
 Background traffic is measured if its table in the scenario sets `counted`, or if the scenario sets
-`truth`."""
+`truth` (captures around each hop)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

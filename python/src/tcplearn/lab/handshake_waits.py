@@ -94,8 +94,8 @@ class Connection:
 
     @property
     def unanswered_syns(self) -> int:
-        """Return the number of SYNs that reached the server without an answer. Linux answers repeated
-        SYNs of a connection at most once in half a second."""
+        """Return the number of SYNs that reached the server but got no SYN-ACK at once. Linux answers
+        repeated SYNs of a connection at most once in half a second."""
         arrived = [one.arrived_us for one in self.syns if one.arrived_us >= 0]
         return sum(not any(0 <= a.sent_us - at < AT_ONCE_US for a in self.answers) for at in arrived)
 

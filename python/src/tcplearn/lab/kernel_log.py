@@ -132,8 +132,8 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
 
 
 def _before(answers: Floats, first: float) -> Floats:
-    """Return the values in force just before each row of the log; `answers` are the values set at each
-    row, and `first` is in force before the first row."""
+    """Return the values in force just before each record of the kernel module's log. `answers` are the
+    values set at each record, and `first` is in force before the first one."""
     return np.concatenate(([first], answers[:-1]))
 
 

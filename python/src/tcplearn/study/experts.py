@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements `study experts`: measures how the parameters of the experts framework affect its error on
-any trace (nunes2014, section 4.1)."""
+"""Implements `study experts`: measures how N, eta and alpha, the parameters of the RTT estimator
+`experts` (a weighted mean of fixed predictions), affect its error on any trace, as in nunes2014, section
+4.1."""
 
 import contextlib
 import itertools
@@ -148,8 +149,8 @@ class Study:
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the cell with the paper's N, eta and alpha, if its other parameters (loss
-        and sharing) are the paper's too; otherwise None."""
+        """Return the index of the cell with nunes2014's N, eta and alpha, if the estimator's other
+        parameters (loss and sharing) are also those of that paper; otherwise None."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i

@@ -31,8 +31,9 @@ _HALVES = (int, float, int, float, int, int, float, float)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
-    """Return the state of the file at `path`. A pipe ("-" is standard input) is copied to a file, because
-    each part of the grid reads it again; the copy exists until `stack` closes. Raise TraceError."""
+    """Return what identifies the file at `path`: its content's hash, size and time of change. A pipe ("-"
+    is standard input) is copied to a file, because each part of the grid reads it again; the copy exists
+    until `stack` closes. Raise TraceError."""
     try:
         if str(path) != "-" and (path.is_file() or not path.exists()):
             return Seen.of(path)
