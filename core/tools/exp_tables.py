@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes core/include/tcplearn/arithmetic/exp_tables.h, or with --check compares the file.
+"""Writes core/include/tcplearn/arithmetic/exp_tables.h, which has tables of powers of 2 and e; with
+--check compares the file with what it would write.
 
     python3 core/tools/exp_tables.py [--check]
 
-Needs Python 3.11 or later and nothing else."""
+Needs Python 3.11 or later and nothing else.
+"""
 
 import sys
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -36,8 +38,9 @@ TL_FN uint64_t {name}(uint64_t j)
 }}
 """
 
-# Corrections of rounded values, so that every product of the three tables rounds as the exact power does.
-# The value 1 does not fit 32 fractional bits.
+# Corrections (index: units) of entries of the three tables of powers of e. With these, every product of
+# three entries rounds as the exact power does. In THOUSANDTHS entry 0 is the value 1, which does not fit
+# into 32 fractional bits.
 EIGHTHS = {58: -3, 85: -1, 94: 1}
 THOUSANDTHS = {0: -1}
 MICROTHS = {9: -3, 12: 1, 41: -3, 63: -1}
@@ -48,12 +51,13 @@ def rounded(value):
 
 
 def power_of_two(j):
-    """Return 4122220954 * 2^(-j/256), rounded."""
+    """Return 4122220954 * 2^(-j/256), rounded to an integer."""
     return rounded(CONTEXT.multiply(Decimal(4122220954), CONTEXT.power(Decimal(2), Decimal(-j) / 256)))
 
 
 def powers_of_e(count, parts, bits, off):
-    """Return e^(-j/parts) for `count` values of j, with `bits` fractional bits and the corrections `off`."""
+    """Return e^(-j/`parts`) for j from 0 to `count` - 1 as integers with `bits` fractional bits. `off`
+    has corrections by j, which are added to the rounded values."""
     exact = (CONTEXT.exp(CONTEXT.divide(Decimal(-j), Decimal(parts))) for j in range(count))
     return [rounded(CONTEXT.multiply(v, Decimal(1 << bits))) + off.get(j, 0) for j, v in enumerate(exact)]
 

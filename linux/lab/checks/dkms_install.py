@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs `tcplearn module install`, `status` and `remove` with the real DKMS, and prints the files that remain.
+"""Runs `tcplearn module install`, `status` and `remove` with the real DKMS, and prints the files that
+remain.
 
     PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs no build
 
-Run it as root on a disposable machine, in a container or in a chroot, with dkms and the headers of KERNEL.
-The running kernel may be another one: commands that load or unload the module are not run. It prints each
-step, and every new file below /usr, /etc, /var and /lib.
+Run this program as root on a disposable machine, in a container or in a chroot, with dkms and the headers
+of KERNEL installed. Commands that load or unload the module are not run, so the running kernel may be
+another one. The program prints each step and every new file below /usr, /etc, /var and /lib.
 """
 
 import os
@@ -40,7 +41,8 @@ def run(command: Sequence[str]) -> str:
 
 
 def machine(kernel: str) -> install.System:
-    """Return this machine as a System that seems to run `kernel`."""
+    """Return an object for `tcplearn module` that describes this machine, but with `kernel` as the
+    running kernel."""
     root = Path(tempfile.mkdtemp())
     for top in TOPS:
         (root / top).symlink_to(f"/{top}")

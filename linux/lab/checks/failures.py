@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: each allocation of the module fails in turn. The module loads completely or leaves nothing,
-and a connection without its memory uses the plain base.
+"""Checks in the guest (the lab's virtual machine): makes each memory allocation of the kernel module fail
+in turn. The module must then load completely or leave nothing behind, and a connection without memory
+must behave as with the plain congestion control.
 
-The module is built with FAIL_ALLOC=y (linux/module/allocation.h). Its parameter fail_alloc=N lets the N-th
-allocation from then on fail, once, and counts down to 0.
+The module is built with FAIL_ALLOC=y (linux/module/allocation.h). Writing N to its parameter fail_alloc
+makes the N-th allocation from then on fail, once; the parameter counts down to 0.
 """
 
 import ctypes
@@ -30,7 +31,8 @@ def has_failed():
 
 
 def nothing_of_ours():
-    """Return the traces of the module in the system; there must be none when it is not loaded."""
+    """Return a list of what the kernel module has left in the system; the list must be empty when the
+    module is not loaded."""
     found = [str(path) for path in (DEBUG, Path("/proc/sys/net/tcplearn"), PARAMETER) if path.exists()]
     found += [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
     found += [n for n in sysctl("net.ipv4.tcp_available_congestion_control").split() if n.startswith("tl-")]
@@ -38,8 +40,8 @@ def nothing_of_ours():
 
 
 def _load_with_a_failing_allocation(n):
-    """Load the module while its n-th allocation fails; return whether it refused to load, and whether it has
-    an n-th allocation."""
+    """Load the kernel module while its n-th allocation fails. Return whether the module refused to load,
+    and whether loading makes n allocations at all."""
     said = sh(f"insmod {FAILING} fail_alloc={n} 2>&1 || true").strip()
     if said:
         expect("Cannot allocate memory" in said, f"allocation {n}: {said}")
@@ -52,8 +54,10 @@ def _load_with_a_failing_allocation(n):
 
 
 def check_an_allocation_that_fails_at_load():
-    """Check the allocations at load. With FEW=1 only the first seven, every seventh and the last seven
-    fail: each algorithm has the same number of consecutive allocations, to which seven is prime."""
+    """Check that the kernel module loads completely or not at all when an allocation fails. Each
+    allocation fails once. With FEW=1 only the first seven, every seventh and the last seven fail. Every
+    algorithm makes the same number of consecutive allocations, which is no multiple of seven, so each
+    kind of allocation still fails for some algorithm."""
     stride = 7 if os.environ.get("FEW") else 1
     tried, refused, n = 0, 0, 1
     while True:
@@ -66,7 +70,7 @@ def check_an_allocation_that_fails_at_load():
         was_refused, has_so_many = _load_with_a_failing_allocation(last)
         tried, refused = tried + has_so_many, refused + was_refused
     sh(f"insmod {FAILING}")
-    estimators = len(sysctl("net.tcplearn.available_estimators").split()) - 1  # without "stock"
+    estimators = len(sysctl("net.tcplearn.available_estimators").split()) - 1  # not counting "stock"
     sh("rmmod tcplearn")
     expect(n > 2 * estimators > 50, f"only {n} allocations for {estimators} estimators, which have two each")
     expect(tried - refused < 10, f"{tried - refused} of {tried} did not stop it from loading")
@@ -91,8 +95,8 @@ def check_an_allocation_that_fails_in_a_new_namespace():
 
 
 def refused(name, value=None):
-    """Return the error of reading or writing a setting by one system call; a Python file would write again
-    when it is closed."""
+    """Return the error message of one read of the sysctl `name`, or of one write of `value` to it. System
+    calls are used because a Python file would write again when it is closed."""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
         _ = os.read(fd, 1000) if value is None else os.write(fd, value)
@@ -135,10 +139,10 @@ def check_a_connection_without_memory_is_the_base():
     now = counters()
     expect((now["fallbacks"], now["connections"], now["acks"]) == (1, 0, 0), f"it has a state: {now}")
     expect(not acks(log_folder().joinpath("log0").read_bytes()), "it is in the log")
-    transfer(5120, 500_000)  # for 50 kB some kernels send too few ACKs
+    transfer(5120, 500_000)  # with 50 kB some kernels send too few ACKs
     now = counters()
     expect(now["connections"] == now["connections_ended"] == 1 and now["acks"] > 10, f"the next one: {now}")
-    s = connect(5120)  # a later change of the algorithm allocates again
+    s = connect(5120)  # changing the algorithm later allocates again
     fails_next()
     s.sendall(b"x" * 1000)
     time.sleep(0.2)

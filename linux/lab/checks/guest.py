@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Functions of the checks in the guest: settings, namespaces, processes, and a line for each check."""
+"""Functions for the checks in the guest: settings, network namespaces, processes, and a line of results
+for each check."""
 
 import ctypes
 import json
@@ -14,7 +15,8 @@ MODULE = "/scenario/tcplearn.ko"
 
 
 def sh(command, check=True):
-    """Run `command` and return its output; raise RuntimeError if it fails."""
+    """Run the shell command `command` and return its output; raise RuntimeError if it fails, unless
+    `check` is false."""
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     if check and done.returncode:
         raise RuntimeError(f"{command}: {done.returncode}: {done.stderr.strip()}")
@@ -22,7 +24,7 @@ def sh(command, check=True):
 
 
 def unprivileged(command):
-    """Run `command` as an unprivileged user who is root of a separate network namespace; return its
+    """Run `command` as an unprivileged user who is root of a separate network namespace, and return its
     output."""
     Path("/etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:1000:1000:nobody:/:/bin/sh\n")
     Path("/tmp/command").write_text(command)
@@ -49,17 +51,18 @@ def counters():
 
 
 def log_folder():
-    """Return the folder of the log of this process's namespace."""
+    """Return the folder of the kernel module's log for this process's network namespace."""
     return DEBUG / f"net-{Path('/proc/self/ns/net').stat().st_ino}"
 
 
 def log_bytes():
-    """Return the records that the log of this process's namespace has received since the last call."""
+    """Return the records that the kernel module has logged in this process's network namespace since the
+    last call."""
     return b"".join(path.read_bytes() for path in sorted(log_folder().glob("log*")))
 
 
 def nstat(name):
-    """Return the kernel's counter of this name, as `nstat` prints it, in this process's namespace."""
+    """Return the kernel's counter `name` (as `nstat` names it) for this process's network namespace."""
     for file in ("snmp", "netstat"):
         lines = Path("/proc/self/net", file).read_text().splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
@@ -76,7 +79,7 @@ def expect(condition, text):
 
 
 def in_child(function):
-    """Run `function` in a child process; return its error, or ''."""
+    """Run `function` in a child process and return its error message, or "" if it succeeds."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -98,8 +101,8 @@ def in_child(function):
 
 
 def in_namespace(name, function):
-    """Run `function` in a child process in the namespace `name`; return a function that waits for its result,
-    which must be JSON."""
+    """Run `function` in a child process in the network namespace `name`. Return a function that waits for
+    the child and returns the result of `function`, which must be representable as JSON."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -125,8 +128,8 @@ def in_namespace(name, function):
 
 
 def run_all(checks, out):
-    """Run `checks`, pairs of name and function, and write a line for each to `out`: its name, and ok or its
-    error."""
+    """Run each of `checks`, which are pairs (name, function), in a child process. Write a line to the
+    file `out` for each: its name, and "ok" or the error message."""
     with Path(out).open("w") as lines:
         for name, function in checks:
             said = " ".join(in_child(function).split())

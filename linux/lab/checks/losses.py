@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the setting net.tcplearn.loss, windows that a classifier keeps, and the state of
-connections."""
+"""Checks in the guest: the sysctl net.tcplearn.loss, which selects a loss classifier, the windows of
+connections whose losses are classified as random, and the memory of the classifier's state."""
 
 import socket
 import struct
@@ -15,8 +15,8 @@ from wire import MSS, SCRIPT4, SYN
 
 ACK, LOSS, CHANGE = 2, 8, 9
 SETTING = "net.tcplearn.loss"
-#: The fields cwnd and ssthresh of an ACK's record, and probability, cause, flight, cwnd and ssthresh of a
-#: decision's.
+#: Layouts of log records: WINDOWS has cwnd and ssthresh of an ACK's record; DECISION has probability,
+#: cause, flight, cwnd and ssthresh of a decision on a loss.
 WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
 CHANGED = struct.Struct("<24xI")
 BEGUN, ENDED, UNDONE = range(3)
@@ -25,8 +25,8 @@ STATE_AT = 85
 
 
 def takes_or_refuses(setting, known, good, bad):
-    """Check that the setting `setting` lists the algorithms `known`, takes the specs `good` and refuses the
-    specs `bad` without a change."""
+    """Check that the sysctl `setting` accepts the algorithms `known` and the specs `good`, and refuses
+    the specs `bad` without changing its value. A spec is an algorithm with its parameters."""
     load()
     expect(sysctl(setting) == "none", f"at first {sysctl(setting)!r}")
     kind = setting.rpartition(".")[2]
@@ -68,12 +68,12 @@ def check_a_kept_window_is_what_it_was():
     load()
     enter("c0")
     serve(5130)
-    path(15, "loss 0.7%")  # few losses in one recovery
+    path(15, "loss 0.7%")  # so few that a recovery has few losses
     sysctl("net.tcplearn.log", 1)
     for base, loss in ((b"tl-reno", "random"), (b"tl-cubic", "random"), (b"tl-cubic", "congestion")):
         sysctl(SETTING, loss)
         kept = reduced = 0
-        for _ in range(3):  # a transfer may have no recovery that ends without a timeout
+        for _ in range(3):  # because a transfer may have no recovery without a timeout
             transfer(5130, 3_000_000, base)
             found = _windows_after(loss)
             kept, reduced = kept + found[0], reduced + found[1]
@@ -85,8 +85,9 @@ def check_a_kept_window_is_what_it_was():
 
 
 def _windows_after(loss):
-    """Return how many recoveries in the log, among those that ended without a timeout, kept the window, which
-    is checked, and how many reduced it."""
+    """Return (number of recoveries in the log that kept cwnd, number that reduced it). Recoveries that
+    ended in a timeout do not count. Check that after a loss classified as random ssthresh is unchanged
+    and cwnd is not smaller. `loss` names the classifier in messages."""
     events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
     kept = reduced = 0
     for i, record in enumerate(events):
@@ -97,7 +98,7 @@ def _windows_after(loss):
         if after is None:
             continue
         if cause:
-            grown = cwnd <= after[0] <= 2 * cwnd  # by the ACK that ended the recovery
+            grown = cwnd <= after[0] <= 2 * cwnd  # the ACK that ended the recovery may increase cwnd
             expect(grown and after[1] == ssthresh, f"{loss}: {cwnd}, {ssthresh} became {after}")
         kept += cause
         reduced += not cause and after[0] < cwnd
@@ -105,8 +106,8 @@ def _windows_after(loss):
 
 
 def _first_open(events):
-    """Return cwnd and ssthresh at the first ACK after a recovery, or None if a timeout or another recovery
-    came first."""
+    """Return cwnd and ssthresh at the first ACK after a recovery, or None if a timeout or another
+    recovery came first. `events` are the log records after the decision on the loss."""
     for record in events:
         if record[6] == LOSS or record[STATE_AT] == 4:
             return None
@@ -116,10 +117,11 @@ def _first_open(events):
 
 
 def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
-    """Check the changes that are logged: duplicate SACKs after a recovery undo it, though a later segment was
-    out of order, but not once ECN has reported congestion, which ends what the kernel could undo."""
+    """Check when duplicate SACKs that arrive after a recovery undo it. The recovery is undone although a
+    later segment arrived out of order. It is not undone after ECN has reported congestion, because the
+    kernel can then no longer undo it. The kernel module logs each change of state."""
     load()
-    host = Host("reno", "linux")  # with tl-reno the namespace would keep the module
+    host = Host("reno", "linux")  # with tl-reno as default, the namespace would keep the module loaded
     sysctl("net.ipv4.tcp_ecn", 1)
     sysctl(SETTING, "random")
     sysctl("net.tcplearn.log", 1)
@@ -134,12 +136,13 @@ def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
         c.wait(20)
         changes = [CHANGED.unpack_from(record)[0] for record in records(log_bytes(), CHANGE)]
         c.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        c.socket.close()  # at once: none is left that refers to the module
+        c.socket.close()  # abort, so that no connection keeps a reference to the module
         expect(changes == wanted, f"{between.__name__}: {changes}, not {wanted}")
 
 
 def _recovered(host):
-    """Return a connection with ECN, after a recovery that has sent the first of six segments again."""
+    """Return a connection with ECN after a fast recovery, in which the kernel sent the first of six
+    segments again."""
     c = host.opened()
     c.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-reno")
     c.socket.connect_ex((SCRIPT4, 80))
@@ -185,15 +188,16 @@ def check_vegas_keeps_its_own_answer_to_losses():
 
 
 def states(slab):
-    """Return the number of objects in a slab of the module, or None if the kernel has merged it with
-    another."""
+    """Return the number of objects in the slab cache `slab` of the module, or None if the kernel has
+    merged it with another cache."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{slab} ")), None)
 
 
 def states_end(setting, spec, slab, port):
-    """Check that 200 connections with `spec` have a state each in `slab`, which goes when they close or
-    change their algorithm."""
+    """Check that each of 200 connections with the algorithm `spec` in the sysctl `setting` has an object
+    in the slab cache `slab`, and that the objects are freed when the connections close or change to
+    another congestion control."""
     load()
     enter("c0")
     serve(port)
@@ -204,7 +208,7 @@ def states_end(setting, spec, slab, port):
     kept = [connect(port) for _ in range(200)]
     for s in kept:
         s.sendall(b"x" * 100)
-    sysctl(setting, "none")  # does not change these connections
+    sysctl(setting, "none")  # existing connections keep the algorithm
     expect(states(slab) - before >= 200, f"{states(slab) - before} states of 200 connections")
     for i, s in enumerate(kept):
         if i % 2:
@@ -234,7 +238,7 @@ def check_an_allocation_that_fails_in_a_setting_of_losses():
     serve(5133)
     enter("c0")
     sysctl(SETTING, "mlp")
-    failures.fails_next(2)  # the first is the connection's own
+    failures.fails_next(2)  # the first allocation is the connection's own state
     transfer(5133, 50_000)
     now = counters()
     expect(now["connections"] == 1 and now["fallbacks"] == 1, f"without a classifier: {now}")

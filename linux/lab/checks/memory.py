@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the memory of the module, when it takes it, and which cgroup is charged for it."""
+"""Checks in the guest: when the kernel module allocates memory, how much, and which cgroup is charged for
+it."""
 
 import os
 import socket
@@ -11,7 +12,7 @@ from transfers import SERVER, connect, load, serve, use
 
 
 def memory_kb(name):
-    time.sleep(2)  # the counters lag behind
+    time.sleep(2)  # /proc/meminfo lags behind
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith(name + ":"):
             return int(line.split()[1])
@@ -19,12 +20,13 @@ def memory_kb(name):
 
 
 def check_debug_memory_only_while_the_log_is_on():
-    """Compare free memory, in tens of MB. Pages in the free lists of a processor do not count as free, so the
-    check keeps these lists short."""
+    """Check that the kernel module's log takes memory, tens of MB, only while it is on, by comparing free
+    memory. Pages in a processor's own free lists do not count as free, so the check keeps these lists
+    short."""
     kept = Path("/proc/sys/vm/percpu_pagelist_high_fraction")
     before = kept.read_text()
     kept.write_text("1000000")
-    free = [memory_kb("MemFree")]  # later allocations reduce it
+    free = [memory_kb("MemFree")]  # allocations reduce it from here on
     load("log_kb=60000")
     free.append(memory_kb("MemFree"))
     enter("c0")
@@ -40,14 +42,14 @@ def check_debug_memory_only_while_the_log_is_on():
 
 
 def _slab_bytes(folder):
-    """Return the bytes of kernel objects that the cgroup `folder` is charged for."""
+    """Return the bytes of kernel objects for which the cgroup `folder` is charged."""
     stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
     return int(stat["slab"])
 
 
 def _slab_of(group, congestion, port):
-    """Return the bytes of kernel objects charged to the cgroup `group` for 200 connections of a process in
-    it."""
+    """Return the bytes of kernel objects charged to the new cgroup `group` while a process in it has 200
+    connections."""
     folder = Path("/sys/fs/cgroup", group)
     folder.mkdir()
     read, write = os.pipe()
@@ -87,7 +89,8 @@ def check_connection_memory_is_charged():
 
 
 def write_sizes(path):
-    """Write the bytes of a connection under each estimator to `path`; slabs must not be merged."""
+    """Write the memory that a connection takes under each estimator, in bytes, to the file `path`. The
+    kernel must not merge slab caches."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     sizes = sorted((int(line.split()[3]), line.split()[0]) for line in lines if line.startswith("tcplearn_"))
     expect(sizes, "no slabs of ours")
@@ -95,14 +98,14 @@ def write_sizes(path):
 
 
 def _states():
-    """Return the number of connections with a state of the module."""
+    """Return the number of connections for which the kernel module has a state."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_experts "))
 
 
 def _accept(group, count, port, pipe):
-    """Accept `count` connections in c1 and the cgroup `group`, then send on each; write a byte to `pipe`
-    after each step."""
+    """Accept `count` connections in the namespace c1 and the cgroup `group`, then send data on each.
+    Write a byte to `pipe` after each step: listening, accepting, sending."""
     (group / "cgroup.procs").write_text(str(os.getpid()))
     enter("c1")
     listener = socket.socket()
@@ -121,8 +124,8 @@ def _accept(group, count, port, pipe):
 
 
 def check_a_passive_connection_takes_memory_when_it_first_sends():
-    """Check that an accepted connection takes no memory until it sends, because only then does the kernel
-    charge its owner."""
+    """Check that an accepted connection takes no memory before it sends data. Before that, the kernel
+    would not charge the memory to the cgroup of the process that owns the connection."""
     load()
     _groups()
     group = Path("/sys/fs/cgroup/passive")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: privileges, memory, counters, first samples, and failures on purpose.
+"""Checks of the kernel module in the guest: privileges, memory, counters, RTT samples of handshakes, and
+failures on purpose.
 
-c0 (10.0.0.1) sends to c1 (10.0.0.2) over 30 ms. Each check has its own process; the module is loaded before
-the check and unloaded after it.
+The namespace c0 (10.0.0.1) sends to c1 (10.0.0.2) over a path with an RTT of 30 ms. Each check runs in
+its own process. The module is loaded before each check and unloaded after it.
 """
 
 import os
@@ -47,8 +48,8 @@ def check_rto_min_of_a_route():
         for estimator in ("tracking", "last", "jacobson", "eifel"):
             use(estimator)
             transfer(5101, 100_000)
-            # eifel's timer counts from the oldest segment, so its RTO is less that segment's age, here under
-            # 100 ms
+            # eifel's timer counts from the oldest segment, so its RTO is reduced by that segment's age,
+            # here less than 100 ms
             least = min(rto for *_, rto in acks(log_bytes()))
             expect(
                 least >= (900_000 if estimator == "eifel" else 1_030_000), f"{estimator}: RTO of {least} us"
@@ -68,8 +69,8 @@ def _least_rto_us(estimator, **options):
 
 
 def check_rto_min_and_max_of_sysctl_and_socket():
-    """Check the sysctl tcp_rto_min_us of Linux 6.11, and tcp_rto_max_ms and TCP_RTO_MIN_US of 6.15; older
-    kernels have nothing to check."""
+    """Check that the module obeys the sysctl tcp_rto_min_us (Linux 6.11), the sysctl tcp_rto_max_ms and
+    the socket option TCP_RTO_MIN_US (6.15). Older kernels have none of these."""
     load()
     enter("c0")
     serve(5110)
@@ -82,7 +83,7 @@ def check_rto_min_and_max_of_sysctl_and_socket():
         least = _least_rto_us("tracking")
         expect(least < 200_000, f"the default holds tracking back: {least} us")
     if Path("/proc/sys/net/ipv4/tcp_rto_max_ms").exists():
-        least = _least_rto_us("tracking", option=(TCP_RTO_MIN_US, 100_000))  # 200 ms at most
+        least = _least_rto_us("tracking", option=(TCP_RTO_MIN_US, 100_000))  # at most 200 ms
         expect(least >= 130_000, f"socket: RTO of {least} us")
         sysctl("net.ipv4.tcp_rto_max_ms", 1000)
         path(1200)
@@ -96,7 +97,7 @@ def check_rto_min_and_max_of_sysctl_and_socket():
 
 
 def _window(s):
-    """Return the threshold and the congestion window in TCP_INFO."""
+    """Return ssthresh and cwnd of the socket `s` from TCP_INFO."""
     return struct.unpack_from("<II", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192), 8 + 4 * 17)
 
 
@@ -105,7 +106,7 @@ def check_a_change_to_us_midway_leaves_the_windows():
     enter("c0")
     serve(5130)
     use("linux")
-    sysctl("net.tcplearn.startup", "linux")  # 10 segments, whatever the handshake
+    sysctl("net.tcplearn.startup", "linux")  # always 10 segments
     s = connect(5130, b"cubic")
     s.sendall(b"x" * 100_000)
     time.sleep(1)
@@ -135,7 +136,7 @@ def check_an_unprivileged_user_reads_no_counters_and_no_log():
     load()
     enter("c0")
     use("linux")
-    DEBUG.parent.chmod(0o755)  # as if the administrator had opened debugfs
+    DEBUG.parent.chmod(0o755)  # as if the administrator had made debugfs accessible
     try:
         for file in ("counters", f"{log_folder().name}/log0"):
             said = unprivileged(f"cat {DEBUG}/{file} 2>&1")
@@ -156,7 +157,7 @@ def check_an_unprivileged_namespace_that_chooses_us_has_the_base():
     )
     expect("bytes_acked 3000" in said, f"nothing was sent: {said[-200:]}")
     expect(counters() == before, "it had a state, or was counted")
-    # a refused choice keeps its reference for ever, so unloading shows that this one was not refused
+    # a refused choice would keep a reference to the module forever and prevent unloading
     time.sleep(3)
     sh("rmmod tcplearn")
     load()
@@ -168,8 +169,9 @@ def _references(module):
 
 
 def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
-    """Check that the reference which tcp_set_default_congestion_control leaks (Linux 6.1 to 6.12) is the
-    kernel's fault: it leaks the same for vegas."""
+    """Check that the kernel, and not the tcplearn module, leaks a reference when it refuses a restricted
+    congestion control as a default. The kernel leaks the same reference for its own vegas
+    (tcp_set_default_congestion_control, Linux 6.1 to 6.12)."""
     lost = []
     for module, name in (("tcp_vegas", "vegas"), ("tcplearn", "tl-vegas")):
         if module == "tcplearn":
@@ -203,7 +205,7 @@ def check_timeouts_are_counted_each_time():
     before, fired = nstat("TcpExtTCPTimeouts"), counters()["timeouts"]
     s = connect(5103)
     s.setblocking(False)
-    s.send(b"x" * 4_000_000)  # fills the socket buffer, which this path carries in half a second
+    s.send(b"x" * 4_000_000)  # fills the socket buffer, which the path transfers in half a second
     path(more="loss 100%")
     time.sleep(4)
     path()
@@ -223,7 +225,7 @@ def check_first_sample_of_a_fast_open_server():
     serve(5104, answer=4000, fast_open=True, congestion="tl-cubic")
     enter("c0")
     sysctl("net.ipv4.tcp_fastopen", 3)
-    for _ in range(2):  # the first one brings the cookie
+    for _ in range(2):  # the first connection gets the cookie
         s = socket.socket()
         s.sendto(b"x", MSG_FASTOPEN, (SERVER, 5104))
         got = 0
@@ -255,7 +257,7 @@ def check_linux_is_as_stock_from_the_handshake_on():
 
 
 def check_the_others_stay_when_one_cannot_be_registered():
-    # a copy of the module under another name, in which only tl-cubic keeps its name
+    # load a copy of the module under another name; only its tl-cubic has the same name as the module's
     other = Path(MODULE).read_bytes().replace(b"tcplearn", b"tcplearm")
     other = other.replace(b"reno\0", b"xeno\0").replace(b"vegas\0", b"xegas\0")
     Path("/tmp/tcplearm.ko").write_bytes(other)
@@ -296,7 +298,7 @@ def check_nothing_is_left():
     transfer(5108, 50_000)
     s = connect(5108)
     s.sendall(b"x" * 50_000)
-    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")  # with data out
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")  # with data in flight
     s.close()
     time.sleep(3)
     sh("rmmod tcplearn")
@@ -315,7 +317,7 @@ CHECKS = sorted(
 )
 
 
-#: Settings of a namespace that checks change, with the default values of the kernel.
+#: Settings of a namespace that checks change, with their defaults in the kernel.
 SHIPPED = {"tcp_early_retrans": 3, "tcp_fastopen": 1}
 
 
@@ -325,8 +327,8 @@ def as_shipped(ns):
 
 
 def fresh(function):
-    """Return `function` as a check that begins with the same path, default settings and no module, and leaves
-    neither processes nor the module."""
+    """Return a check that runs `function` with the standard path, default settings and no module loaded,
+    and that ends all its processes and unloads the module afterwards."""
 
     def run():
         os.setpgrp()
@@ -348,14 +350,15 @@ def signal_rest():
 
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
-    for _ in range(60):  # the connections of those processes end; TIME_WAIT has no reference
+    # wait for the processes' connections to end; a connection in TIME_WAIT holds no reference
+    for _ in range(60):
         if "tcplearn " not in Path("/proc/modules").read_text() or _references("tcplearn") == 0:
             return
         time.sleep(0.5)
 
 
 def debugfs_off():
-    """Check a kernel that was started with debugfs=off."""
+    """Check that the kernel module works, but refuses to log, on a kernel booted with debugfs=off."""
     load()
     serve(5109)
     enter("c0")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts on the beginning and end of connections, on received data, and on reports of the network."""
+"""Packet scripts for the beginning and the end of connections, received data and ICMP messages. A packet
+script exchanges single packets with the kernel and checks the kernel's answers."""
 
 import ctypes
 import errno
@@ -114,7 +115,7 @@ def closed_first_by_us(h):
     c.wait(20)
     c.send(FIN | ACK, ack=2)
     c.expect(ACK, seq=2, ack=2)
-    c.send(FIN | ACK, ack=2)  # TIME-WAIT answers again
+    c.send(FIN | ACK, ack=2)  # a connection in TIME-WAIT acknowledges again
     c.expect(ACK, seq=2, ack=2)
 
 
@@ -213,7 +214,7 @@ def used_again_after_a_disconnect(h):
     c = h.client(rtt_ms=20)
     c.write(500)
     c.expect(ACK, seq=1)
-    # AF_UNSPEC: Python has no connect() of it
+    # connect() with AF_UNSPEC disconnects; Python does not offer it
     ctypes.CDLL(None).connect(c.socket.fileno(), struct.pack("H14x", 0), 16)
     c.expect(RST | ACK)
     assert c.rto_ms == 1000, f"RTO of {c.rto_ms} ms"
@@ -226,7 +227,7 @@ def used_again_after_a_disconnect(h):
 
 @script()
 def fast_open_as_server(h):
-    sysctl("net.ipv4.tcp_fastopen", 2 | 0x200)  # and without a cookie
+    sysctl("net.ipv4.tcp_fastopen", 2 | 0x200)  # 0x200: without a cookie
     listener = socket.socket()
     listener.bind((KERNEL4, 80))
     listener.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN, 5)

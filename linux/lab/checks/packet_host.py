@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the kernel at one end of a packet script, in its own network namespace."""
+"""Sets up the kernel's end of a packet script (a script that exchanges single packets with the kernel) in
+a network namespace of its own."""
 
 import ctypes
 import os
@@ -11,13 +12,13 @@ from wire import ACK, KERNEL4, KERNEL6, MSS, SCRIPT4, SCRIPT6, SYN, Connection, 
 CLONE_NEWNET = 0x40000000
 KERNEL = tuple(int(word) for word in os.uname().release.split(".")[:2])
 
-#: The scripts for packets.py: name, function, and whether the result depends on the value of the RTO.
+#: The registered scripts: name, function, and whether the result depends on the value of the RTO.
 SCRIPTS = []
 
 
 def script(rto=False):
-    """Return a decorator that registers a script; `rto`: whether its result depends on the value of the
-    RTO."""
+    """Return a decorator that registers a packet script. `rto` says whether the script's result depends
+    on the value of the RTO."""
 
     def add(function):
         SCRIPTS.append((function.__name__, function, rto))
@@ -27,7 +28,7 @@ def script(rto=False):
 
 
 class Host:
-    """The kernel in its namespace, which opens and accepts connections."""
+    """The kernel's end of a packet script: a new network namespace that opens and accepts connections."""
 
     def __init__(self, congestion, estimator):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
@@ -42,7 +43,7 @@ class Host:
         ):
             sh(f"/bin/ip {command}")
         sysctl("net.ipv4.tcp_no_metrics_save", 1)
-        if KERNEL >= (6, 5):  # waits double from the first SYN on, as in older kernels
+        if KERNEL >= (6, 5):  # the SYN timeout doubles from the first one on, as in older kernels
             sysctl("net.ipv4.tcp_syn_linear_timeouts", 0)
         if congestion in ("reno", "cubic", "tl-reno", "tl-cubic"):
             sysctl("net.ipv4.tcp_congestion_control", congestion)
@@ -54,7 +55,7 @@ class Host:
         sysctl("net.ipv4.tcp_early_retrans", 0)
 
     def opened(self, six=False, port=80):
-        """Return the script's end of a connection whose socket has not yet connected."""
+        """Return the script's end of a connection whose socket in the kernel is not connected yet."""
         s = socket.socket(socket.AF_INET6 if six else socket.AF_INET)
         s.setblocking(False)
         s.bind((KERNEL6 if six else KERNEL4, 0))
@@ -62,7 +63,8 @@ class Host:
         return c
 
     def client(self, six=False, rtt_ms=0, timestamps=False, window=10_000, set_=()):
-        """Return an established connection that the kernel opened."""
+        """Return an established connection that the kernel opened. The handshake takes `rtt_ms`; `set_`
+        are socket options (level, option, value)."""
         c = self.opened(six)
         for level, option, value in set_:
             c.socket.setsockopt(level, option, value)
@@ -78,7 +80,7 @@ class Host:
         s = socket.socket()
         s.bind((KERNEL4, port))
         s.listen(backlog)
-        self.listeners.append(s)  # without a reference it would be closed
+        self.listeners.append(s)  # keep a reference, or Python would close it
         return s
 
     def server(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts on timers, loss recovery and the window."""
+"""Packet scripts for timers, loss recovery and the congestion window. A packet script exchanges single
+packets with the kernel and checks the kernel's answers."""
 
 import errno
 import socket
@@ -63,7 +64,7 @@ def backed_off_until_a_sample(h):
     c.write(500)
     c.expect(ACK, seq=1)
     c.expect(ACK, seq=1, after_ms=200)
-    c.send(ack=501)  # acknowledges either transmission, so it gives no sample
+    c.send(ack=501)  # may acknowledge either transmission, so it gives no RTT sample
     c.wait(5)
     c.write(500)
     c.expect(ACK, seq=501, size=500)
@@ -89,8 +90,8 @@ def tail_loss_probe_with_several_out(h):
     c = h.client(rtt_ms=60)
     c.write(3 * MSS)
     c.expect_full(3)
-    c.expect(ACK, seq=1 + 2 * MSS, size=MSS, after_ms=120)  # the last one, after two round trips
-    c.expect(ACK, seq=1, size=MSS)  # the timer, from the probe
+    c.expect(ACK, seq=1 + 2 * MSS, size=MSS, after_ms=120)  # the probe: the last segment, after two RTTs
+    c.expect(ACK, seq=1, size=MSS)  # the RTO, restarted by the probe
 
 
 @script(rto=True)
@@ -98,7 +99,7 @@ def tail_loss_probe_with_one_out(h):
     c = h.client(rtt_ms=20)
     c.write(500)
     c.expect(ACK, seq=1, size=500)
-    c.expect(ACK, seq=1, size=500, after_ms=220)  # the RTO, sooner than 40 + 200
+    c.expect(ACK, seq=1, size=500, after_ms=220)  # the RTO, which comes before a probe at 40 + 200 ms
     c.expect(ACK, seq=1, size=500, after_ms=220)
 
 
@@ -131,12 +132,12 @@ def reordering_is_no_loss(h):
 def spurious_timeout_is_undone(h):
     h.no_probes()
     c = h.client(timestamps=True)
-    size = MSS - 12  # of the option
+    size = MSS - 12  # less the timestamp option
     c.write(4 * size)
     first = [c.expect(ACK, seq=1 + k * size) for k in range(4)]
     early = struct.unpack("!II", first[0].options[8])[0]
     c.expect(ACK, seq=1, size=size, after_ms=200)
-    c.send(ack=1 + size, ts_ecr=early)  # the first copy's
+    c.send(ack=1 + size, ts_ecr=early)  # the echo of the first transmission
     c.wait(5)
     c.send(ack=1 + 4 * size, ts_ecr=early)
     c.wait(5)
@@ -195,7 +196,7 @@ def the_window_restarts_after_silence(h):
         c.wait(2)
     grown = c.cwnd
     assert grown > 18, f"cwnd {grown}"
-    c.wait(150)  # less than stock's RTO
+    c.wait(150)  # less than the kernel's own RTO
     c.write(100)
     c.expect(ACK, seq=sent, size=100)
     assert c.cwnd == grown, f"cwnd {c.cwnd} of {grown} after 150 ms"
@@ -273,8 +274,8 @@ def nothing_out_and_the_rto_is_stocks(h):
 
 @script()
 def timeout_in_recovery_doubles_the_whole_rto(h):
-    """Check that a timeout doubles the whole RTO, although Eifel's timer counts from the oldest segment's
-    last transmission."""
+    """Check that a timeout doubles the whole RTO. Eifel's timer counts from the oldest segment's last
+    transmission, so the kernel's timer is armed with less than the RTO."""
     h.no_probes()
     c = h.client(rtt_ms=40)
     c.write(8 * MSS)
@@ -282,12 +283,12 @@ def timeout_in_recovery_doubles_the_whole_rto(h):
     c.wait(40)
     for k in range(1, 4):
         c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)])
-    resent = c.expect(ACK, seq=1, size=MSS)  # fast retransmit, and it is lost too
-    for k in range(4, 7):  # samples while the oldest segment grows older
+    resent = c.expect(ACK, seq=1, size=MSS)  # the fast retransmission, which is lost too
+    for k in range(4, 7):  # RTT samples while the oldest segment stays unacknowledged
         c.wait(16)
         c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)])
     first = c.expect(ACK, size=MSS, within_s=4)
-    whole_ms = c.rto_ms / 2  # the kernel has doubled it
+    whole_ms = c.rto_ms / 2  # the kernel has already doubled it
     if h.estimator == "eifel":
         since_ms = 1000 * (first.at - resent.at)
         assert whole_ms >= since_ms / LATE - 8, f"{whole_ms} ms were doubled, after {since_ms:.0f} ms"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: runs each packet script with the kernel's own timers and with the module, in its own network
-namespace.
+"""Runs each packet script in the guest, in its own network namespace, with the kernel's own timers and
+with the kernel module of tcplearn. A packet script exchanges single packets with the kernel and checks
+the kernel's answers.
 
-Under `linux` every script must pass, as with the kernel's timers. Under a learned estimator the scripts must
-pass whose results do not depend on the value of the RTO; differences of the others are written to
-/out/differences.
+Every script must pass with the kernel's own timers and with the module's estimator `linux`, which
+computes the same RTO. With a learned estimator, the scripts whose result does not depend on the value of
+the RTO must pass. Failures of the other scripts are written to /out/differences.
 """
 
 import importlib
@@ -19,7 +20,7 @@ STOCK = (("reno", ""), ("cubic", ""))
 AS_STOCK = (("tl-reno", "linux"), ("tl-cubic", "linux"))
 LEARNED = (("tl-cubic", "tracking"), ("tl-cubic", "conformal"), ("tl-cubic", "eifel"))
 
-#: The modules that add scripts to SCRIPTS.
+#: The modules that add scripts to SCRIPTS when they are imported.
 PARTS = ("packet_connections", "packet_timers")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: a resend policy uses what it learned on earlier connections to the same place, for a limited
-number of places."""
+"""Checks in the guest: with the sysctl net.tcplearn.resend_places, a resend policy (which decides how
+long the timer waits before each retransmission) starts a connection with what it learned on earlier
+connections to the same /24. The number of remembered destinations is limited."""
 
 import os
 import socket
@@ -16,7 +17,8 @@ PLACES = "net.tcplearn.resend_places"
 
 
 def _until_resend_ms(port):
-    """Return the time from a connection's first transmission, which is lost, to the timer's resend."""
+    """Open a connection, lose its first data, and return the time in ms from that transmission to the
+    timer's retransmission."""
     s = connect(port)
     path(15, "loss 100%")
     s.sendall(b"x" * 500)
@@ -35,14 +37,14 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """Let the policy learn on a path without losses; after many losses the next connection would begin with
-    stock's wait."""
+    """Let the resend policy learn on a connection without losses. After many losses the next connection
+    would start with the kernel's own wait."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)
         time.sleep(0.1)
     s.close()
-    time.sleep(1)  # until the connection has ended
+    time.sleep(1)  # wait until the connection has ended
 
 
 def check_the_next_connection_to_a_place_waits_by_what_was_learned():
@@ -96,7 +98,8 @@ def _to(address, port):
 
 
 def check_places_of_resends_are_limited():
-    """Check that at most 64 places, the most recently used, are remembered of 250 /24s in turn."""
+    """Check that the module remembers at most 64 destinations, the most recently used, when connections
+    go to 250 /24s in turn."""
     load()
     enter("c0")
     os.system("/bin/ip link set lo up")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the setting net.tcplearn.resend, the waits of a policy, and the state of connections."""
+"""Checks in the guest: the sysctl net.tcplearn.resend, which selects a resend policy (it decides how long
+the timer waits before each retransmission), the waits that are in force, and the memory of the policy's
+state."""
 
 import itertools
 import operator
@@ -29,8 +31,8 @@ def check_a_setting_of_resends_is_taken_whole_or_refused():
 
 
 def requests(port, count, size=500):
-    """Send `count` requests, each after the ACK of the one before. The path loses packets only after the
-    handshake, whose timeouts would be the kernel's."""
+    """Send `count` requests on one connection, each after the ACK of the request before. The path begins
+    to lose packets after the handshake, because timeouts in the handshake are the kernel's own."""
     path(15)
     s = connect(port)
     path(15, "loss 25%")
@@ -43,15 +45,16 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield event, wait_us, probe and time in ms of each record."""
+    """Yield (event, wait in us, whether the timer will send a probe, time in ms) of each record of the
+    resend policy in the log `data`."""
     for r in records(data, RESEND):
         wait_us, _, _, event, _, probe = struct.unpack_from("<qiIBBB", r, 24)
         yield event, wait_us, probe, struct.unpack_from("<Q", r, 8)[0] / 1000
 
 
 def _resends():
-    """Return the numbers of probes and timeouts after which the module set a wait, and the kernel's own
-    counts."""
+    """Return two pairs (tail loss probes, timeouts): those after which the kernel module set a wait, and
+    those that the kernel counts."""
     found = counters()
     return (
         (found["resend_probes"], found["resend_timeouts"]),
@@ -64,8 +67,8 @@ def _resends_since(before):
 
 
 def check_waits_of_resends_are_in_force():
-    """Check that each resend by the timer comes when its wait has passed, within an eighth, the precision of
-    the kernel's timer wheel."""
+    """Check that each retransmission by the timer comes when its wait has passed. The timer may be late
+    by an eighth of the wait, the precision of the kernel's timer wheel."""
     load()
     enter("c0")
     serve(5140)
@@ -74,15 +77,15 @@ def check_waits_of_resends_are_in_force():
         sysctl(SETTING, policy)
         before = _resends()
         requests(5140, 150)
-        time.sleep(5)  # until the connection has ended
+        time.sleep(5)  # wait until the connection has ended
         ours, kernels = _resends_since(before)
         expect(ours == kernels and min(ours) > 3, f"{policy}: probes and timeouts {ours} of {kernels}")
         _in_time(policy, list(_waits(log_bytes())))
 
 
 def check_a_probe_beyond_the_congestion_window_is_seen():
-    """Check the counts of probes during a bulk transfer whose RTT rises: a probe may exceed the congestion
-    window. With FEW=1 only one policy has a transfer."""
+    """Check that the kernel module sees every tail loss probe of a bulk transfer whose RTT rises; a probe
+    may exceed the congestion window. With FEW=1 only one policy is checked."""
     load()
     enter("c0")
     serve(5144)
@@ -100,7 +103,7 @@ def check_a_probe_beyond_the_congestion_window_is_seen():
             path(delay_ms, "loss 0.5%")
         sending.join()
         s.shutdown(socket.SHUT_WR)
-        s.recv(1)  # all data has arrived
+        s.recv(1)  # wait until all data has arrived
         s.close()
         ours, kernels = _resends_since(before)
         expect(ours == kernels, f"{policy}: probes and timeouts {ours} of {kernels}")
@@ -117,7 +120,7 @@ def check_many_without_probes_have_the_kernels_rto():
     sysctl(SETTING, "priced")
     try:
         transfer(5145, 6_000_000)
-    finally:  # the next check uses the same namespace
+    finally:  # restore, because the next check uses the same namespace
         sysctl("net.ipv4.tcp_early_retrans", 3)
     rtos = [struct.unpack_from("<II", r, 24 + 24) for r in records(log_bytes(), ACK)]
     shorter = sum(rto_us < stock_us for stock_us, rto_us in rtos)
@@ -131,7 +134,7 @@ def _in_time(policy, waits):
             continue
         found += 1
         late_ms = then_ms - at_ms - wait_us / 1000
-        # half of a wait is written at a timeout, in whole jiffies
+        # at a timeout the module sets half of the wait, in whole jiffies, because the kernel doubles it
         expect(-4.1 < late_ms < 13 + wait_us / 8000, f"{policy}: {late_ms:.1f} ms late of {wait_us}")
     expect(found > 5, f"{policy}: {found} resends")
 
@@ -162,7 +165,7 @@ def check_resends_of_a_connection_without_memory():
     serve(5143)
     enter("c0")
     sysctl(SETTING, "priced")
-    failures.fails_next(2)  # the first allocation is the connection's own
+    failures.fails_next(2)  # the first allocation is the connection's own state
     transfer(5143, 50_000)
     now = counters()
     expect(now["connections"] == 1 and now["fallbacks"] == 1 and not now["resend_first"], f"{now}")

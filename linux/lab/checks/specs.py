@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: print the kernel's answer to each line "KIND<tab>SPEC": "taken", or the line of the log."""
+"""Prints in the guest the kernel's answer to each input line "KIND<tab>SPEC": "taken", or the reason that
+the kernel logs. A SPEC is an algorithm of that kind with its parameters."""
 
 import errno
 import os
@@ -8,24 +9,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SETTINGS = Path("/proc/sys/net/tcplearn")
-#: The file for kinds without a setting, whose specs the module of the golden vectors reads.
+#: The file for kinds of algorithms without a sysctl. The module of the golden vectors reads their specs
+#: from it.
 WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")
 
 
 def unread(log: int) -> Iterator[str]:
-    """Yield the lines of the kernel's log since the last call."""
+    """Yield the lines of the kernel's log since the last call; `log` is an open /dev/kmsg."""
     while True:
         try:
             record = os.read(log, 8192).decode()
         except BlockingIOError:
             return
-        except BrokenPipeError:  # records were lost
+        except BrokenPipeError:  # some records were overwritten before they were read
             continue
         yield record.split(";", 1)[1].split("\n", 1)[0]
 
 
 def refused(kind: str, spec: bytes) -> int:
-    """Write the spec and return the error's number. A file's close() would write a refused spec again."""
+    """Write `spec` to the setting of `kind` and return the error number, 0 if the kernel takes it. A
+    Python file is not used, because its close() would write a refused spec again."""
     setting = SETTINGS / kind
     place = os.open(setting if setting.exists() else WITHOUT_SETTING, os.O_WRONLY)
     try:

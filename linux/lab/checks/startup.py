@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the windows of connections whose SYN or SYN-ACK was lost, at both ends, under every policy.
+"""Measures in the guest the initial windows of connections whose SYN or SYN-ACK was lost, at either end,
+under every startup policy.
 
-The end that sends the data is measured. Each connection gives a line of JSON: the lost packets, the record in
-the module's log, TCP_INFO just after the first write, and the segments of the first flight that passed c1.
-The host compares them with the core's answers.
+The end that sends the data is measured. The output has a line of JSON for each connection: the lost
+packets, the record in the kernel module's log, TCP_INFO just after the first write, and the number of
+segments of the first flight that passed the router c1. Afterwards tcplearn.lab.startup_check compares
+these with the answers of the same policies in user space.
 """
 
 import json
@@ -23,21 +25,22 @@ SERVER, PORT, SEGMENTS = "10.0.1.2", 5301, 30
 STARTUP_RECORD = 5
 ETH_P_ALL = 3
 TH_SYN = 0x02
-#: With FEW=1 these policies have every case, and each of the others has one case, in rotation.
+#: With FEW=1, only these policies are measured in every case; each other policy is measured in one case,
+#: in rotation.
 FEW = os.environ.get("FEW")
 WHOLE = ("stock", "tsl/3-16", "tsl-feedback")
 
 
 def info(s):
-    """Return the congestion window and the threshold in TCP_INFO."""
+    """Return cwnd and ssthresh of the socket `s` from TCP_INFO."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
     ssthresh, cwnd = struct.unpack_from("<II", raw, 8 + 4 * 17)
     return {"cwnd": cwnd, "ssthresh": ssthresh}
 
 
 def watch(device):
-    """Record the frames that enter c1 by `device`; return a function that ends this and returns a list of
-    (time, flags, payload bytes)."""
+    """Record the TCP segments that enter the router c1 by `device`. Return a function that stops the
+    recording and returns a list of (time, flags, payload bytes)."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.bind((device, 0))
     s.settimeout(0.05)
@@ -70,7 +73,7 @@ def watch(device):
 
 
 def sends(s):
-    """Write all segments at once, return the windows just after that, and close."""
+    """Write all segments at once, close the connection, and return the windows just after the write."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     s.sendall(b"x" * 1448 * SEGMENTS)
     seen = info(s)
@@ -111,7 +114,8 @@ def connects(congestion, then):
 
 
 def settings(policy, timestamps):
-    """Set the policy and the timestamps of this process's namespace."""
+    """Set the startup policy (which chooses initial windows), and whether TCP timestamps are on, in this
+    process's network namespace."""
     sysctl("net.tcplearn.log", 0)
     sysctl("net.tcplearn.startup", policy)
     sysctl("net.tcplearn.log", 1)
@@ -119,7 +123,7 @@ def settings(policy, timestamps):
 
 
 def log_of(namespace):
-    """Return the startup record of the only connection in the log."""
+    """Return the startup record in the kernel module's log of `namespace`, which must have exactly one."""
 
     def read():
         found = records(log_bytes(), STARTUP_RECORD)
@@ -143,7 +147,9 @@ def log_of(namespace):
 
 
 def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
-    """Return the three measurements of a connection whose `side` sends; `fresh`: its place is unknown."""
+    """Make one connection in which the end `side` ("active" or "passive") sends data, and return what was
+    measured. The router drops `count` packets of the kind `lost`. `fresh` says that nothing is known of
+    the destination."""
     sender = "c0" if side == "active" else "c2"
     if fresh:
         in_namespace(sender, lambda: settings(policy, timestamps))()
@@ -156,7 +162,7 @@ def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
     said = client(), server()
     frames = stop()
     data = [t for t, flags, payload in frames if payload > 0]
-    flight = sum(t < data[0] + 0.02 for t in data)  # an ACK takes 30 ms
+    flight = sum(t < data[0] + 0.02 for t in data)  # the first ACK arrives after 30 ms
     lose("c1")
     return {
         "case": {"policy": policy, "side": side, "lost": lost, "count": count, "timestamps": timestamps},
@@ -188,7 +194,7 @@ def main():
             add("stock", side, lost, count=2)
             if not FEW:
                 add("linux", side, lost, count=2)
-        # a place becomes known, becomes bad, is forgotten, and becomes known again
+        # a destination becomes known, loses many handshakes, is forgotten, and becomes known again
         whole, bad = [""] * 4, ["syn-ack"] * 5  # after the fifth, half of the handshakes have lost a packet
         for k, lost in enumerate([*whole, *bad, "pause", "syn-ack", "", "", "", "syn-ack"]):
             if lost == "pause":

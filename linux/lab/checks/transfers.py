@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and their records in the log."""
+"""Makes transfers in the guest from c0 (10.0.0.1) to c1 (10.0.0.2), and reads their records in the kernel
+module's log."""
 
 import os
 import socket
@@ -29,8 +30,8 @@ def use(estimator, log=1):
 
 
 def serve(port, answer=0, fast_open=False, congestion=None):
-    """Start a server in c1 that reads each connection to its end; with `answer` it first answers that number
-    of bytes."""
+    """Start a server in the namespace c1 that reads each connection to its end. With `answer` the server
+    first sends that number of bytes after a connection's first byte."""
     if os.fork():
         time.sleep(0.05)
         return
@@ -79,7 +80,8 @@ def transfer(port, size, congestion=b"tl-cubic", pacing=0, option=None):
 
 
 def records(data, kind):
-    """Return the records of `kind` in `data` with their headers (log_format.h); None: of every kind."""
+    """Return the records of type `kind` in the kernel module's log `data`, with their headers (see
+    log_format.h). If `kind` is None, return the records of every type."""
     found, at = [], 0
     while at + 24 <= len(data):
         magic, size, record_type = struct.unpack_from("<4sHB", data, at)
@@ -92,7 +94,8 @@ def records(data, kind):
 
 
 def acks(data):
-    """Return (rtt_us, last_rtt_us, stock_rto_us, rto_us) of each ACK record."""
+    """Return (rtt_us, last_rtt_us, stock_rto_us, rto_us) of each ACK record in the log `data`.
+    stock_rto_us is the kernel's own RTO."""
     out = []
     for r in records(data, ACK_RECORD):
         rtt, last, _, _, stock, rto = struct.unpack_from("<iiqqII", r, 24)

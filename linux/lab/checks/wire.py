@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: one end of TCP connections, whose packets a script sends and expects over TUN.
+"""Implements one end of TCP connections in the guest. A script sends and expects single packets over a
+TUN device; the kernel is the other end.
 
-The kernel is 192.0.2.1 (fd00::1), the script 192.0.2.2 (fd00::2). Sequence numbers are relative to the SYN of
-their side, as tcpdump prints them: the first byte of data has number 1.
+The kernel has the address 192.0.2.1 (fd00::1), the script 192.0.2.2 (fd00::2). Sequence numbers are
+relative to the SYN of their side, as in tcpdump's output: the first byte of data has number 1.
 """
 
 import fcntl
@@ -16,7 +17,8 @@ FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 KERNEL4, SCRIPT4, KERNEL6, SCRIPT6 = "192.0.2.1", "192.0.2.2", "fd00::1", "fd00::2"
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 MSS = 1000
-#: The kernel's timers count jiffies (4 ms), and its timer wheel may delay them by an eighth.
+#: The factor by which a timer may be late: it counts jiffies (4 ms), and the timer wheel may delay it by
+#: an eighth.
 LATE = 1.13
 NAMES = {FIN: "FIN", SYN: "SYN", RST: "RST", PSH: "PSH", ACK: "ACK"}
 
@@ -70,7 +72,7 @@ class Wire:
         fcntl.ioctl(self._file, TUNSETIFF, struct.pack("16sH22x", b"tun0", IFF_TUN | IFF_NO_PI))
 
     def packet(self, timeout_s):
-        """Return the next TCP packet within `timeout_s`, or None."""
+        """Return the next TCP packet that the kernel sends within `timeout_s`, or None."""
         end = time.monotonic() + timeout_s
         while select.select([self._file], [], [], max(0, end - time.monotonic()))[0]:
             raw = os.read(self._file, 4096)
@@ -80,7 +82,7 @@ class Wire:
         return None
 
     def put(self, tcp, six=False):
-        """Send the TCP segment `tcp`, whose checksum field is 0."""
+        """Send the TCP segment `tcp` to the kernel. Its checksum field must be 0 and is filled in."""
         if six:
             ends = socket.inet_pton(socket.AF_INET6, SCRIPT6) + socket.inet_pton(socket.AF_INET6, KERNEL6)
             head = struct.pack("!IHBB", 6 << 28, len(tcp), socket.IPPROTO_TCP, 64) + ends
@@ -94,7 +96,8 @@ class Wire:
         os.write(self._file, head + tcp)
 
     def unreachable(self, segment, code, mtu=0):
-        """Send ICMP destination unreachable for an IPv4 segment that the kernel sent."""
+        """Send the kernel an ICMP "destination unreachable" for the IPv4 segment `segment`, which the
+        kernel sent. `code` and `mtu` are fields of the ICMP message."""
         quoted = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, socket.IPPROTO_TCP, 0)
         quoted += socket.inet_aton(KERNEL4) + socket.inet_aton(SCRIPT4)
         quoted += struct.pack("!HHI", segment.source, segment.destination, segment.raw_seq)
@@ -106,8 +109,8 @@ class Wire:
 
 
 class Connection:
-    """The script's end of a connection. `socket` is the kernel's end; `last` is the time of the last packet
-    sent or expected."""
+    """The script's end of a connection. `socket` is the kernel's end, and `last` the time of the last
+    packet sent or expected."""
 
     def __init__(self, wire, kernel_socket, kernel_port, port, six=False):
         self.wire, self.socket, self.kernel_port, self.port, self.six = (
@@ -124,9 +127,10 @@ class Connection:
     def send(
         self, flags=ACK, seq=1, ack=1, data=b"", window=10_000, sack=(), mss=0, options=b"", ts_ecr=None
     ):
-        """Send a segment to the kernel; SACK blocks are pairs of the kernel's sequence numbers."""
+        """Send a segment to the kernel. Each SACK block is a pair of the kernel's relative sequence
+        numbers."""
         if mss:
-            options += struct.pack("!BBH", 2, 4, mss) + b"\x04\x02\x01\x01"  # and SACK permitted
+            options += struct.pack("!BBH", 2, 4, mss) + b"\x04\x02\x01\x01"  # MSS, and SACK permitted
         if self.timestamps:
             ecr = self.ts_recent if ts_ecr is None else ts_ecr
             options += struct.pack("!BBBBII", 1, 1, 8, 10, int(time.monotonic() * 1000) & 0xFFFFFFFF, ecr)
@@ -151,8 +155,8 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """Return the next segment; raise Unexpected if it differs from the given values, or does not come
-        `after_ms` after `last`."""
+        """Return the next segment from the kernel. Raise Unexpected if none comes within `within_s`, if
+        it differs from the given values, or if it does not come `after_ms` after the time `last`."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:
@@ -181,12 +185,13 @@ class Connection:
         return segment
 
     def expect_full(self, count, first=0):
-        """Expect `count` segments of MSS bytes, from the number `first` on."""
+        """Expect `count` segments of MSS bytes; the first one has index `first` (0 is the first segment
+        of the data)."""
         for k in range(first, first + count):
             self.expect(ACK, seq=1 + k * MSS, size=MSS)
 
     def silence(self, ms):
-        """Raise Unexpected if the kernel sends a segment within `ms`."""
+        """Raise Unexpected if the kernel sends a segment of this connection within `ms`."""
         end = time.monotonic() + ms / 1000
         while (segment := self.wire.packet(max(0, end - time.monotonic()))) is not None:
             if (segment.source, segment.destination) == (self.kernel_port, self.port):
@@ -194,16 +199,16 @@ class Connection:
                 raise Unexpected(f"{segment} after {waited_ms:.0f} ms, when nothing was expected")
 
     def wait(self, ms):
-        """Let `ms` pass; packets that arrive meanwhile can still be expected."""
+        """Wait `ms`; packets that arrive meanwhile can still be expected afterwards."""
         time.sleep(ms / 1000)
 
     def write(self, size):
-        """Let the application write `size` bytes."""
+        """Let the kernel's application write `size` bytes."""
         self.last = time.monotonic()
         self.socket.send(b"x" * size)
 
     def info(self, offset, kind="I"):
-        """Return a field of TCP_INFO."""
+        """Return the field of TCP_INFO at byte `offset`."""
         raw = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
         return struct.unpack_from(kind, raw, offset)[0]
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: the traffic of a remote shell whose user types lines, which the server echoes.
+"""Makes the traffic of a remote shell in the guest: a user types lines, and the server echoes them.
 
 echo.py serve PORT BYTES
 echo.py type ADDRESS PORT BYTES CONGESTION COUNT A_MINUTE SEED ON
 
-`type` sends A_MINUTE lines in a minute on average, at intervals of half to one and a half of the mean,
-without waiting for earlier echoes. It prints the response time and the start of each line in us. ON is
-ignored.
+`type` sends COUNT lines of BYTES without waiting for earlier echoes, on average A_MINUTE in a minute.
+Intervals are random, from half to one and a half of the mean. It prints the response time and the start
+of each line in us. ON is ignored.
 """
 
 import random

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: connections to places that lose packets, with a short request and answer on each.
+"""Makes connections in the guest to servers over paths that lose packets, with a short request and answer
+on each.
 
 first_rto.py serve PORT
 first_rto.py connect PORT FIRST COUNT FRESH HOST...
 
-`connect` opens COUNT connections to each place, one after the other, and to all places at the same time. HOST
-is the second number of a place's addresses: the server has 10.HOST.x.1, the client 10.(HOST + 64).x.1. With
-FRESH = 1 each connection has new addresses (x is its number), with FRESH = 0 all have x = 0. Connection k
-comes from port 20000 + k. Each connection gives a line: host, number, microseconds until it was connected,
-and from then to the answer, each -1 if that did not happen.
+`connect` opens COUNT connections to each destination, in sequence, and to all destinations at the same
+time. HOST is the second number of a destination's addresses: the server has 10.HOST.x.1, the client
+10.(HOST + 64).x.1. With FRESH = 1 each connection has new addresses (x is the connection's number); with
+FRESH = 0 x is always 0. Connection number k comes from port 20000 + k; FIRST is the first number. Each
+connection prints a line: HOST, its number, the time until it was connected, and the time from then to the
+answer. Times are in us; -1 means that it did not happen.
 """
 
 import asyncio
@@ -20,7 +22,8 @@ import time
 
 FIRST_PORT = 20_000
 REQUEST = bytes(100)
-#: Longer than seven resends, the first after a second.
+#: The longest that a connection may take: longer than seven retransmissions, of which the first comes
+#: after a second.
 LONGEST_S = 300.0
 
 

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: a router that drops chosen packets of handshakes.
+"""Makes a router in the guest drop chosen packets of handshakes.
 
-handshakes.py NAMESPACE PACKET NTH COUNT drops COUNT packets of each connection, from the NTH SYN or SYN-ACK
-on. Earlier counts are discarded.
+handshakes.py NAMESPACE PACKET NTH COUNT
+
+drops COUNT packets of each connection at the router NAMESPACE, beginning with the NTH SYN or SYN-ACK
+(PACKET is "syn" or "syn-ack"). Counts of earlier packets are discarded.
 """
 
 import subprocess
 import sys
 
-#: The flags of each packet in nft, and the field with the port of the connecting end.
+#: For each kind of packet: its TCP flags in nft's syntax, and the field with the client's port.
 PACKETS = {"syn": ("syn", "sport"), "syn-ack": ("syn|ack", "dport")}
 KEY = "ip saddr . tcp sport . ip daddr . tcp dport"
 
 
 def rules(packet="", nth=1, count=1, ports=None):
-    """Return the whole ruleset; with `ports` only connections from these lose packets; "" as `packet` drops
-    nothing."""
+    """Return nft's complete ruleset. With `ports` only connections from these client ports lose packets.
+    With `packet` "" nothing is dropped."""
     if not packet or ports == []:
         return "flush ruleset\n"
     flags, end = PACKETS[packet]

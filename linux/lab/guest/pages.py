@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: curl fetches pages from nginx, one after the other, each on its own connection.
+"""Fetches pages in the guest from nginx by curl, in sequence, each on its own connection.
 
-pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE fetches COUNT pages of each
-size, each from its own port; the router drops packets (handshakes.py) of the pages whose numbers are in the
-file LOST. It writes a line for each page to FILE: bytes, port, whether packets were dropped, and microseconds
-to the end of the handshake, to the first byte and to the last. It prints the totals over all pages, as
-lib.sh's `send` does.
+pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE
+
+fetches COUNT pages of each size in BYTES, each from its own port. The router drops packets of the
+handshakes (see handshakes.py) of the pages whose numbers are in the file LOST. A line for each page is
+written to FILE: bytes, port, whether packets were dropped, and the times in us to the end of the
+handshake, to the first byte and to the last byte. The totals over all pages are printed in the form of
+the function `send` in lib.sh.
 """
 
 import subprocess
@@ -19,7 +21,8 @@ CONFIG = Path("/tmp/pages.curl")
 
 
 def fetch(namespace, size, ports):
-    """Fetch a page of `size` from each of `ports` and return the figures that curl prints for each."""
+    """Fetch a page of `size` bytes from each of the local `ports`, in the network namespace `namespace`.
+    Return the values that curl prints for each page."""
     ask = f'url = "http://10.0.0.1:5002/{size}"\noutput = "/dev/null"\nmax-time = 300\nsilent\n'
     said = " ".join(f"%{{{name}}}" for name in FIELDS)
     pages = [f'{ask}local-port = {port}\nwrite-out = "{said}\\n"\n' for port in ports]

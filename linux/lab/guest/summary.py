@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: converts the output of curl or iperf3 (-J) to the lines that lib.sh's `send` prints."""
+"""Converts in the guest the output of curl, or of iperf3 with -J, to the lines that the function `send`
+in lib.sh prints."""
 
 import json
 import sys

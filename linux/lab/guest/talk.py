@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""In the guest: requests and answers of any sizes, in several writes, read late or answered late.
+"""Makes requests and answers of any size in the guest. Requests are sent in several writes; the server
+may read them late and answer them late.
 
-talk.py answer PORT JSON           serves; JSON has the keys of the scenario's [transfer.talks]
-talk.py ask ADDRESS PORT JSON SEED asks, then prints how much was sent in how long
+talk.py answer PORT JSON             serves; JSON has the keys of the scenario's [transfer.talks]
+talk.py ask ADDRESS PORT JSON SEED   sends the requests, then prints the bytes sent and the time taken
 """
 
 import json
@@ -14,7 +15,7 @@ import time
 
 
 def received(s, size):
-    """Reads so many bytes; returns whether they came."""
+    """Read `size` bytes from the socket `s`. Return whether all of them came before the connection ended."""
     while size > 0:
         got = s.recv(min(size, 1 << 16))
         if not got:
@@ -50,7 +51,7 @@ def serve(port, talks):
 
 
 def ask(at, talks, seed):
-    """Makes all requests of one of the connections that are open at once."""
+    """Make all requests of one of the concurrent connections to the address `at`."""
     draw, s = random.Random(seed), None
     size = talks["request_bytes"] // talks["writes"]
     parts = [size] * (talks["writes"] - 1) + [talks["request_bytes"] - size * (talks["writes"] - 1)]

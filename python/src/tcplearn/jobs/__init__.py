@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs: their form, the places where they run, and their stored results."""
+"""Runs jobs on this machine or a cluster and stores their results. A job is a function with plain
+arguments."""
 
 from tcplearn.jobs.job import Job, JobFailedError, advance, repeated
 from tcplearn.jobs.pool import Place, Pool

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`python -P -m tcplearn.jobs FILE`: repeats a failed job and prints its result."""
+"""Implements `python -P -m tcplearn.jobs FILE`: repeats the failed job that FILE describes and prints its
+result."""
 
 import json
 import sys

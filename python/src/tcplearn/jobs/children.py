@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Child processes that end with this one: by `stop`, or by the kernel if this one is killed."""
+"""Runs child processes that end together with this process: `stop` ends them, and if this process is
+killed the kernel ends those that asked for it."""
 
 import contextlib
 import ctypes
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from tcplearn import search_path
 
-#: linux/prctl.h
+#: From linux/prctl.h: the option that asks for a signal when the parent process ends.
 PR_SET_PDEATHSIG = 1
 
 _running: set[subprocess.Popen[str]] = set()
@@ -20,11 +21,12 @@ _stopping = False
 
 
 class Stopped(Exception):
-    """The child was stopped together with the others; it did not fail."""
+    """The child did not fail: `stop` ended it together with the other children."""
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `command` with the environment `env` and return its result; raise OSError or Stopped."""
+    """Run `command` with the environment `env` and return its exit status and output. Raise OSError if it
+    cannot start, Stopped if `stop` ended it."""
     with _lock:
         if _stopping:
             raise Stopped
@@ -53,7 +55,8 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
 
 
 def stop() -> None:
-    """End all children, and let none start until `allow` is called; used when a pool ends."""
+    """End all children, and let `run` start no new one until `allow` is called. A pool calls this when it
+    ends."""
     global _stopping
     with _lock:
         _stopping = True
@@ -69,13 +72,14 @@ def allow() -> None:
 
 
 def with_parent(command: Sequence[str], how: str = "KILL") -> list[str]:
-    """Return `command` with a prefix (util-linux) that sends it the signal `how` when the starting thread
-    ends."""
+    """Return `command` with a prefix (setpriv of util-linux) that makes the kernel send it the signal
+    `how` when the thread that started it ends."""
     return ["setpriv", "--pdeathsig", how, "--", *command]
 
 
 def end_with_parent(parent: int) -> None:
-    """Let the kernel kill this process when its parent ends, for forked or spawned workers."""
+    """Make the kernel kill this process when its parent ends. Forked or spawned workers call this;
+    `parent` is the parent's process id."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent has already been killed
         os._exit(1)

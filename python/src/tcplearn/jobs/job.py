@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A job: a function of a module and plain arguments, so that another machine can do it."""
+"""Defines a job: a function at the top level of a module, with plain arguments, so that another process
+or machine can run it."""
 
 import importlib
 import json
@@ -14,7 +15,7 @@ from tcplearn import documents
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 from tcplearn.output.files import naming_full_disk
 
-#: The errors of reading a file that does not have the expected form.
+#: The exceptions that occur when a file does not have the expected form.
 NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError)
 _MOST_BYTES = 1 << 30
 
@@ -22,15 +23,15 @@ _MOST_BYTES = 1 << 30
 @dataclass(frozen=True)
 class Job:
     key: str  # a hash of everything that determines the result
-    function: Callable[..., Any]  # a function of a module; its result is plain JSON or bytes
+    function: Callable[..., Any]  # at the top level of a module; returns plain JSON or bytes
     arguments: tuple[Any, ...]  # plain JSON
-    title: str = ""  # for the line on its failure
-    cost: float = 1.0  # relative to the other jobs
-    check: Callable[[Any], object] | None = None  # raises ValueError for a stored result that is wrong
+    title: str = ""  # names the job in the line about its failure
+    cost: float = 1.0  # expected run time relative to the other jobs
+    check: Callable[[Any], object] | None = None  # raises ValueError for an unusable stored result
 
 
 class JobFailedError(FailedError):
-    """A job failed; `log` shows the reason."""
+    """A job failed; `log` has the output that shows why."""
 
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message, log)
@@ -47,8 +48,9 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return the result of `function`, or its Failure, which is not an exception so that it is not retried on
-    another machine; raise FullDiskError."""
+    """Return the result of `function(*arguments)`, or a Failure if it raises UserError. A Failure is a
+    value and no exception, so that a cluster does not retry the job on another machine. Raise
+    FullDiskError."""
     try:
         with naming_full_disk(Path(tempfile.gettempdir())):
             return function(*arguments)
@@ -58,18 +60,18 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return Failure(str(error), getattr(error, "log", ""))
 
 
-#: Set by the runner, only in its own thread.
+#: The function that gets the progress of the running job. The runner sets it, in its own thread only.
 watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", default=None)
 
 
 def advance(share: float) -> None:
-    """Report, from within a job, which share of it is done; it has an effect where jobs run one after the
-    other."""
+    """Report from within a job which share of the job is done, between 0 and 1. The report is used only
+    where jobs run one after the other in the runner's thread."""
     if watch := watching.get():
         watch(share)
 
 
-#: Functions whose failed jobs can be repeated from a file, which can name no others.
+#: The only functions that a file of a failed job may name.
 REPEATABLE = (
     "tcplearn.explain.files:kept",
     "tcplearn.lab.first_rto:boot",
@@ -80,18 +82,18 @@ REPEATABLE = (
 
 
 def name_of(job: Job) -> str:
-    """Return the name of the job's function as in REPEATABLE."""
+    """Return the name of the job's function in the form used in REPEATABLE, "module:function"."""
     return f"{job.function.__module__}:{job.function.__qualname__}"
 
 
 def described(job: Job) -> str:
-    """Return the job in the form that `repeated` reads."""
+    """Return the text of a file from which `repeated` can run the job again."""
     return json.dumps({"function": name_of(job), "arguments": job.arguments}, indent=1) + "\n"
 
 
 def repeated(file: Path) -> Any:
-    """Return the result of the job that `described` wrote to `file`; raise FailedError, or UserError for a
-    wrong file."""
+    """Run the job that `described` wrote to `file` and return its result. Raise FailedError if the job
+    fails, UserError if the file is not such a description."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = documents.json_value(documents.bounded(file, _MOST_BYTES))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The places where jobs run: this machine, a Dask cluster, or Slurm."""
+"""Runs jobs in parallel: in threads or processes of this machine, on a Dask cluster, or in Slurm jobs."""
 
 import contextlib
 import importlib
@@ -23,10 +23,11 @@ from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
 
 Json = dict[str, Any]
-#: Yields jobs in any order, each with its result or its Failure.
+#: A function that runs jobs and yields each with its result or its Failure, in the order in which they
+#: end.
 Pool = Callable[[Sequence[Job]], Generator[tuple[Job, Any], None, None]]
 
-#: How often Dask gives a job to another worker if its worker failed.
+#: How often Dask gives a job to another worker after its worker died.
 RETRIES = 3
 
 
@@ -37,15 +38,17 @@ def processors() -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """A place as given on the command line."""
+    """Where jobs run, as given on the command line: `workers` on this machine, a Dask `scheduler`, or a
+    number of `slurm` jobs."""
 
-    workers: int = 0  # jobs at once on this machine; 0: as many as its processors
+    workers: int = 0  # jobs at once on this machine; 0: one for each processor
     scheduler: str = ""
     slurm: int = 0
 
     def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
-        """Return the pool; logs of Slurm go to `logs`. `in_processes`: the jobs work in Python, others only
-        wait for a child."""
+        """Return the pool that runs jobs in this place. `logs` is the folder for the logs of Slurm jobs.
+        `in_processes` says that the jobs compute in Python and need processes of their own; jobs that
+        only wait for a child process run in threads."""
         if self.scheduler and self.slurm:
             raise UserError("--scheduler and --slurm: give one of them")
         if self.scheduler:
@@ -74,20 +77,21 @@ def threads(workers: int) -> Pool:
 
 
 def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-    """Yield the jobs with their results, done in this thread in their order."""
+    """Run the jobs in this thread, in their order, and yield each with its result."""
     for job in jobs:
         yield job, outcome(job.function, job.arguments)
 
 
 def _start_worker(parent: int) -> None:
     children.end_with_parent(parent)
-    for number in (signal.SIGINT, signal.SIGHUP):  # the parent ends its workers
+    for number in (signal.SIGINT, signal.SIGHUP):  # workers ignore Ctrl-C; the parent ends them
         signal.signal(number, signal.SIG_IGN)
 
 
 def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
-    """Close this process's own end for writing into the pipe of results, once all workers have theirs. While
-    it is open, the executor waits forever for the rest of a result whose worker was killed in the middle."""
+    """Close this process's own write end of the pipe through which workers send results, once all workers
+    have theirs. While this end is open, the executor would wait forever for the rest of a result whose
+    worker was killed while it wrote."""
     results: Any = getattr(executor, "_result_queue", None)
     if results is not None:
         results._writer.close()
@@ -98,15 +102,15 @@ def processes(workers: int) -> Pool:
         if min(workers, len(jobs)) <= 1:
             yield from one_by_one(jobs)
             return
-        # a fork could copy the progress bar's thread in the middle of a step
+        # spawn, because a fork could copy the progress bar's thread while it holds a lock
         context = multiprocessing.get_context("spawn")
         others = set(multiprocessing.active_children())
-        with search_path.safe():  # the tracker of its semaphores starts here too
+        with search_path.safe():  # this also starts Python's semaphore tracker
             executor = futures.ProcessPoolExecutor(
                 min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
             )
         try:
-            with search_path.safe():  # each worker starts with its first job
+            with search_path.safe():  # submitting a job starts a worker
                 waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
             _leave_results_to_workers(executor)
             for done in futures.as_completed(waiting):
@@ -118,8 +122,8 @@ def processes(workers: int) -> Pool:
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
-            _leave_results_to_workers(executor)  # if it was interrupted while jobs were submitted
-            # end it here, because otherwise Python's exit would print a traceback
+            _leave_results_to_workers(executor)  # in case of an interrupt while jobs were submitted
+            # shut down here, because otherwise Python's exit would print a traceback
             executor.shutdown(wait=True, cancel_futures=True)
             raise
         finally:
@@ -137,17 +141,18 @@ def dask(address: str) -> Pool:
 
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
-    """Return a pool of `jobs_at_once` Slurm jobs, each replaced if it ends early, because sweeps may outlast
-    a job's time limit."""
+    """Return a pool (a function that runs jobs) that keeps `jobs_at_once` Slurm jobs running. A Slurm job
+    that ends early is replaced, because a sweep may last longer than a job's time limit. `logs` is the
+    folder for their logs."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         try:
             slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         except ImportError as error:
             raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
-        if not shutil.which("sbatch"):  # without it dask-jobqueue would wait for its jobs for ever
+        if not shutil.which("sbatch"):  # without sbatch, dask-jobqueue would wait for its jobs forever
             raise UserError("--slurm: there is no sbatch here; run it where jobs are submitted")
-        with search_path.safe():  # sbatch passes the environment on
+        with search_path.safe():  # sbatch passes the environment on to the job
             try:
                 cluster = slurm_cluster(**_unless_configured(logs))
                 cluster.adapt(minimum_jobs=jobs_at_once, maximum_jobs=jobs_at_once)
@@ -160,8 +165,8 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
 
 
 def _unless_configured(logs: Path) -> Json:
-    """Return the resources of a Slurm job that dask-jobqueue's own jobqueue.yaml, which has partition and
-    time, does not set."""
+    """Return the resources of a Slurm job that dask-jobqueue's configuration file jobqueue.yaml leaves
+    unset. Partition and time limit come from that file only."""
     configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
     ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
     asked = {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
@@ -174,7 +179,7 @@ def _client(address: str) -> Any:
         client: Any = importlib.import_module("distributed").Client
     except ImportError as error:
         raise UserError("--scheduler needs dask.distributed; run: pip install distributed") from error
-    # it warns of each result of a lost worker, although the result is computed again
+    # Dask warns of each result that a lost worker held, although it computes the result again
     logging.getLogger("distributed.client").setLevel(logging.ERROR)
     try:
         return client(address, timeout=10, set_as_default=False)
@@ -185,7 +190,7 @@ def _client(address: str) -> Any:
 def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
     as_completed: Any = importlib.import_module("distributed").as_completed
 
-    # named by the result, so two sweeps that need the same run share it
+    # the name is a hash of what determines the result, so two sweeps that need the same run share it
     waiting = {
         client.submit(
             outcome, job.function, job.arguments, key=f"tcplearn-{job.key}", pure=False, retries=RETRIES
@@ -199,7 +204,8 @@ def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], Non
 
 
 def _answer(done: Any) -> Any:
-    """Return the result of a future, after waiting where a worker ended with it and it is computed again."""
+    """Return the result of the Dask future `done`, or a Failure. If a worker died with the result, this
+    waits until Dask has computed it again."""
     try:
         return done.result()
     except Exception as error:

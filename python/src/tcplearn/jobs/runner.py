@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs jobs: stored results are read, other jobs run and stored; a failure does not stop the others."""
+"""Runs a list of jobs: reads results that are already stored, runs the other jobs and stores their
+results. If a job fails, the others continue."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -18,16 +19,17 @@ Progress = Callable[[float, str], None]
 
 @dataclass
 class Done:
-    results: dict[str, Any] = field(default_factory=dict)  # by key
-    failures: list[str] = field(default_factory=list)  # a line for each
+    results: dict[str, Any] = field(default_factory=dict)  # by the job's key
+    failures: list[str] = field(default_factory=list)  # one line for each failed job
 
 
-#: Jobs between two reports of progress if a job takes well below a millisecond.
+#: The number of stored results read between two reports of progress; reading one takes well below a
+#: millisecond.
 _STEP = 100
 
 
 def kept_of(jobs: Sequence[Job], kept: Kept, progress: Progress | None = None) -> dict[str, Any]:
-    """Return the stored results of `jobs`, by key."""
+    """Return those results of `jobs` that `kept` has stored, by the job's key."""
     get = kept.finder()
     out: dict[str, Any] = {}
     for i, job in enumerate(jobs):
@@ -48,16 +50,18 @@ def run(
     say: Callable[[str], None] = print,
     unit: str = "runs",
 ) -> Done:
-    """Return the results of `jobs` from `kept` or from `pool`; `fresh` ignores stored ones, `unit` names the
-    jobs in the line of progress. Raise InterruptedWork on Ctrl-C."""
+    """Return the results of `jobs`: stored ones from `kept`, the others by running the jobs in `pool`.
+    With `fresh` all jobs run. `unit` is the word for jobs in the progress line; `say` gets a line for
+    each failure. Raise InterruptedWork on Ctrl-C."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
-    if not todo:  # no cluster is needed
+    if not todo:  # don't start a cluster
         return done
     total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
 
     def tell(share: float = 0.0) -> None:
-        """Report progress, with the `share` done of the running job if jobs run one after the other."""
+        """Report progress. `share` is the part of the running job that is done, if jobs run one after the
+        other."""
         if progress:
             more = share * todo[ended].cost if share else 0.0
             progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")

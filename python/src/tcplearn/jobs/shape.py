@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checks of the form of stored results, so that their readers need no checks."""
+"""Checks the form of stored results when they are read, so that the code that uses them need not check."""
 
 import sys
 from dataclasses import dataclass, fields, is_dataclass
@@ -7,28 +7,31 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_type_hints
 
-#: bool, int, str; float: any finite number; a dataclass: an object of exactly its fields; [shape]: a list of
-#: these; (shape, ...): a list of exactly these; {"key": shape}: an object that has at least these keys.
+#: A description of the form of JSON data: bool, int, str; float for any finite number; a dataclass for an
+#: object with exactly its fields; [shape] for a list of that shape; (shape, ...) for a list with exactly
+#: these shapes; {"key": shape} for an object with at least these keys.
 Shape = Any
 _FLOAT_MAX = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """An object with any keys."""
+    """The shape of an object with any keys, whose values all have the shape `value`."""
 
     value: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """Null, or a missing key."""
+    """The shape of a value that may be null, or whose key may be missing; otherwise it has the shape
+    `value`."""
 
     value: Shape
 
 
 def check(found: object, shape: Shape, where: str = "") -> None:
-    """Raise ValueError, which names the place `where`, if `found` does not have the `shape`."""
+    """Raise ValueError if `found` does not have the form `shape`. The message begins with `where`, the
+    path of the wrong part within the result."""
     match shape:
         case Maybe():
             if found is not None:
@@ -61,7 +64,7 @@ def _fields(of: Any) -> dict[str, Shape]:
 
 
 def _shape_of(annotation: Any) -> Shape:
-    """Return the shape of a type, or of a type that may be None."""
+    """Return the shape for a type annotation: a type, or a type that may be None."""
     if not isinstance(annotation, UnionType):
         return annotation
     (kind,) = (of for of in get_args(annotation) if of is not NoneType)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finished work on disk, stored completely or not at all, so that a killed sweep loses only running jobs."""
+"""Stores results of jobs on disk. A result is stored completely or not at all, so a sweep that is killed
+loses only the jobs that were running."""
 
 import contextlib
 import json
@@ -20,13 +21,13 @@ from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.search_path import SAFE
 
 Json = dict[str, Any]
-#: The largest result; those of losses are the largest.
+#: The most bytes of a stored result.
 MOST_BYTES = 1 << 30
 _STAMP = {"commit": str, "version": str}
 
 
 class Kept(ABC):
-    """Results by their jobs' keys, in a folder."""
+    """The base class of a folder with results of jobs, found by the job's key."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,14 +36,14 @@ class Kept(ABC):
 
     @abstractmethod
     def get(self, job: Job) -> Any | None:
-        """Return the stored result of `job`, or None."""
+        """Return the stored result of `job`, or None if there is none that can be used."""
 
     def finder(self) -> Callable[[Job], Any | None]:
-        """Return a faster `get` for many jobs one after the other."""
+        """Return a function that does what `get` does, but faster for many jobs."""
         return self.get
 
     def has(self, job: Job) -> bool:
-        """Return whether there is a result, without reading it."""
+        """Return whether a result of `job` is stored, without reading it if possible."""
         return self.get(job) is not None
 
     @abstractmethod
@@ -50,7 +51,7 @@ class Kept(ABC):
 
     @contextlib.contextmanager
     def _reading(self, path: Path) -> Iterator[None]:
-        """Treat a wrong result at `path` as missing, and warn once."""
+        """Treat a result at `path` that cannot be used as missing, and warn once."""
         try:
             yield
         except FileNotFoundError:
@@ -61,8 +62,8 @@ class Kept(ABC):
             self._unfit.add(path)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store what is needed to repeat a failed job; return the command that repeats it and the path of its
-        log."""
+        """Store what is needed to repeat a failed job. Return the command that repeats it, and the path
+        of the file with `log`, the job's output (None without a log)."""
         if name_of(job) not in REPEATABLE:
             return "the same command", self._failed(job, ".log", log) if log else None
         file = self._failed(job, ".json", described(job))
@@ -84,9 +85,10 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 class Store(Kept):
-    """Results that are JSON objects with their origins, one in each file.
+    """Stores each result as a JSON object in a file of its own, with the version and the commit that made
+    it.
 
-    `format` counts the changes of the form of a result; a result of another format counts as absent.
+    `format` is the number of the results' format. A stored result with another number counts as missing.
     """
 
     def __init__(self, folder: Path, format: int = 1) -> None:
@@ -109,7 +111,8 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return a `get` over the files present now, because to try to open thousands takes a minute."""
+        """Return a function that does what `get` does for the files that are present now. It lists
+        folders once, because trying to open thousands of missing files takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

@@ -1,30 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One algorithm of a scenario, and its name."""
+"""Defines one algorithm that a lab scenario compares (an "arm"), with its name in result rows and in
+folders."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-#: Values of `algorithms.settings`: NO_RACK turns RACK and tail loss probes off.
+#: Values of the scenario key `algorithms.settings`: "no-rack" turns RACK and tail loss probes off,
+#: "linear" turns thin linear timeouts on.
 NO_RACK, LINEAR = "no-rack", "linear"
-#: The end whose kernel is changed.
+#: The end of the connection whose kernel uses the algorithm.
 SENDER, RECEIVER = "sender", "receiver"
 End = Literal["sender", "receiver"]
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One algorithm of a scenario."""
+    """One algorithm of a lab scenario: a congestion control with a timer, a loss classifier or a resend
+    policy."""
 
     congestion: str
     estimator: str
     tlp: bool
-    loss: str = ""  # a loss classifier; the timer is then the kernel's
+    loss: str = ""  # a loss classifier; the kernel's own timer is used with it
     startup: str = STOCK
     at: End = "sender"
-    resend: str = ""  # a resend policy, instead of the estimator's RTO
-    rto_min_ms: int = 0  # the route's rto_min; 0: as shipped
-    setting: str = ""  # a setting of the kernel
+    resend: str = ""  # a resend policy, which sets the timer instead of the estimator
+    rto_min_ms: int = 0  # rto_min of the route; 0: the kernel's default
+    setting: str = ""  # LINEAR or NO_RACK; "": neither
 
     @property
     def name(self) -> str:
@@ -42,6 +45,7 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        """The name of the sender's congestion control in the kernel."""
+        """Return the name of the sender's congestion control in the kernel. The prefix "tl-" means that
+        the tcplearn module runs on top of it."""
         plain = self.estimator == NO_ESTIMATOR or self.at != SENDER
         return self.congestion if plain else f"tl-{self.congestion}"

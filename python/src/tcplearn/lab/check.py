@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The module's checks inside the machine: golden vectors, many connections at once, and its guarantees."""
+"""Runs the checks of the kernel module in the lab's virtual machine: golden vectors (expected answers of
+every algorithm), many connections at once, and the module's guarantees."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,15 +16,16 @@ from .machine import run as run_in_guest
 from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
-#: Checks that need Python in the guest.
+#: The checks that need Python in the guest.
 WITH_PROGRAMS = ("module", "packets", "specs", "startup")
-#: The duration of the test on several processors.
+#: The duration of the check on several processors ("smp"), in seconds.
 SMP_SECONDS = 40
-#: Pages that each processor keeps charged for later objects.
+#: The bytes that a cgroup may stay charged for without a leak: 64 pages of 4096 bytes on each of four
+#: processors, which the kernel keeps for later objects.
 _CHARGE_SLACK_BYTES = 4 * 64 * 4096
 _FEW = Boot(settings=("FEW=1",))
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
-#: Four processors, with a stock kernel's own checks on.
+#: A machine with four processors and the debugging checks that a stock kernel has built in.
 _SMP = Boot(
     append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
     "kfence.sample_interval=20 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
@@ -39,8 +41,9 @@ def run_check(
     boot: Boot = ORDINARY,
     given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Run the check `name` in the guest and return the files of /out; `given` are the lines of
-    /scenario/NAME. Raise FailedError."""
+    """Run the script checks/`name`.sh in the guest (the virtual machine) and return the text of each file
+    that it wrote to /out, by file name. `given` has the lines of an input file, which the guest sees as
+    /scenario/`name`. The check may take `limit_s` of real time. Raise FailedError if the guest fails."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if given:
@@ -56,8 +59,10 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the check `name` ("kernels": on each supported kernel) and return lines on what was checked; raise
-    FailedError."""
+    """Run the kernel module's check `name` and return lines that say what was checked; raise FailedError
+    if it fails. `name` is "vectors", "module", "packets", "startup", "stress" or "smp"; "kernels" means
+    the first three of these on each supported kernel. `seed` is for "stress" and "smp", `seconds` for
+    "smp" only."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -80,7 +85,9 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Compare the golden vectors and return lines on it; raise FailedError for an answer that differs."""
+    """Compare the answers of the algorithms in the kernel with the golden vectors (the expected answers).
+    Return the lines that the guest printed; raise FailedError if an answer differs or if not all vectors
+    were read."""
     given = vectors.kernel_lines(ROOT / "vectors")
     out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
@@ -101,15 +108,16 @@ def check_vectors(machine: Machine) -> list[str]:
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
-    """Return the kernel's answer to each "KIND<tab>SPEC": "taken", or why it is refused; raise
-    FailedError."""
+    """Return the kernel's answer to each of `lines`, which have the form "KIND<tab>SPEC": "taken", or the
+    reason why it refuses the SPEC (an algorithm and its parameters). Raise FailedError."""
     return run_check(machine, "specs", given=lines)["specs"].splitlines()
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
-    """Run many connections at once and return lines on it; raise FailedError for a warning, a leak or a stuck
-    connection."""
-    left = run_check(machine, "stress", seed, limit_s=3600)  # it takes minutes on an idle machine
+    """Open many TCP connections over the kernel module at once in the guest. Return lines with numbers of
+    connections and counters; raise FailedError if the kernel warns, an object leaks or a connection is
+    stuck."""
+    left = run_check(machine, "stress", seed, limit_s=3600)  # the check takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
     problems = list(_stress_problems(left))
@@ -133,8 +141,10 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the test on several processors and return a line for each round; raise FailedError for a warning,
-    or anything left after a round."""
+    """Stress the kernel module in a guest with several processors. In each round, connections, settings
+    and network namespaces are created, changed and removed at the same time; rounds repeat for `seconds`.
+    Return a line for each round; raise FailedError if the kernel warns, or if anything remains after a
+    round."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -150,25 +160,29 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def check_module(machine: Machine, few: bool = False) -> list[str]:
-    """Check the module's guarantees; return a line for each, then the bytes of a connection under each
-    estimator. `few`: one in seven of the allocations that must be able to fail is made to fail, and fewer
-    transfers are made. Raise FailedError for a guarantee that does not hold."""
+    """Check what the kernel module guarantees, such as privileges, memory limits and failed allocations.
+    Return a line for each guarantee, then lines with the bytes of memory that a connection takes under
+    each estimator. Raise FailedError for a guarantee that does not hold. `few` shortens the check: only
+    one in seven of the allocations is made to fail, and fewer transfers are made."""
     ordinary = _FEW if few else ORDINARY
-    # some 5 minutes on an idle machine, but over 15 beside other guests
+    # this takes about 5 minutes on an idle machine, but over 15 beside other guests
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
     return [*kept, *left[1].get("memory", "").splitlines()]
 
 
 def check_packets(machine: Machine) -> list[str]:
-    """Run the packet scripts and return a line for each; raise FailedError if one fails."""
+    """Run the packet scripts, which send single packets to the kernel and check its answers. Return a
+    line for each script; raise FailedError if one fails."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
-    """Return a line for each connection, whose windows must be the core's answer; `few`: one connection under
-    most presets. Raise FailedError."""
+    """Lose SYNs and SYN-ACKs of connections in the guest, and compare each connection's initial window
+    and ssthresh with the answer of the same startup policy in user space. Return a line for each
+    connection; raise FailedError if one differs. With `few`, most policies are checked with one
+    connection only."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The folders of the lab's and the module's sources, which are in a checkout, not in the package, and the
-commands that use them."""
+"""Names the folders of the lab's and the kernel module's sources, which are in a checkout of the
+repository but not in the installed package, and runs commands on them."""
 
 import subprocess
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ LAB = ROOT / "linux" / "lab"
 
 
 def output_of(command: Sequence[str]) -> str:
-    """Run `command` and return its output; raise FailedError with the last line that it printed."""
+    """Run `command` and return its standard output; if it fails, raise FailedError with the last line
+    that it printed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]

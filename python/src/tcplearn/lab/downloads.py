@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Downloads with the estimator at either end, and SYN pings of the receiver beside them: tables of a
-scenario, lines of its script, and tshark's counts of the captures."""
+"""Defines downloads by curl from nginx, with the learned timer at either end and SYN pings of the
+receiver beside them. This file has the tables of the lab's scenario, the lines of the guest's script, and
+the count of retransmissions that tshark finds in the captures."""
 
 import shutil
 import subprocess
@@ -18,25 +19,27 @@ from .arm import RECEIVER as RECEIVER
 from .arm import SENDER, Arm
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
-#: The port of nginx, and the one on which the first router answers the receiver's pings.
+#: PORT is nginx's port. PINGED is the address and port of the first router, which answers the receiver's
+#: SYN pings.
 PORT, PINGED = 5002, "10.0.0.2 80"
-#: Files of an algorithm: tshark's counts, and the pings.
+#: Files in an algorithm's folder: tshark's counts, and the pings.
 COUNTED, PINGS = "counted", "pings"
 
 
 class Pings(Table):
-    """SYN pings that the receiver sends during each download, as hping3 -S; the hop's first router
-    answers."""
+    """SYN pings that the receiver sends during each download, as `hping3 -S` does. The first router of
+    the path answers them."""
 
     every_us: Annotated[int, Field(ge=50, le=10_000_000)]
 
 
 class Place(Table):
-    """A site. After a download the lab sets the delay of the path to the site's RTT, and pings it."""
+    """A web site that the receiver pings after a download. The lab sets the path's delay to the site's
+    RTT before it pings."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]
     rtt_ms: Annotated[float, Field(ge=0, le=60_000)]
-    spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # uniform, in both directions
+    spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # jitter, uniform; half in each direction
 
 
 class Places(Table):
@@ -46,13 +49,13 @@ class Places(Table):
 
 
 class Downloads(Workload):
-    """One file, downloaded from nginx by curl if any of these keys is given; else the transfer by another
-    program."""
+    """Downloads one file from nginx by curl if `pings`, `places` or `captured` is given; otherwise the
+    base class transfers the file by the program that the scenario names."""
 
     programs: ClassVar[tuple[str, ...]] = ("send", "nginx", "iperf3")
     pings: Pings | None = None  # during each download
     places: Places | None = None  # after each download
-    captured: bool = False  # whether tshark counts its resends from captures at both ends
+    captured: bool = False  # whether tshark counts retransmissions in captures at both ends
 
     @property
     def is_download(self) -> bool:
@@ -62,7 +65,7 @@ class Downloads(Workload):
         yield from super().starts(setup)
         if self.is_download:
             names = [name for one in setup.congestion for name in (one, f"tl-{one}")]
-            # vegas cannot be a namespace's default unless it is allowed
+            # the kernel accepts vegas as a namespace's default only if it is in this list
             yield f"sysctl -qw 'net.ipv4.tcp_allowed_congestion_control=reno cubic {' '.join(names)}'"
         if self.pings:
             yield f"in_ns c1 /scenario/transfer sink {PINGED.split()[1]} &"
@@ -73,7 +76,8 @@ class Downloads(Workload):
             yield "sleep 1"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines that set which end's kernel is changed; the other end is plain."""
+        """Yield the lines of the guest's script that select the end whose kernel uses the algorithm
+        `arm`; the other end keeps the plain congestion control."""
         if self.is_download:
             kernel = f"tl-{arm.congestion}" if arm.at == RECEIVER else arm.congestion
             setting = f"net.ipv4.tcp_congestion_control={kernel}"
@@ -81,7 +85,8 @@ class Downloads(Workload):
             yield f"changed={changed}; in_ns {setup.receiver} sysctl -qw {setting}"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines that ping each site over a path with its RTT."""
+        """Yield the lines of the guest's script that set the path's delay to each site's RTT and ping the
+        site."""
         if not self.places:
             return
         every_us, count, answers = self.places.every_us, self.places.count, f"/out/{arm.folder}/{PINGS}"
@@ -100,7 +105,8 @@ class Downloads(Workload):
                 yield metric, float(value)
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield each site with its pings; unanswered pings have no times."""
+        """Yield a flow (a set of result rows) for each web site with its ping times. A site that answered
+        no ping has only the count `pings_answered`."""
         lines = (folder / PINGS).read_text().splitlines() if self.places else []
         for line in lines:
             site, answered, *times_us = line.split()
@@ -112,7 +118,7 @@ class Downloads(Workload):
 
 
 def tshark() -> str:
-    """Return the path of tshark; raise UserError."""
+    """Return the path of the program tshark; raise UserError if it is missing."""
     found = shutil.which("tshark")
     if not found:
         raise UserError("tshark is missing: apt-get install --no-install-recommends tshark, or make dev")
@@ -120,8 +126,9 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """Replace the captures of a run by a file of counts for each algorithm, in their order; raise
-    FailedError."""
+    """Count retransmitted packets in the captures of a run, write the counts to a file in the folder of
+    each algorithm, and remove the captures. `arms` are the algorithms' folders in the order of their
+    connections in the captures. Raise FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]
@@ -130,11 +137,12 @@ def count(folder: Path, arms: Sequence[str]) -> None:
 
 
 def _resent(capture: Path, streams: int) -> Counter[int]:
-    """Return, by connection, the packets that Wireshark marks as retransmissions, which the paper counted."""
+    """Return for each TCP stream of `capture` the number of packets that Wireshark marks as
+    retransmissions; baddam2018 counted these marks. `streams` is the number of connections expected."""
     fields = "-T fields -e tcp.stream -e tcp.analysis.retransmission"
     words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:  # stderr may only have warnings, such as of running as root
+    if done.returncode:  # the reason is in stderr, unless stderr is empty
         why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         raise FailedError(f"{capture.name}: tshark: {printable(why[0])}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]

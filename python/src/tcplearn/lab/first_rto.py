@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""First RTOs in the guest: connections with places that lose packets, the sock_ops program in a cgroup of the
-client, of the server, of both or of neither. Each run has its own machine."""
+"""Measures learned first RTOs (the timeout of SYN and SYN-ACK) in the lab's virtual machine. Connections
+go to servers over paths that lose packets, while a sock_ops BPF program, which sets the first RTO, is
+loaded for the client's cgroup, the server's, both or neither. Each run has its own virtual machine."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +27,8 @@ GUEST = LAB / "guest" / "first_rto.py"
 #: CONFIG_HZ of the guest's kernel.
 TICKS_PER_SECOND = 250
 PORT = 7000
-#: The second number of the first server's address, and the most places.
+#: FIRST_HOST is the second number of the first server's address 10.x.0.1; MOST_PLACES is the most
+#: servers.
 FIRST_HOST, MOST_PLACES = 64, 60
 LIMIT_S = 3600
 
@@ -39,19 +41,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial: the program's settings at each end; None means stock's second."""
+    """A trial: the settings of the BPF program that sets the first RTO, at client and server. None leaves
+    that end with the kernel's first RTO of one second."""
 
     name: str
     client: bytes | None = None
     server: bytes | None = None
-    fresh: bool = False  # whether each connection is with a new place
+    fresh: bool = False  # whether each connection uses new addresses, of which nothing is known
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
     places: tuple[Place, ...]
-    loss_percent: float = 10.0  # of packets in each direction
-    count: int = 50  # connections with each place, one after the other
+    loss_percent: float = 10.0  # of the packets in each direction
+    count: int = 50  # connections to each destination, in sequence
     seed: int = 1
 
 
@@ -63,7 +66,9 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """Return the connections of each trial by its name. Raise UserError or FailedError."""
+    """Run each trial in its own virtual machine and return its connections, by the trial's name. `where`
+    chooses local or cluster execution, `out` the folder of finished runs (default: the cache). Raise
+    UserError or FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
@@ -79,8 +84,8 @@ def run(
 
 
 def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str]) -> Job:
-    """Return the job of a trial. `programs` is the program as loaded, and its source, which identifies a
-    run."""
+    """Return the job that runs `trial` over `network`. `programs` is the compiled BPF program and its
+    source; the source, not the object file, identifies the run."""
     program, code = programs if trial.client or trial.server else (b"", "")
     document = {
         "name": f"first-rto-{network.seed:03d}",
@@ -99,7 +104,8 @@ def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, 
 
 
 def boot(document: Json) -> bytes:
-    """Run the guest and return its output, packed; raise FailedError."""
+    """Boot the guest, run the job's script and return the output files as a tar archive; raise
+    FailedError."""
     ready = machine.prepared(document["fingerprint"], True)
     with temporary.folder() as work:
         folder, out = work / "in", work / "out"
@@ -115,8 +121,8 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Return the guest's script: client c, routers m and n with a link for each place between them, server
-    s."""
+    """Return the shell script for the virtual machine. Its network is a client c, routers m and n with
+    one link between them for each destination, and a server s."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 
@@ -139,7 +145,7 @@ def _lines(network: Network, trial: Trial) -> Iterator[str]:
         if getattr(trial, end) is not None:
             yield f"first_rto_load {end}"
     yield f"in_cgroup server s python3 /scenario/first_rto.py serve {PORT} &"
-    for host in hosts:  # neighbours are resolved in advance
+    for host in hosts:  # resolve link-layer addresses before packets are lost
         there, back = f"10.{host}.0.1", f"10.{host + CLIENTS_ABOVE}.0.1"
         yield f"in_ns c ping -q -c 1 -W 60 -I {back} {there} >/dev/null"
     every = " ".join(map(str, hosts))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the script that the guest executes for a run: plain `ip` and `tc` commands, readable by people."""
+"""Writes the shell script that the guest (the lab's virtual machine) executes for a run. The script
+consists of plain `ip` and `tc` commands that a person can read."""
 
 import shlex
 from collections.abc import Iterator
@@ -10,17 +11,18 @@ from .scenario import Scenario, Traffic
 from .workload import Setup
 
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
-#: Further modules in the image, each loaded if a scenario names its congestion control.
+#: Further modules in the image. A module is loaded if a scenario names its congestion control.
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
 
-#: The places of captures around a hop, in the order in which a packet passes them.
+#: The points of a hop at which packets are captured, in the order in which a packet passes them.
 PLACES = ("before-queue", "after-queue", "after-delay")
-#: The modules for scenarios in which packets are dropped or routed by their content.
+#: The kernel modules for scenarios whose nftables rules drop or route packets by their content.
 NFT_MODULES = ("nf_tables", "nft_limit")
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Return the scenario's algorithms; each run begins with another one."""
+    """Return the algorithms that `scenario` compares, in the order in which run number `run` executes
+    them. The order is rotated by one for each run, so that no algorithm always comes first."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)
@@ -29,8 +31,8 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
         for at in a.at
         for e in a.of.get(c, a.estimators)
         for s in a.startups
-        if s == STOCK or e != NO_ESTIMATOR  # without the module there is no startup policy
-        if at == a.at[0] or e not in (STOCK, NO_ESTIMATOR)  # and no end to change
+        if s == STOCK or e != NO_ESTIMATOR  # a startup policy needs the module
+        if at == a.at[0] or e not in (STOCK, NO_ESTIMATOR)  # the kernel's own timer is the same at either end
     ]
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
     judged += [Arm(c, STOCK, t, rto_min_ms=ms) for t in a.tlp for c in a.congestion for ms in a.rto_min_ms]
@@ -44,8 +46,9 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
-    """Return the guest's script for one run; with `pcap` it captures around each hop, with `shell` it ends in
-    a shell instead of transfers."""
+    """Return the shell script that the guest executes for run number `run` of `scenario`. With `pcap` the
+    script captures packets around each hop. With `shell` it ends in an interactive shell and makes no
+    transfers."""
     last = path.gateway(len(scenario.path.hop))
     lines = [
         f"# {scenario.name}, run {run}",
@@ -59,7 +62,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
         *path.set_up(scenario.path),
         *(line for k, traffic in enumerate(scenario.traffic) for line in _others(scenario, k, traffic)),
         f"in_ns c{last} /scenario/transfer sink 5001 &",
-        # resolve addresses first; otherwise the first handshake would wait for ARP
+        # resolve link-layer addresses first; otherwise the first handshake would wait for ARP
         f"until in_ns c0 ping -q -c 1 -W 60 {_address(last)} >/dev/null; do sleep 1; done",
     ]
     if pcap:
@@ -92,7 +95,8 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
-            if load.inherits:  # writing the setting discards what was learned under the arm before
+            # writing the setting discards what the resend policy learned under the previous arm
+            if load.inherits:
                 lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
@@ -139,8 +143,9 @@ def _more_modules(scenario: Scenario) -> Iterator[str]:
 
 
 def _truth(scenario: Scenario) -> Iterator[str]:
-    """Yield the captures of the transfers' data at the beginning of each hop, after its queue and after its
-    delay."""
+    """Yield the lines of the guest's script that capture the transfers' data at three points of each hop:
+    before its queue, after its queue and after its delay. Comparing the captures shows where each packet
+    was dropped."""
     for i, hop in enumerate(scenario.path.hops):
         for k, place in enumerate(PLACES):
             node = path.gateway(i) + k
@@ -150,7 +155,8 @@ def _truth(scenario: Scenario) -> Iterator[str]:
 
 
 def _captures(scenario: Scenario) -> Iterator[str]:
-    """Captures at the sender and where each hop ends, and the kernel's reason for each retransmission."""
+    """Yield the lines of the guest's script that capture packets at the sender and at the end of each
+    hop, and that record why the kernel sends each retransmission."""
     yield "capture sender c0 r0"
     for i, hop in enumerate(scenario.path.hops):
         yield f"capture {hop.name} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"
@@ -159,7 +165,7 @@ def _captures(scenario: Scenario) -> Iterator[str]:
 
 
 def _address(node: int) -> str:
-    """Return the address of a node on the link to its left."""
+    """Return the IPv4 address of node number `node` on the link that leads towards the sender."""
     return f"10.0.{node - 1}.2"
 
 
@@ -175,7 +181,7 @@ def _links(last: int) -> Iterator[str]:
 
 
 def _ends(scenario: Scenario, t: Traffic) -> tuple[int, int]:
-    """Return the nodes where the traffic `t` enters and leaves."""
+    """Return the numbers of the nodes where the background traffic `t` enters and leaves the path."""
     names = list(scenario.path.hop)
     return path.gateway(names.index(t.enters)), path.gateway(names.index(t.leaves or t.enters) + 1)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handshakes that lose packets on purpose (`[handshakes]`)."""
+"""Defines the table `[handshakes]` of a lab scenario file, which says which SYNs or SYN-ACKs the lab
+drops on purpose."""
 
 from typing import Annotated, Literal
 
@@ -7,17 +8,17 @@ from pydantic import Field
 
 from tcplearn.scenario.check import Table
 
-#: The router that drops packets, the first after the sender.
+#: The router that drops the packets: the first one after the sender.
 ROUTER = "c1"
 
 
 class Handshakes(Table):
-    """Drops `count` SYNs or SYN-ACKs of each connection on the first router, from the nth on."""
+    """Drops `count` SYNs or SYN-ACKs of a connection at the first router, beginning with number `nth`."""
 
     lose: Literal["syn", "syn-ack"] = "syn-ack"
     nth: Annotated[int, Field(ge=1, le=10)] = 1
     count: Annotated[int, Field(ge=1, le=10)] = 1
-    percent: Annotated[float, Field(gt=0, le=100)] = 100  # of the pages, drawn by the run's seed
+    percent: Annotated[float, Field(gt=0, le=100)] = 100  # of the pages, chosen by the run's seed
 
     def dropped(self) -> str:
         return f"{self.lose} {self.nth} {self.count}"

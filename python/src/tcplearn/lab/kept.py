@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finished runs of the lab, each in a folder that is complete or absent; a run from another machine arrives
-packed."""
+"""Stores finished runs of the lab, each in a folder that is complete or absent. The output of a run on
+another machine arrives as a tar archive."""
 
 import io
 import shutil
@@ -14,7 +14,8 @@ from tcplearn.errors import FailedError
 from tcplearn.jobs import Job, Kept
 from tcplearn.output import temporary
 
-#: The file in a finished run's folder with the commit and the version that made it, one in each line.
+#: The file in a finished run's folder with the commit and the version of tcplearn that made it, on two
+#: lines.
 COMPLETE = "complete"
 
 
@@ -40,7 +41,7 @@ def unpack(data: bytes, folder: Path) -> None:
 
 
 class Folders(Kept):
-    """Folders of runs, named by scenario, number and key."""
+    """The folder of finished runs. Each run has a subfolder named by scenario, run number and key."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -72,6 +73,6 @@ class Folders(Kept):
 
 
 def made_by(folder: Path) -> tuple[str, str]:
-    """Return commit and version of a run."""
+    """Return the commit and the version of tcplearn that made the run in `folder`."""
     commit, version, *_ = [*(folder / COMPLETE).read_text(errors="replace").split("\n"), ""]
     return commit, version

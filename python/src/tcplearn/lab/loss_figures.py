@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Figures of the decisions on losses: the module's log compared with the captures."""
+"""Compares a loss classifier's decisions in the kernel module's log with captures, which show where each
+packet was dropped."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,9 @@ Figures = Iterator[tuple[str, float]]
 
 
 def figures(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
-    """Yield the figures of one transfer; `module` has the differences of its counters."""
+    """Yield (metric, value) of the loss decisions of the transfer in `folder`. `loss` is the classifier
+    with its parameters, or "" without one. `module` has the increments of the module's counters during
+    the transfer."""
     found = folder.parent / truth.FILE
     drops = truth.drops(folder.parent) if found.exists() else None
     if not loss:
@@ -49,9 +52,9 @@ def _judged(c: tlog.Connection, all_drops: list[truth.Drop]) -> Figures:
 
 
 def _lost(decision: tlog.Records, drops: list[truth.Drop]) -> Iterator[str]:
-    """Yield, for each dropped segment that is out, the hop that dropped it. A retransmitted segment counts
-    until it is acknowledged, because the kernel may begin the next recovery at once for a loss within the
-    first."""
+    """Yield, for each dropped segment that is in flight at `decision`, whether the queue or the channel
+    dropped it. A retransmitted segment counts until it is acknowledged, because the kernel may begin the
+    next recovery at once for a loss within the first."""
     first, out = int(decision["first"]), (int(decision["end"]) - int(decision["first"])) % _SEQUENCES
     now_us = int(decision["time_us"])
     for drop in drops:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The virtual machine: guest image and module, which are made once and stored, and runs of a script in it."""
+"""Prepares the lab's virtual machine and runs scripts in it. The guest image and the kernel module are
+built once and cached."""
 
 import contextlib
 import fcntl
@@ -23,49 +24,51 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-#: The modules in the image; a scenario loads only those that it needs.
+#: The kernel modules in the image; a scenario loads only those that it needs.
 IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
-#: The module for the check in which allocations fail on purpose.
+#: The build of the module whose allocations a check makes fail on purpose.
 FAILING = "tcplearn_failing.ko"
-#: Further guests are left to the kernel's scheduler.
+#: The most guests that the lab pins to one processor. Beyond that, the kernel's scheduler chooses.
 GUESTS_PER_PROCESSOR = 8
 
 
 def cache_folder() -> Path:
-    """Return the folder of images and finished runs."""
+    """Return the folder in which guest images and finished runs are stored."""
     return users_cache("lab")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine of a run, and its fingerprint: the same fingerprint and script give the same result."""
+    """A virtual machine that is ready to run scripts. The same `fingerprint` (a hash of its contents) and
+    the same script give the same result."""
 
     image: Path
     built: Path
     fingerprint: str
     kernel: str
-    programs: Path | None = None  # the second archive
-    versions: dict[str, str] = field(default_factory=dict)  # versions of its packages
+    programs: Path | None = None  # the archive with Python, curl, nginx and iperf3
+    versions: dict[str, str] = field(default_factory=dict)  # by package in `programs`
 
 
 def guest_files(programs: bool) -> list[Path]:
-    """Return the guest's shell functions and, with `programs`, the Python programs that they run."""
+    """Return the files to copy into the virtual machine: its shell functions and, if `programs` is true,
+    the Python programs that they run."""
     endings = (".sh", ".py") if programs else (".sh",)
     return [path for path in sorted((LAB / "guest").iterdir()) if path.suffix in endings]
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """Options of the guest's start, where it differs from that of a scenario."""
+    """Options for booting the virtual machine; the defaults are those of a scenario's runs."""
 
     append: str = ""  # appended to the kernel's command line
-    processors: int = 0  # with several there is no virtual time, and no run repeats
-    settings: tuple[str, ...] = ()  # NAME=VALUE, in the script's environment
+    processors: int = 0  # several: no virtual time, and runs do not repeat exactly
+    settings: tuple[str, ...] = ()  # NAME=VALUE, added to the script's environment
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of vm.sh."""
+        """Return the environment variables for the script vm.sh."""
         processors = {"VM_PROCESSORS": str(self.processors)} if self.processors else {}
         return {"VM_APPEND": self.append, **processors}
 
@@ -74,8 +77,9 @@ ORDINARY = Boot()
 
 
 def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machine:
-    """Return the machine with image, module and, if wanted, programs, which are made again only after a
-    change; raise UserError or FailedError."""
+    """Return a machine with guest image and kernel module and, if `programs` is true, the archive of
+    programs. Each part is built again only if its sources have changed. `folder` is the cache. Raise
+    UserError or FailedError."""
     if kernel not in KERNELS:
         raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     if not (LAB / "vm.sh").exists():
@@ -111,7 +115,8 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
 
 
 def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
-    """Return the machine of a job; raise FailedError if it does not have the job's `fingerprint`."""
+    """Return the virtual machine for a job. Raise FailedError if its contents differ from those of the
+    machine that started the jobs, whose hash is `fingerprint`."""
     ready = prepare(cache_folder(), programs, kernel)
     if ready.fingerprint != fingerprint:
         raise FailedError(
@@ -135,8 +140,8 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], **environment: str) -> Path:
-    """Return `folder`, which `command` makes again only if one of `parts`, of which it is made, has
-    changed."""
+    """Return `folder`. Run `command`, which builds it, only if `parts` (the contents that it is built
+    from) have changed since the last build."""
     made_of, stamp = _hash(*parts), folder / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
         _step(command, **environment)
@@ -145,7 +150,8 @@ def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], *
 
 
 def _image(folder: Path, kernel: str) -> Path:
-    """Return the image, which depends on its scripts and on the kernel that apt would install."""
+    """Return the folder of the guest's disk image. The image is rebuilt if the scripts that make it
+    change, or if apt would install another kernel package."""
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
@@ -161,7 +167,8 @@ def _image(folder: Path, kernel: str) -> Path:
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Return the programs, which depend on their scripts and on the guest, not on newer packages."""
+    """Return the folder of the archive of programs for the guest, such as curl and nginx. The archive is
+    rebuilt if the scripts that make it or the guest image change, but not if newer packages appear."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
     parts = [path.read_bytes() for path in (LAB / "programs.sh", LAB / "packages.sh", image / "versions")]
     return _made(programs, parts, [LAB / "programs.sh", image, programs])
@@ -186,7 +193,7 @@ def _module(folder: Path, image: Path) -> Path:
 
 
 def _step(command: Sequence[str | Path], **environment: str) -> None:
-    """Run a script of the lab; its one line of error becomes the error's text."""
+    """Run a script of the lab; if it fails, raise FailedError with the last line that it printed."""
     done = subprocess.run(
         [str(word) for word in command],
         capture_output=True,
@@ -210,13 +217,13 @@ def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iter
 
 @contextlib.contextmanager
 def _environment(machine: Machine) -> Iterator[dict[str, str]]:
-    """Yield the environment of a script, with its own temporary folder."""
+    """Yield the environment for a script, with a temporary folder of its own that is removed afterwards."""
     with temporary.folder() as work:
         yield {**os.environ, "VM_PROGRAMS": str(machine.programs or ""), "TMPDIR": str(work)}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
-    """Connect the guest's console to this terminal."""
+    """Boot the virtual machine with the network of `scenario` and connect its console to this terminal."""
     script = guest_script(scenario, 0, shell=True)
     with _scenario(machine, script) as name, _environment(machine) as environment:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
@@ -225,10 +232,11 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Yield words before a command that keep it on the processor with the fewest of our guests.
+    """Yield the words to put before a command so that it runs on the processor with the fewest of the
+    lab's guests; yield no words if `wanted` is false or every processor is full.
 
-    In virtual time QEMU's two threads take turns, thousands of times a second: between two processors that
-    takes longer than the guest's own work.
+    QEMU's two threads take turns thousands of times a second in virtual time. Switching between threads
+    on two processors takes longer than the guest's own work.
     """
     places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
@@ -253,12 +261,14 @@ def run(
     files: Sequence[Path] = (),
     boot: Boot = ORDINARY,
 ) -> None:
-    """Run `script` in a new guest, whose output goes to `out`; raise FailedError."""
+    """Run `script` in a new guest and copy the guest's output to the folder `out`; raise FailedError.
+    `files` are additional files that the guest sees in /scenario. The run may take `limit_s` of real
+    time."""
     with _scenario(machine, script, files) as name, _environment(machine) as common:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         environment = {**common, **boot.environment, "VM_TIME_LIMIT": str(limit_s)}
         with disk_space.watched() as disk, _on_one_processor(not boot.processors) as pinned:
-            # on TERM it ends QEMU and removes its temporary files
+            # vm.sh ends QEMU and removes its temporary files when it gets SIGTERM
             done = children.run([*pinned, *children.with_parent(command, "TERM")], env=environment)
         if done.returncode:
             disk.refuse(done.stderr)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pages that curl fetches (`[transfer.pages]`): times, and initial windows and thresholds of connections."""
+"""Defines the table `[transfer.pages]` of a lab scenario file: files that curl fetches from nginx. For
+each file the lab reports times, and from the kernel module's log the initial window and ssthresh of its
+connection."""
 
 import random
 import statistics
@@ -18,9 +20,10 @@ from . import kernel_log
 from .handshakes import Handshakes
 from .workload import Figures, Flow, Lines, Setup, Workload
 
-#: The flow of rows of pages of one size.
+#: The flow's name in the result rows for pages of one size.
 PAGE = "page"
-#: Ports from which curl connects, one for each page, below the kernel's ephemeral ports.
+#: The range of ports from which curl connects, one port for each page. They are below the kernel's
+#: ephemeral ports.
 FIRST_PORT, LAST_PORT = 10_000, 32_000
 
 COLUMNS = (
@@ -33,7 +36,8 @@ PageBytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Pages(Workload):
-    """Files that curl fetches from nginx one after the other, each on its own connection."""
+    """Files that curl fetches from nginx in sequence, each on its own connection; `count` files of each
+    of the sizes in `sizes`, which are in bytes."""
 
     programs: ClassVar[tuple[str, ...]] = ("nginx",)
     function: ClassVar[str] = "pages"
@@ -50,7 +54,8 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return the number of algorithms that can have their own ports."""
+        """Return the most algorithms that a scenario with these pages can compare. The number is limited
+        because each page needs its own port."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -68,7 +73,8 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return the numbers of the pages that lose packets, the same for every size and algorithm of a run."""
+    """Return the numbers of the pages whose handshake loses packets, drawn with `seed`. The same pages
+    lose packets at every size and under every algorithm of a run."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))
@@ -77,7 +83,8 @@ def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The beginning of the sender's connection, by the module's log."""
+    """The initial state of the sender's connection, from the module's log: initial window and ssthresh in
+    segments, and handshake packets resent."""
 
     iw: int
     ssthresh: int
@@ -89,11 +96,11 @@ class Began:
 class Page:
     size_bytes: int
     port: int
-    is_lost: bool  # a packet of its handshake was dropped
+    is_lost: bool  # whether a packet of its handshake was dropped
     handshake_us: int
     first_byte_us: int
     total_us: int
-    began: Began | None  # None: without the module
+    began: Began | None  # None without the module
 
     @property
     def after_handshake_us(self) -> int:
@@ -101,7 +108,8 @@ class Page:
 
 
 def read(folder: Path) -> list[Page]:
-    """Return the pages of one algorithm of a run, in the order of the transfers."""
+    """Return the pages fetched under one algorithm of a run, in the order of the transfers; `folder` has
+    that algorithm's output."""
     began = _began(folder)
     out = []
     for line in (folder / "pages").read_text().splitlines():
@@ -111,7 +119,8 @@ def read(folder: Path) -> list[Page]:
 
 
 def _began(folder: Path) -> dict[int, Began]:
-    """Return the connections by the client's port; none if the log is empty, as with the plain kernel."""
+    """Return the initial state of each connection in the kernel module's log, by the client's port. The
+    result is empty if the log is empty, as it is without the module."""
     try:
         log = kernel_log.parsed(folder / "log")
     except FailedError:
@@ -124,7 +133,7 @@ def _began(folder: Path) -> dict[int, Began]:
 
 
 def figures(pages: Sequence[Page]) -> Figures:
-    """Yield the figures of pages of one size."""
+    """Yield (metric, value) of `pages`, which all have the same size."""
     total_ms = [p.total_us / 1000 for p in pages]
     yield "pages", float(len(pages))
     yield "pages_lost", float(sum(p.is_lost for p in pages))

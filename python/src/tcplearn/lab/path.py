@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A described path in the guest: netem and tbf on the devices of a chain of namespaces, and the commands that
-change them.
+"""Emulates a network path in the guest (the lab's virtual machine). Netem and tbf qdiscs on the devices
+of a chain of network namespaces make the path, and commands change them during a run.
 
-A hop begins at a node with its queue, has its delay and loss in the next node, and ends at the node after
-that. Queue and delay are on separate devices. The reverse direction is the same from the other end.
+Each hop takes three namespaces (nodes). A packet passes the hop's queue when it leaves the first node and
+the hop's delay and loss when it leaves the second; the hop ends at the third node. Queue and delay are
+therefore on separate devices. The reverse direction passes the same nodes from the other end.
 """
 
 import dataclasses
@@ -15,21 +16,22 @@ from tcplearn.scenario import link_trace
 from tcplearn.scenario.path import Change, Direction, Fade, NetworkPath, Placed, Side, both_sides
 
 HOST = "the lab"
-#: A rate for the device of the delay: it is no bottleneck, but with a rate netem keeps the order of packets
-#: in spite of the jitter.
+#: A rate for the netem device that delays packets. It is too high to be a bottleneck, but with a rate
+#: netem keeps packets in order in spite of jitter.
 ORDERLY = "rate 10gbit"
-#: Dates that differ by less than this count as the same date.
+#: Two times that differ by less than this, in seconds, count as the same time.
 _SAME_S = 1e-6
 
 
 def gateway(hop: int) -> int:
-    """Return the node where a hop begins. The sender is a separate node before the first hop, because TCP
-    learns at once of a drop by the sender's own device, which then is no loss."""
+    """Return the number of the node where hop number `hop` begins. The sender is a separate node before
+    the first hop. If the first hop's queue were on the sender's own device, its TCP would learn of each
+    drop at once and would not count it as a loss."""
     return 2 * hop + 1
 
 
 def check(path: NetworkPath) -> None:
-    """Raise UserError, one line with file and key, if netem and tbf cannot emulate the path."""
+    """Raise UserError, one line with file and key, if netem and tbf cannot emulate `path`."""
     for hop in path.hops:
         for side in both_sides("both"):
             states = (_state(path, hop, side, event) for event in _events(path, hop.name))
@@ -74,7 +76,8 @@ def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Event:
-    """A date, repeated after each period, at which these sides of a hop get other values."""
+    """A time, in seconds from the start, at which the directions `sides` of a hop get new values. The
+    event repeats every `every_s` seconds."""
 
     at_s: float
     every_s: float
@@ -82,7 +85,7 @@ class _Event:
 
 
 def set_up(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that create the path."""
+    """Yield the lines of the guest's script that create the qdiscs of `path`."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         middle, right = left + 1, left + 2
@@ -93,7 +96,8 @@ def set_up(path: NetworkPath) -> Iterator[str]:
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines that change the path at the dates of its changes and fades."""
+    """Yield the lines of the guest's script that change the path at the times given in its description:
+    its changes of values, and its fades (periods in which a hop delivers nothing)."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         devices = {
@@ -105,7 +109,7 @@ def changes(path: NetworkPath) -> Iterator[str]:
             for side in event.sides:
                 queue, delay = devices[side]
                 state = _state(path, hop, side, event)
-                if not state.trace:  # the trace sets the rate
+                if not state.trace:  # a link with a trace gets its rate from the trace
                     commands += _queue(queue, state)
                 commands += _delay(delay, state, True)
             step = "; ".join(_change(command) for command in commands)
@@ -115,20 +119,22 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Return the namespace with the forward delay of the hop that has drawn fades, and the tc commands that
-    begin and end a fade there."""
+    """Return the namespace of the device that delays the forward direction of the hop with drawn fades,
+    the arguments for tc that begin a fade there, and those that end it. A fade is a period in which the
+    hop delivers nothing."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     hop, middle = path.hops[i], gateway(i) + 1
     device = f"c{middle} r{middle}"
     (faded,), (clear,) = _delay(device, _lost(hop.forward), True), _delay(device, hop.forward, True)
-    # tc itself runs in that namespace
+    # tc itself runs in that namespace, so the commands do not name it
     in_tc = [f"qdisc change dev r{middle} {line.split(' ', 3)[3]}" for line in (faded, clear)]
     return f"c{middle}", in_tc[0], in_tc[1]
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines that run links with traces: one tc for each link, which gets each rate at its time."""
+    """Yield the lines of the guest's script that run links whose rate follows a trace. Each such link has
+    one tc process, which reads a command at the time of each step of the trace."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         ends = (
@@ -148,13 +154,15 @@ def follows(path: NetworkPath) -> Iterator[str]:
             yield "END"
             pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
             yield f"({pace} | in_ns c{ns} tc -batch -) &"
-            # a waiting token bucket uses a new rate from the next packet on: these come every 64 ms
+            # a token bucket that waits uses a new rate only from the next packet on, so send it a packet
+            # every 64 ms
             yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
 
 
 def _events(path: NetworkPath, hop: str) -> list[_Event]:
-    """Return the events of a hop by date: all beginnings and ends of changes and fades. Those with the same
-    date and period are one event."""
+    """Return the events of a hop in order of time. An event is the beginning or the end of a change or of
+    a fade (a period in which the hop delivers nothing). Those with the same time and period make one
+    event."""
     found: dict[tuple[int, float], _Event] = {}
     for side in both_sides("both"):
         for one in _dated(path, hop, side):
@@ -169,9 +177,10 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
 
 
 def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
-    """Return the direction after an event, with the changes and fades of the event's period."""
+    """Return the values (rate, delay, loss) of one direction of a hop just after `event`, with every
+    change and fade of the event's period that is then in force."""
     state: Direction = getattr(hop, side)
-    # if two changes overlap, the later beginning takes precedence
+    # if two changes overlap, the one that begins later takes precedence
     for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
         since_s = event.at_s - one.at_s
         if one.every_s != event.every_s or not -_SAME_S <= since_s < one.lasts_s - _SAME_S:
@@ -184,7 +193,8 @@ def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Directi
 
 
 def _changed(d: Direction, values: dict[str, float]) -> Direction:
-    queue = {"queue_packets": d.limit_packets, "queue_ms": None} if d.queue_ms else {}  # keeps its limit
+    # the queue keeps its limit in packets
+    queue = {"queue_packets": d.limit_packets, "queue_ms": None} if d.queue_ms else {}
     losses = {"bursts": None} if values.get("loss_percent") else {}
     return d.model_copy(update={**queue, **losses, **values})
 
@@ -194,7 +204,8 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
-    """Return whether a change or a fade of the path needs a netem on this side of the hop."""
+    """Return whether this direction of the hop needs a netem qdisc because a change or a fade (a period
+    in which it delivers nothing) alters its delay or loss."""
     drawn = path.drawn_fades
     return bool(_dated(path, hop.name, side)) or (
         drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
@@ -202,13 +213,15 @@ def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
 
 
 def _change(command: str) -> str:
-    """Return the command that changes a qdisc, given `command`, "qdisc NS DEVICE ...", that adds it."""
+    """Return the command that changes a qdisc. `command`, "qdisc NS DEVICE ...", is the script's line
+    that adds it."""
     _, ns, device, rest = command.split(" ", 3)
     return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 
 
 def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:
-    """Return a token bucket for tc. The caller also sets the limit of a fifo below it, in the fifo's unit."""
+    """Return tc's arguments for a token bucket with `rate` in bit/s, and `burst` and `limit` in bytes.
+    With a fifo as its child qdisc the caller sets the fifo's limit in addition."""
     return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
 
 
@@ -223,7 +236,7 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
     if d.queue == "droptail" and not d.queue_bytes:
         yield f"qdisc {device} root netem rate {rate}bit limit {d.limit_packets}"
         return
-    burst = max(3028, rate // 8 // 250)  # two packets, or the bytes of one timer tick
+    burst = max(3028, rate // 8 // 250)  # two packets, or the bytes of one timer tick (1/250 s)
     if d.queue_bytes:
         yield f"qdisc {device} {_bucket(rate, burst, d.queue_bytes)}"
         return
@@ -232,7 +245,8 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
 
 
 def _delay(device: str, d: Direction, moves: bool) -> Iterator[str]:
-    """Yield the netem with delay and loss; without either there is one only if it `moves`."""
+    """Yield the line that adds a netem with the delay and loss of direction `d`. Without delay and loss,
+    yield it only if `moves`: the path changes them later."""
     words: list[str] = []
     above = d.jitter_ms > 0 and d.distribution == "uniform-above"
     if d.delay_ms or d.jitter_ms:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The drops of the first hop's queue during each transfer."""
+"""Counts the packets dropped by the queue of the first hop during each transfer."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def counters(folder: str, when: str) -> Iterator[str]:
-    """Yield lines of the guest's script that write the queue's counters."""
+    """Yield the lines of the guest's script that save the queue's counters. `folder` is below the guest's
+    /out; `when` ("before" or "after" the transfer) begins the file's name."""
     yield f"mkdir -p /out/{folder}"
     yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{folder}/{when}.queue"
 
@@ -17,6 +18,7 @@ def figures(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def _dropped(path: Path) -> int:
-    """Return the drops of the root qdisc; a queue below it counts the same packets."""
+    """Return the number of drops of the root qdisc in the saved output of tc. A child qdisc counts the
+    same packets again, so only the first number counts."""
     found = re.search(r"dropped (\d+)", path.read_text())
     return int(found[1]) if found else 0

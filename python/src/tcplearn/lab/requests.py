@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests and their answers (`[transfer.requests]`), and figures of the policy that timed them."""
+"""Defines the table `[transfer.requests]` of a lab scenario file: requests and their answers. Also
+computes the metrics of a resend policy, an algorithm that decides how long the timer waits before each
+retransmission."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +18,10 @@ from . import kernel_log, queue_drops
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: The slowest are one in this many.
+#: The metric `slowest_response_ms` is the mean of the slowest 1/SLOWEST of the response times.
 SLOWEST = 50
 PORT = 5002
-#: The lengths of an ACK without data, with IPv4 and TCP headers, without and with timestamps.
+#: IPv4 lengths, in bytes, of an ACK without data: without and with TCP timestamps.
 LENGTHS = (40, 52)
 _ROUTER, _RECEIVER = "10.2.0.1", "10.2.0.2"
 
@@ -34,9 +36,15 @@ COLUMNS = (
 
 
 class Requests(Workload):
-    """Requests of the transfer's bytes, each answered by one byte; between them half to one and a half of
-    `think_ms`: on one connection, one at a time (kept) or without waiting (stream), or a connection each
-    (fresh); `objects` of them at a time (page); or kept on each of `at_once` connections (many)."""
+    """Sends requests of the transfer's size; the receiver answers each with one byte. Half to one and a
+    half of `think_ms` pass between requests. `on` selects the connections:
+
+    - kept: one connection, one request at a time
+    - stream: one connection, without waiting for answers
+    - fresh: a new connection for each request
+    - page: one connection, `objects` requests at a time; the last answer ends the response time
+    - many: `at_once` connections with `count` requests in all, one at a time on each
+    """
 
     function: ClassVar[str] = "requests"
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
@@ -44,14 +52,15 @@ class Requests(Workload):
     on: Literal["kept", "stream", "fresh", "page", "many"] = "kept"
     objects: Annotated[int, Field(ge=1, le=1000)] = 30
     at_once: Annotated[int, Field(ge=1, le=1000)] = 50
-    answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's, on average
-    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # its ACKs without data; the kernel's 40 beside
+    answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's mean delay before it answers
+    # an additional delay of the receiver's ACKs without data, beside the kernel's delayed ACK of 40 ms
+    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0
     timestamps: bool = True
-    inherit: bool = False  # a resend policy begins with what it learned on the connection before
+    inherit: bool = False  # whether a resend policy starts with the state of the last connection
 
     @property
     def kind(self) -> str:
-        """The argument of the guest's program."""
+        """Return the value of `on` in the form that the guest's program takes."""
         number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
         return self.on + number.get(self.on, "")
 
@@ -91,8 +100,9 @@ class Requests(Workload):
 
 
 def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
-    """Yield lines that send the receiver's ACKs without data to the router over a separate link with this
-    delay; ACKs on data, and ACKs of data out of order, use the ordinary one."""
+    """Yield the lines of the guest's script that delay the receiver's ACKs without data by `by_ms`:
+    nftables routes them to the router over a separate link with that delay. ACKs that carry data, and
+    duplicate ACKs with SACK blocks, take the ordinary link."""
     yield f"link {router} late {_ROUTER} {receiver} late {_RECEIVER}"
     yield f"qdisc {receiver} late root netem limit 10000 delay {by_ms}ms"
     yield f"in_ns {receiver} ip rule add fwmark 1 table 100"
@@ -111,12 +121,14 @@ def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
 
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:
-    """Return every response time of one transfer, in the order of the requests."""
+    """Return every response time of one transfer in ms, in the order of the requests; `folder` has its
+    output."""
     return np.loadtxt(folder / "requests", dtype=np.float64, usecols=0, ndmin=1) / 1000
 
 
 def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> Figures:
-    """Yield the figures of the requests; `nstat` has the differences of the kernel's counters."""
+    """Yield (metric, value) of the requests in `folder`. `nstat` has the increments of the kernel's
+    counters during the transfer, `data_segments` the number of data segments sent."""
     times = np.sort(responses_ms(folder))
     p50, p99, p999 = np.percentile(times, (50, 99, 99.9)).tolist()
     yield "requests", float(len(times))
@@ -130,8 +142,10 @@ def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> F
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """Yield the figures of the resend policy; `module` has the differences of its counters. The log does not
-    contain what was inherited, so the core's answers are then not compared."""
+    """Yield (metric, value) of the resend policy `resend`, which decides how long the timer waits before
+    each retransmission. `module` has the increments of the kernel module's counters. If the policy
+    started with state from an earlier connection (`inherited`), its answers are not compared with those
+    of the same policy in user space, because the log does not contain that state."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

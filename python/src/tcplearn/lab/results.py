@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tidy rows from the output of a run: the kernel's own counters, and figures from the module's log."""
+"""Turns the output of a lab run into tidy rows: the kernel's own counters, and figures from the module's
+log."""
 
 import zlib
 from dataclasses import replace
@@ -19,7 +20,7 @@ from .machine import Machine
 from .scenario import Scenario
 from .workload import Figures, Left
 
-#: The packages whose versions are recorded, by the transfer's program.
+#: The Debian packages whose versions are recorded, by the program that makes the transfers.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "send": (),
     "nginx": ("nginx", "curl"),
@@ -27,15 +28,15 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "echo": (),
 }
 
-#: The flow that is measured under each algorithm; a workload may add others.
+#: The name of the flow that is measured under each algorithm; a workload may add others.
 TRANSFER = "transfer"
 
 Json = dict[str, Any]
 
 
 def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
-    """Return the rows of one run, whose output is in `out`, with the arms in the scenario's order; raise
-    FailedError."""
+    """Return the rows of one run, with the algorithms in the scenario's order. `out` has the run's
+    output, `key` identifies the run. Raise FailedError if the output cannot be read."""
     found: list[Json] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
@@ -87,8 +88,8 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
     yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
-    # curl has no access to the sender's socket; it is the only program in its namespace, so the namespace's
-    # counters are its own
+    # a program without access to the sender's socket, such as curl, reports no counts; it is alone in its
+    # namespace, so the namespace's counters are its own
     resent = info.get("retrans", nstat["TcpRetransSegs"])
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
@@ -109,7 +110,7 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
 
 
 def data_segments(folder: Path) -> float:
-    """Return the number of data segments sent in one transfer."""
+    """Return the number of data segments sent in the transfer whose output is in `folder`."""
     return _left(folder).data_segments
 
 
@@ -137,8 +138,8 @@ def _pairs(path: Path) -> dict[str, float]:
 
 
 def read_nstat(path: Path) -> dict[str, float]:
-    """Return the counters in a copy of /proc/net/snmp and netstat, in which a line of values follows each
-    line of names, both with their protocol."""
+    """Return the counters in a saved copy of /proc/net/snmp and /proc/net/netstat, named as nstat names
+    them. There, a line of names is followed by a line of values, and both begin with their protocol."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

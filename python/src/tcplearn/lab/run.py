@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs of a scenario: a job each, which boots a fresh machine."""
+"""Runs a lab scenario: each run is a job that boots a new virtual machine."""
 
 import gzip
 import hashlib
@@ -25,20 +25,21 @@ Json = dict[str, Any]
 class Options:
     fresh: bool = False
     place: Place = field(default_factory=Place)
-    out: Path | None = None  # the folder of finished runs; None: the cache
+    out: Path | None = None  # where finished runs are stored; None: the cache
     pcap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     rows: list[Json]
-    folders: list[Path]  # the folders of the runs that did not fail, in the order of the runs
+    folders: list[Path]  # of the runs that did not fail, in the order of the runs
     failures: list[str]
     runs: int
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Return the seed of a run: the scenario's own for the first run, unrelated ones for the others."""
+    """Return the seed of run number `run`: the scenario's seed for the first run, unrelated seeds for the
+    others."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()
@@ -51,8 +52,8 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Do every run of the scenario and return the rows; a run that fails does not stop the others. Raise
-    UserError."""
+    """Make all runs of the lab scenario `scenario` that are not already stored, and return their rows. If
+    a run fails, the others continue. Raise UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")
     if progress:
@@ -71,7 +72,8 @@ def run(
 
 
 def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:
-    """Return the job of one run, on a machine with this fingerprint."""
+    """Return the job for run number `run`. `fingerprint` identifies the virtual machine that the job must
+    use."""
     pcap = options.pcap
     seed, script = seed_of(scenario, run), guest.script(scenario, run, pcap=pcap)
     document = {
@@ -90,7 +92,8 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
 
 
 def boot(document: Json) -> bytes:
-    """Do one run and return the guest's output, packed; raise FailedError."""
+    """Boot a guest, make one run and return its output files as a tar archive; raise FailedError.
+    `document` describes the job."""
     ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
     with temporary.folder() as folder:
         try:

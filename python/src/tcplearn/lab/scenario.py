@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files of the lab as types: the allowed keys and values, and one line for an error."""
+"""Defines the scenario files of the lab as types: which keys and values are allowed, and a one-line
+message for each error."""
 
 import re
 from functools import partial
@@ -32,12 +33,13 @@ _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
 MOST_BYTES = 10**10
-#: The kernel versions that the module is tested on, with their names in image.sh.
+#: The kernel versions on which the module is tested, each with its name in the script image.sh.
 KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}
 
 
 def _rate(value: object) -> object:
-    """Return the bits per second of a text such as "10mbit"; other values are returned unchanged."""
+    """Return the bits per second of a text such as "10mbit"; return a `value` that is not a text
+    unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", value.lower())
@@ -50,7 +52,7 @@ def _rate(value: object) -> object:
 
 
 def _bytes(value: object) -> object:
-    """Return the bytes of a text such as "16MB"; other values are returned unchanged."""
+    """Return the bytes of a text such as "16MB"; return a `value` that is not a text unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(|kb|mb|gb)", value.lower().replace(" ", ""))
@@ -67,23 +69,24 @@ Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
 
 
 class Traffic(Table):
-    """Traffic of other hosts over some of the hops, during the whole run."""
+    """Background traffic of other machines over some of the hops, during the whole run."""
 
     kind: Literal["tcp", "udp"] = "tcp"
     enters: Name
-    leaves: Name | None = None  # the last hop that it uses; default: the hop where it enters
+    leaves: Name | None = None  # the last hop that it crosses; default: the hop where it enters
     start_s: Annotated[float, Field(ge=0, le=3600)] = 0
-    bytes: Bytes = 1_000_000  # tcp: the size of each transfer
-    pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp: the pause between two transfers
+    bytes: Bytes = 1_000_000  # tcp only: the size of each transfer
+    pause_s: Annotated[float, Field(ge=0, le=3600)] = 1  # tcp only: the pause between two transfers
     rate: Rate = 1_000_000  # udp
     packet_bytes: Annotated[int, Field(ge=16, le=1400)] = 1000  # udp
-    counted: bool = False  # tcp: whether its goodput and Jain's index are reported for each transfer
+    counted: bool = False  # tcp only: whether each transfer reports its goodput and Jain's index
 
 
 class Transfer(Downloads):
     bytes: Bytes = 16_000_000
-    by: Literal["send", "nginx", "iperf3", "echo"] = "send"  # the lab's own program, nginx to curl, iperf3
-    #: At most one of these replaces the transfer of one file.
+    # the sending program: the lab's own, nginx to curl, iperf3, or an echo server
+    by: Literal["send", "nginx", "iperf3", "echo"] = "send"
+    #: At most one of the following tables replaces the transfer of one file.
     repeat: Repeat | None = None
     requests: Requests | None = None
     visits: Visits | None = None
@@ -114,22 +117,24 @@ Setting = Literal["linear", "no-rack"]
 class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
-    #: estimators for one congestion control instead of `estimators`, such as its own coefficients
+    #: estimators for one congestion control, which replace `estimators` for it
     of: dict[Literal["reno", "cubic", "vegas"], list[str]] = Field(default={})
-    #: the end whose kernel is changed; stock runs only once
+    #: the end whose kernel uses the algorithm; the kernel's own timer runs at one end only
     at: list[End] = Field(default=["sender"], min_length=1)
     tlp: list[bool] = Field(default=[True], min_length=1)
     startups: list[str] = Field(default=[STOCK], min_length=1)
     set_srtt: bool = False
-    #: loss classifiers for each congestion control, in the form of net.tcplearn.loss
+    #: loss classifiers to run with each congestion control, in the form of the sysctl net.tcplearn.loss
     loss: list[str] = Field(default=[])
-    #: resend policies for each congestion control instead of its RTO, in the form of net.tcplearn.resend
+    #: resend policies to run with each congestion control, in the form of the sysctl net.tcplearn.resend;
+    #: a policy replaces the RTO
     resends: list[str] = Field(default=[])
-    #: in addition: the kernel's own timer with this rto_min of the route (0: the default)
+    #: additional runs: the kernel's own timer with this rto_min of the route, in ms (0: the default)
     rto_min_ms: list[Annotated[int, Field(ge=0, le=60_000)]] = Field(default=[])
-    #: in addition: the kernel's own timer with thin linear timeouts, or without RACK and tail loss probes
+    #: additional runs: the kernel's own timer with thin linear timeouts, or without RACK and tail loss
+    #: probes
     settings: list[Setting] = Field(default=[])
-    #: in addition: congestion controls without the module
+    #: additional runs: congestion controls without the module
     plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
     @model_validator(mode="after")
@@ -153,24 +158,25 @@ class Algorithms(Table):
 class Runs(Table):
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     seed: Annotated[int, Field(ge=0, le=10**8)] = 1
-    limit_s: Annotated[int, Field(ge=10, le=86_400)] = 900  # the longest real time of one run
+    limit_s: Annotated[int, Field(ge=10, le=86_400)] = 900  # the most real time that one run may take
 
 
 class Scenario(Table):
     name: Name
     title: str = ""
     paper: str = ""
-    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None  # the unit of errors in ticks
+    # the clock tick, in which prediction errors are also reported
+    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None
     path: Annotated[NetworkPath, BeforeValidator(partial(network_path.expanded, host="lab"))]
     traffic: list[Traffic] = Field(default=[], max_length=16)
-    fades: Fades | None = None  # the number of fades, if the path draws them
+    fades: Fades | None = None  # the number of fades, if the path draws fades at random
     transfer: Transfer = Transfer()
     handshakes: Handshakes | None = None
     algorithms: Algorithms = Algorithms()
     runs: Runs = Runs()
-    kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # of KERNELS
-    truth: bool = False  # whether captures around each hop show where each packet was dropped
-    captures: bool = False  # whether captures at each end and hop, and the kernel's reasons, are kept
+    kernel: Literal["6.1", "6.12", "7.3"] = "6.1"  # a key of KERNELS
+    truth: bool = False  # whether captures around each hop show where packets were dropped
+    captures: bool = False  # whether captures at each hop, and the reasons for retransmissions, are kept
     programs: bool = False  # whether the guest has Python, curl, nginx and iperf3
 
     @property
@@ -184,7 +190,7 @@ class Scenario(Table):
 
     @property
     def with_nft(self) -> bool:
-        """Return whether packets are dropped or routed by their content."""
+        """Return whether nftables in the guest drops or routes packets by their content."""
         return self.handshakes is not None or self.transfer.workload.with_nft
 
     @model_validator(mode="after")
@@ -229,6 +235,6 @@ class Scenario(Table):
 
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
-    """Return the scenario in the file `path` with the values of `profile`; raise UserError, which names file,
-    key and the allowed values."""
+    """Return the scenario in the file `path` with the values of `profile`, a named table of overrides in
+    the file. Raise UserError with the file, the key and the allowed values."""
     return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The program linux/bpf/first_rto.bpf.c on this machine: compiles it, loads it for a cgroup with a model's
-settings, shows and unloads it. It creates only one folder of bpffs and a file that names the cgroup."""
+"""Manages the BPF program linux/bpf/first_rto.bpf.c on this machine. The program sets the first RTO of a
+cgroup's new connections. The module compiles it, loads it with a model's settings, shows its state and
+unloads it. It creates only a folder of bpffs and a file with the cgroup's name."""
 
 import contextlib
 import gzip
@@ -19,18 +20,19 @@ from .checkout import ROOT, output_of
 
 SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
-#: The kernel's types, where the loader finds the fields of sockets that the program reads.
+#: The kernel's type information (BTF), in which the loader finds the socket fields that the program
+#: reads.
 BTF = Path("/sys/kernel/btf/vmlinux")
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
-#: The file with the name of the cgroup.
+#: The file with the name of the cgroup that uses the program.
 NOTE = Path("/run/tcplearn-first-rto")
-#: The folders of bpftool on Debian.
+#: The folders in which Debian installs bpftool.
 _MORE_PATH = "/usr/sbin:/sbin"
 KEY = ("key", "0", "0", "0", "0")
 
 
 def tool(name: str) -> str:
-    """Return the path of the tool `name`; raise UserError if it is missing."""
+    """Return the path of the program `name`; raise UserError if it is not installed."""
     found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
     if not found:
         raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
@@ -38,7 +40,7 @@ def tool(name: str) -> str:
 
 
 def missing() -> str:
-    """Return the reason why the program cannot be loaded on this machine, or ""."""
+    """Return why the BPF program cannot be loaded on this machine, or "" if it can."""
     if os.geteuid() != 0:
         return "a cgroup's BPF program needs root"
     try:
@@ -52,7 +54,8 @@ def missing() -> str:
 
 
 def shipped(model: Path) -> Path:
-    """Return the file of the model that a checkout has by this name, or `model`."""
+    """Return the file of the shipped model named `model`, if a checkout has one; otherwise return
+    `model`, which is then a path."""
     file = ROOT / "core" / "models" / f"rtt_{model}.json"
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 
@@ -67,7 +70,7 @@ def _headers() -> None:
 
 
 def cgroups() -> Path:
-    """Return the folder of cgroup2; raise UserError."""
+    """Return the folder where cgroup version 2 is mounted; raise UserError if it is not."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
         if kind == "cgroup2":
@@ -76,7 +79,8 @@ def cgroups() -> Path:
 
 
 def ticks_per_second() -> int:
-    """Return CONFIG_HZ, because the kernel takes the RTO in its ticks; raise UserError."""
+    """Return the kernel's CONFIG_HZ, because the kernel takes the RTO in its timer ticks; raise UserError
+    if it cannot be found."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
     text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
     text = text or (plain.read_text() if plain.exists() else "")
@@ -87,16 +91,16 @@ def ticks_per_second() -> int:
 
 
 def compiled(folder: Path) -> Path:
-    """Compile the program for any kernel with BTF and return the object's path; raise UserError or
-    FailedError."""
+    """Compile the BPF program into `folder` and return the path of the object file, which works on any
+    kernel with BTF. Raise UserError or FailedError."""
     out = folder / "first_rto.o"
     _clang("-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
     return out
 
 
 def source() -> str:
-    """Return the program without comments and independent of the checkout's path, which identifies a run;
-    raise UserError or FailedError."""
+    """Return the preprocessed source of the BPF program. It identifies a run, because comments and the
+    checkout's path do not change it. Raise UserError or FailedError."""
     return _clang("-E", "-P")
 
 
@@ -110,13 +114,15 @@ def _clang(*words: object) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The places of a loaded program; tests use others than the default."""
+    """The files of a loaded BPF program: the folder of its pinned maps, and the note with its cgroup's
+    name. Tests use other paths than the defaults."""
 
     pins: Path = PINS
     note: Path = NOTE
 
     def load(self, settings: bytes, cgroup: Path) -> None:
-        """Load the program for `cgroup`, all of it or nothing; raise UserError or FailedError."""
+        """Load the BPF program for `cgroup` with a model's `settings`; if a step fails, remove
+        everything. Raise UserError or FailedError."""
         if self.pins.exists():
             raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
         if not (cgroup / "cgroup.procs").exists():
@@ -136,7 +142,7 @@ class Loaded:
 
     @contextlib.contextmanager
     def _undone(self) -> Iterator[None]:
-        """Remove everything if the body fails."""
+        """Remove everything if the body of the context fails."""
         try:
             yield
         except BaseException:
@@ -148,7 +154,8 @@ class Loaded:
         self.note.unlink(missing_ok=True)
 
     def status(self) -> list[str]:
-        """Return lines on the state of the program."""
+        """Return lines that show whether the program is loaded, for which cgroup, and how many
+        destinations it knows."""
         if not self.pins.exists():
             return ["no first RTO is loaded: each connection begins with one second"]
         cgroup = self.note.read_text().strip() if self.note.exists() else "?"
@@ -160,7 +167,7 @@ class Loaded:
             yield f"{name} known", dumped.count('"key":')
 
     def unload(self) -> None:
-        """Unload the program; existing connections do not change. Raise UserError or FailedError."""
+        """Unload the BPF program; existing connections keep their RTO. Raise UserError or FailedError."""
         if not self.pins.exists():
             raise UserError("no first RTO is loaded")
         cgroup = Path(self.note.read_text().strip()) if self.note.exists() else None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The windows of connections in the guest after a lost SYN or SYN-ACK, compared with the core's answers."""
+"""Compares initial windows and ssthresh that the kernel module set after a lost SYN or SYN-ACK with the
+answers of the same startup policies in user space."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,16 +12,19 @@ from .arm import STOCK
 
 Json = dict[str, Any]
 
-#: The same as in core/include/tcplearn/startup/handshake.h.
+#: The kinds of handshake loss, numbered as in core/include/tcplearn/startup/handshake.h: none, a SYN, a
+#: SYN-ACK, either.
 WHOLE, SYN, SYN_ACK, EITHER = range(4)
-#: tcp_init_transfer's own windows: 10 segments; 1 after more than one resend; no threshold.
+#: The windows that the kernel's tcp_init_transfer sets: 10 segments, 1 after more than one
+#: retransmission, and no ssthresh.
 IW, LEAST_IW, NO_SSTHRESH = 10, 1, 2**31 - 1
-#: The segments of each connection (linux/lab/checks/startup.py), and the path's RTT.
+#: The data segments of each connection (see linux/lab/checks/startup.py), and the path's RTT in us.
 SEGMENTS, RTT_US = 30, 30_000
 
 
 def compared(lines: Sequence[str]) -> list[str]:
-    """Return a line for each connection: its case, its windows, and ok or the error."""
+    """Return a line for each connection: its case, its initial window and ssthresh, and "ok" or what is
+    wrong. `lines` are JSON documents written by the guest, one for each connection."""
     out = []
     place = None
     for line in lines:
@@ -44,7 +48,7 @@ def _threshold(segments: int) -> str:
 
 
 def _loss(case: Json) -> int:
-    """Return the loss as far as this end can know it."""
+    """Return which handshake packet was lost, as far as the end that is checked can know it."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return WHOLE
     if case["side"] == "passive":
@@ -76,9 +80,10 @@ def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
 
 
 def _stock_cuts(seen: Json) -> bool:
-    """Return whether stock reduces the window: after a timeout of this end and more than one resend, which
-    includes answers to a client's second SYN."""
+    """Return whether the kernel without a startup policy reduces the initial window of the connection:
+    after a timeout of this end and more than one retransmission. Answers to a client's second SYN count
+    as retransmissions."""
     log = seen["log"]
     if seen["case"]["side"] == "active" and log["loss"] == SYN_ACK:
-        return False  # the echo shows that the first SYN had arrived
+        return False  # the timestamp echo shows that the first SYN had arrived
     return int(log["retransmitted"]) > 1

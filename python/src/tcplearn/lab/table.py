@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of the lab as a table for people: mean and standard deviation over the runs."""
+"""Shows rows of the lab as a table: mean and standard deviation over the runs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ LEGEND = (
     "|prediction - sample|"
 )
 
-#: A metric only in rows of pages of one size; counters are of all sizes together.
+#: A metric that only rows for pages of one size have. The kernel's counters cover pages of all sizes
+#: together.
 PAGES = "pages"
 
 Row = Mapping[str, Any]
-#: Mean, standard deviation, number of values.
+#: (mean, standard deviation, number of values).
 Summary = tuple[float, float, int]
 ByRun = dict[tuple[str, str], dict[str, dict[str, float]]]
 
@@ -50,7 +51,8 @@ def has_probes(parameters: str) -> bool:
 
 
 def by_run(rows: Sequence[Row]) -> ByRun:
-    """Return values by (algorithm, parameters), metric and run; a missing counter is 0."""
+    """Return the values of the result `rows` by (algorithm, parameters), then by metric and run. A kernel
+    counter that a run lacks is 0."""
     out: ByRun = {}
     runs: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
@@ -66,7 +68,8 @@ def by_run(rows: Sequence[Row]) -> ByRun:
 
 
 def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    """Return summaries over the runs by (algorithm, parameters) and metric."""
+    """Return (mean, standard deviation, number) of the values in `rows` over the runs, by (algorithm,
+    parameters) and metric."""
     return {
         key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
         for key, metrics in by_run(rows).items()
@@ -78,7 +81,7 @@ def _over(values: Sequence[float]) -> Summary:
 
 
 def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
-    """Return the table; `title` is that of the scenario."""
+    """Return the table as a printable document; `title` is the scenario's title."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests and answers of any sizes, in several writes, read late or answered late (`[transfer.talks]`)."""
+"""Defines the table `[transfer.talks]` of a lab scenario file: requests and answers of any size, sent in
+several writes, with pauses before they are read and answered."""
 
 from __future__ import annotations
 
@@ -16,21 +17,22 @@ Bytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Talks(Workload):
-    """`count` requests of the transfer's bytes on each of `at_once` connections; a connection is closed after
-    `on_one` requests (0: never), and between requests pass half to one and a half of `think_ms`."""
+    """Sends `count` requests of the transfer's size on each of `at_once` connections. A connection is
+    closed after `on_one` requests (0: never) and a new one follows. Between two requests pass half to one
+    and a half of `think_ms`."""
 
     function: ClassVar[str] = "talks"
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     at_once: Annotated[int, Field(ge=1, le=100)] = 1
     on_one: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     think_ms: Milliseconds = 100
-    writes: Annotated[int, Field(ge=1, le=1000)] = 1  # in which a request is sent
-    write_pause_ms: Milliseconds = 0  # between these, on average
+    writes: Annotated[int, Field(ge=1, le=1000)] = 1  # the number of writes in which a request is sent
+    write_pause_ms: Milliseconds = 0  # mean pause between the writes of a request
     nagle: bool = False
     answer_bytes: Bytes = 1
-    answer_after_ms: Milliseconds = 0  # on average
-    read_after_ms: Milliseconds = 0  # after its first byte, on average
-    receive_buffer_bytes: Annotated[int, Field(ge=0, le=10**8)] = 0  # of the server; 0: the kernel's own
+    answer_after_ms: Milliseconds = 0  # mean delay of the answer
+    read_after_ms: Milliseconds = 0  # mean delay from a request's first byte to reading the rest
+    receive_buffer_bytes: Annotated[int, Field(ge=0, le=10**8)] = 0  # the server's; 0: the kernel's default
     timestamps: bool = True
     sack: bool = True
 

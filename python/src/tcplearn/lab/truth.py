@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The place where each packet of a transfer was dropped, from captures around each hop."""
+"""Finds where each packet of a transfer was dropped, by comparing captures taken around each hop."""
 
 import csv
 import gzip
@@ -17,13 +17,13 @@ from tcplearn.errors import FailedError
 from .guest import PLACES
 
 QUEUE, CHANNEL = "queue", "channel"
-#: The file that replaces the captures.
+#: The file with the drops, which replaces the captures.
 FILE = "drops.csv.gz"
 
 _GLOBAL_BYTES, _RECORD_BYTES = 24, 16
-_MAGIC = b"\xd4\xc3\xb2\xa1"  # little endian, microseconds
+_MAGIC = b"\xd4\xc3\xb2\xa1"  # pcap magic number: little endian, times in us
 _ETHERNET_BYTES = 14
-#: The least bytes of a TCP segment over IPv4, including the Ethernet header.
+#: The least bytes of a captured TCP segment: Ethernet, IPv4 and TCP headers without options.
 _LEAST_BYTES = _ETHERNET_BYTES + 20 + 20
 
 Sent = tuple[int, int, int]
@@ -32,17 +32,18 @@ Sent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A transmission that did not arrive; times are on the log's clock."""
+    """A transmission of a segment that did not arrive. Times are on the clock of the module's log."""
 
     port: int
     sequence: int
     sent_us: int
-    resent_us: int  # the segment's next transmission; -1: none
+    resent_us: int  # when the segment was sent next; -1: never
     by: str  # QUEUE or CHANNEL
 
 
 def reduce(folder: Path, hops: Sequence[str]) -> None:
-    """Replace the captures of a run by a file of its drops."""
+    """Replace the captures of the run in `folder` by a file of the dropped transmissions. `hops` are the
+    names of the path's hops."""
     offset_us = int((folder / "clocks").read_text())
     captures = folder / "pcap"
     passed = [[_read(captures / f"{hop}-{place}.pcap") for place in PLACES] for hop in hops]
@@ -61,8 +62,8 @@ def reduce(folder: Path, hops: Sequence[str]) -> None:
 
 
 def drops(folder: Path) -> list[Drop]:
-    """Return the drops of all transfers of a run. Each transfer was completed, so a segment that was not sent
-    again did arrive, after a capture's end."""
+    """Return the drops of all transfers of the run in `folder`. A segment that was never sent again is
+    left out: each transfer completed, so that segment arrived after the capture's end."""
     lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
     found = [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
     return [drop for drop in found if drop.resent_us >= 0]
@@ -74,7 +75,8 @@ def _missing(
     sendings: dict[tuple[int, int], list[int]] = {}
     for (port, sequence, _), time_us in first.items():
         sendings.setdefault((port, sequence), []).append(time_us)
-    # a segment missing in the first capture was sent after its end, because captures end one after the other
+    # captures end one after the other, so a segment that is missing in the first one was sent after its
+    # end
     for sent in (before.keys() - after.keys()) & first.keys():
         port, sequence, _ = sent
         sent_us = first[sent]
@@ -83,7 +85,8 @@ def _missing(
 
 
 def _read(path: Path) -> dict[Sent, int]:
-    """Return each transmission of a segment with its time; raise FailedError."""
+    """Return the time in us of each transmission in the capture `path`, by source port, sequence number
+    and IP identification; raise FailedError if the file is not a capture."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
@@ -104,7 +107,7 @@ def _number(rows: npt.NDArray[np.uint8], at: int, kind: str) -> npt.NDArray[np.i
 
 
 def _records(data: bytes) -> Iterator[int]:
-    """Yield the beginning of each whole record; the end of a capture may be cut."""
+    """Yield the offset of each whole record in the capture `data`, whose end may be cut off."""
     at = _GLOBAL_BYTES
     while at + _RECORD_BYTES <= len(data):
         size = int.from_bytes(data[at + 8 : at + 12], "little")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests by real programs (`[transfer.visits]`): curl's to nginx, or lines typed to an echo server."""
+"""Defines the table `[transfer.visits]` of a lab scenario file: requests by real programs, from curl to
+nginx or lines typed to an echo server."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -10,13 +11,13 @@ from .workload import Figures, Left, Lines, Setup, Workload
 
 
 class Visits(Workload):
-    """`count` requests of the transfer's bytes, on average `a_minute` in a minute: by nginx, from a curl that
-    keeps its connection or opens one for each; by echo, lines typed and echoed on one connection, at random
-    times."""
+    """Sends `count` requests of the transfer's size, on average `a_minute` in a minute. If the program is
+    nginx, curl sends them over one connection (`on` is "kept") or opens a connection for each ("fresh").
+    If the program is echo, lines are typed at random times and echoed, on one connection."""
 
     programs: ClassVar[tuple[str, ...]] = ("nginx", "echo")
     function: ClassVar[str] = "{by}_visits"
-    count: Annotated[int, Field(ge=1, le=900)] = 300  # nginx closes a connection after a thousand
+    count: Annotated[int, Field(ge=1, le=900)] = 300  # nginx closes a connection after 1,000 requests
     a_minute: Annotated[int, Field(ge=1, le=60_000)] = 300
     on: Literal["kept", "fresh"] = "kept"
 

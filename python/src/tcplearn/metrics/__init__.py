@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every metric once: its key, unit, meaning and heading. All hosts' rows take their names from here.
+"""Defines every metric once: its key, unit, meaning and column heading. All programs that write rows
+(replay, ns-3, the lab, explain) take the names from here.
 
-There is a module for each subject, with its metrics in `METRICS`. `docs/metrics.md` has them all as a table.
+Each subject has a module with its metrics in `METRICS`. `docs/metrics.md` has all metrics in a table.
 """
 
 from tcplearn.metrics.metric import EXPLAIN, LAB, NO_UNIT, NS3, REPLAY, Metric, unit_of, without_unit

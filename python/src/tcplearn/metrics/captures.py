@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of a capture's flow: the requested miss rate, its flight, its losses and their detection."""
+"""Metrics of a flow in a capture: its requested miss rate (share of RTT samples above the RTO), its
+segments in flight, its losses and how soon they were detected."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

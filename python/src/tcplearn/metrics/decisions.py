@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the decisions of loss classifiers and resend policies, and of fades."""
+"""Metrics of the decisions of loss classifiers and resend policies, and of fades (periods in which a path
+delivers nothing)."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of flows: their bursts, timeouts and queue, and how many ended in which state."""
+"""Metrics of flows: burst times, timeouts, queue lengths, and the number of flows that ended in each
+state."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of regret: the error over that of the best choice in hindsight."""
+"""Metrics of regret: an estimator's mean prediction error divided by that of the best choice in hindsight
+(a constant, a moving average or a sequence of estimators)."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

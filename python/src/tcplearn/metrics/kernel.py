@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the kernel and its module: stock timer, log, armed timers, instructions; and their counters."""
+"""Metrics that come from the kernel and the tcplearn module in the lab: the kernel's own timer, the
+module's log, armed timers, instructions, and the counters of both."""
 
 from tcplearn.metrics.metric import LAB, Family, Metric
 
@@ -25,7 +26,7 @@ METRICS = (
     Metric("instructions_per_ack_base", (LAB,), "the congestion control's own instructions among these"),
 )
 
-#: Families of metrics by the prefix of their keys.
+#: Families of metrics: all keys with the same prefix.
 FAMILIES = (
     Family("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
     Family("module.", (LAB,), "the module's counter of that name, over the transfer"),

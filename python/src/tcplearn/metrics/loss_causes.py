@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the causes of losses: which hop dropped the packets, and the classifier's decision."""
+"""Metrics of the causes of losses: whether the queue or the lossy channel dropped packets, and what the
+loss classifier decided."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

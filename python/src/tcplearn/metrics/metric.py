@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The fields of a metric: key, unit, hosts, meaning, and how tables show it."""
+"""Defines the fields of a metric: its key, its unit, the programs that report it, its meaning, and how
+tables show it."""
 
 from dataclasses import dataclass
 from functools import cache
 
-#: The ending of a key and its unit; the longest ending that fits counts.
+#: (ending of a metric's key, unit). The first ending in the list that fits counts.
 UNITS = (
     ("_ticks2", "ticks^2"),
     ("_ticks", "ticks"),
@@ -19,7 +20,7 @@ UNITS = (
     ("_mib", "MiB"),
     ("_rtts", "RTT"),
 )
-#: The unit of shares, ratios, rates and counts.
+#: The unit of shares, ratios, rates and counts, which have no unit.
 NO_UNIT = "1"
 
 REPLAY, NS3, LAB, EXPLAIN = "replay", "ns3", "lab", "explain"
@@ -31,8 +32,8 @@ def _ending(key: str) -> tuple[str, str]:
 
 @cache
 def unit_of(key: str) -> str:
-    """Return the unit that `key` ends in; "1" for shares and counts. A program's counter may begin with
-    it."""
+    """Return the unit that the ending of `key` names; "1" for shares and counts. For the counter of
+    another program the unit may be at the beginning: "ss.bytes_sent" is in B."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
@@ -42,21 +43,21 @@ def without_unit(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric, the same in every host that has it."""
+    """One metric, with the same meaning in every program that reports it."""
 
-    key: str  # ends in its unit; shares, ratios and counts have none
+    key: str  # ends in the unit; shares, ratios and counts have no unit
     hosts: tuple[str, ...]
     meaning: str
-    heading: str = ""  # heading of its column, one or two lines; "": no table of flows has it
-    name: str = ""  # name in a legend, if it differs from the heading
-    rank: int = 0  # a narrow table leaves out the column of the lowest rank first
-    ratio: int = 0  # the rank of the column of its ratio to `jacobson`; 0: it has no ratio
-    percent: bool = False  # a share that is shown in percent
+    heading: str = ""  # column heading, one or two lines; "": not in tables of flows
+    name: str = ""  # name in a legend, if not the heading
+    rank: int = 0  # a table that is too wide leaves out the lowest rank first
+    ratio: int = 0  # rank of the column with its ratio to `jacobson` (RFC 6298); 0: no ratio
+    percent: bool = False  # a share, shown in percent
     signed: bool = False
-    rare: bool = False  # its column comes after all others, and only if something was measured
-    short: str = ""  # its meaning, for the legend below a table
-    share_of: tuple[str, str] | None = None  # the two counters of the engine whose ratio it is
-    in_row: bool = True  # in the row of a replay's flow; False: of its identity, or of a suite or study
+    rare: bool = False  # its column comes last, and only if it has a value
+    short: str = ""  # meaning in the legend below a table
+    share_of: tuple[str, str] | None = None  # the metric is the ratio of these two counters of the engine
+    in_row: bool = True  # in a replay's row for a flow; False: elsewhere
 
     @property
     def unit(self) -> str:
@@ -64,14 +65,15 @@ class Metric:
 
     @property
     def ratio_key(self) -> str:
-        """The key of its ratio to `jacobson` on the same flow: `mean_rto_ratio` for `mean_rto_ms`."""
+        """Return the key of the metric's ratio to that of `jacobson` (the RFC 6298 estimator) on the same
+        flow, such as `mean_rto_ratio` for `mean_rto_ms`."""
         return f"{without_unit(self.key)}_ratio"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Metrics whose keys have the same prefix: of a suite or a study, or a host's counters under the names of
-    their source."""
+    """Metrics whose keys have the same prefix: metrics of a suite or a study, or another program's
+    counters under their own names."""
 
     prefix: str
     hosts: tuple[str, ...]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The table of docs/metrics.md, made from the list of metrics: `python -m tcplearn.metrics.page --write`."""
+"""Writes the table in docs/metrics.md from the list of metrics: `python -m tcplearn.metrics.page
+--write`."""
 
 import sys
 from pathlib import Path
@@ -7,13 +8,13 @@ from pathlib import Path
 from tcplearn.metrics.metric import NO_UNIT
 from tcplearn.metrics.registry import FAMILIES, METRICS
 
-#: The lines around the table in `docs/metrics.md`.
+#: The marker lines before and after the table in `docs/metrics.md`.
 BEGIN, END = "<!-- begin: python -m tcplearn.metrics.page -->\n", "<!-- end -->\n"
 _PAGE = Path(__file__).parents[4] / "docs" / "metrics.md"
 
 
 def markdown() -> str:
-    """Return the table of all metrics of all hosts as Markdown."""
+    """Return a Markdown table of all metrics of all programs."""
     lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
     known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
     known += [(f"{family.prefix}…", NO_UNIT, family.hosts, family.meaning) for family in FAMILIES]
@@ -29,7 +30,7 @@ def markdown() -> str:
 
 
 def written(page: str) -> str:
-    """Return `page` with the current table between its markers."""
+    """Return the text `page` with the current table between its marker lines."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""All metrics, module after module, and queries about them. The order is that of pages and of columns."""
+"""Lists all metrics and answers queries about them. The list's order is the order on pages and of table
+columns."""
 
 from collections.abc import Iterator
 
@@ -43,7 +44,8 @@ if len(BY_KEY) != len(METRICS):
 
 
 def known(key: str, host: str) -> bool:
-    """Return whether `host` may have a row of the metric `key`."""
+    """Return whether the program `host` ("replay", "ns3", "lab" or "explain") may report the metric
+    `key`."""
     metric = BY_KEY.get(key)
     if metric is not None:
         return host in metric.hosts
@@ -53,12 +55,14 @@ def known(key: str, host: str) -> bool:
 
 
 def with_ratio() -> Iterator[Metric]:
-    """Yield the metrics that a replay also gives as a ratio to `jacobson`, with its 95 % interval."""
+    """Yield the metrics that a replay also reports as a ratio to `jacobson` (the RFC 6298 estimator),
+    with a 95 % interval."""
     return (metric for metric in METRICS if metric.ratio)
 
 
 def of_replay() -> tuple[str, ...]:
-    """Return the keys of a replay's row in their order; the ratios follow the last metric that has one."""
+    """Return the keys in a replay's row, in their order. The ratios come after the last metric that has a
+    ratio."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]

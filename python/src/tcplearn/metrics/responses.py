@@ -3,7 +3,7 @@
 
 from tcplearn.metrics.metric import EXPLAIN, LAB, NS3, Family, Metric
 
-#: Of a distribution of times, with an interval where they are forecast.
+#: The figures of a distribution of times; a forecast reports each with a 95 % interval.
 _FIGURES = ("median", "p99", "p999", "slowest")
 
 METRICS = (
@@ -60,7 +60,8 @@ METRICS = (
     ),
 )
 
-#: Families of metrics by the prefix of their keys; the rest of a key is a cause in docs/explain.md.
+#: Families of metrics: all keys with the same prefix. The rest of a key is a cause of waiting, listed in
+#: docs/explain.md.
 FAMILIES = (
     Family("slow_share_", (EXPLAIN,), "share of the time of the slowest 1 % of requests that a cause has"),
     Family("time_share_", (EXPLAIN,), "the same of the time of all requests"),

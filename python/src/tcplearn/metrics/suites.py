@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of suites and studies, over many series of samples."""
+"""Metrics of suites (comparisons over many traces) and of studies of parameters."""
 
 from tcplearn.metrics.metric import REPLAY, Family, Metric
 
@@ -15,7 +15,7 @@ METRICS = (
     Metric("series", (REPLAY,), "in a suite: flows with enough samples to be judged", in_row=False),
 )
 
-#: Families of metrics by the prefix of their keys.
+#: Families of metrics: all keys with the same prefix.
 FAMILIES = (
     Family(
         "error_", (REPLAY,), "a suite's error by series, over that of the better of `jacobson` and `last`"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of timers: how long they wait, how often an RTT exceeds them, and their spurious timeouts."""
+"""Metrics of retransmission timers: how long they wait, how often an RTT exceeds the RTO, and spurious
+timeouts."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

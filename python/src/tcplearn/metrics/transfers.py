@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of transfers in ns-3 and in the lab: RTT, window, packets, goodput and fairness."""
+"""Metrics of transfers in ns-3 and in the lab: RTT, congestion window, packets, goodput and fairness."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Files that are written completely or not at all."""
+"""Writes files completely or not at all, and reports full disks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from typing import IO
 
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 
-#: The mode of a new file, before the umask.
+#: The mode of a new file before the umask is applied.
 _NEW_FILE_MODE = 0o666
 
 
 def cache_folder(room: str = "") -> Path:
-    """Return the folder of the user's cache, or its folder `room`."""
+    """Return the folder of tcplearn in the user's cache, or its subfolder `room`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tcplearn" / room
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error for a full disk when `path`, or a file in it, was written."""
+    """Return the error to raise when the disk is full while `path`, or a file in this folder, is written.
+    The message names the mount point."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -44,7 +45,8 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """Turn the error of a full disk, which names no file, into one that names `folder`."""
+    """Replace the OSError of a full disk, which may name no file, by a FullDiskError that names the file
+    or `folder`."""
     try:
         yield
     except OSError as error:
@@ -55,7 +57,8 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """Do the same for standard output, which then gets no more output, not even at exit."""
+    """Raise FullDiskError if standard output is written to a full disk. Standard output then gets nothing
+    more, not even when Python exits."""
     try:
         yield
     except OSError as error:
@@ -68,7 +71,7 @@ def naming_full_output() -> Iterator[None]:
 
 @contextlib.contextmanager
 def mending(path: Path) -> Iterator[None]:
-    """Turn failures of the file system into errors that name `path` and say what to do."""
+    """Replace file system errors by errors that name `path` and say what to do."""
     try:
         yield
     except OSError as error:
@@ -87,7 +90,7 @@ def mending(path: Path) -> Iterator[None]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise an error if `path` cannot be written, before the long work begins."""
+    """Raise an error if `path` cannot be written. It is called before long work begins."""
     with mending(path):
         if path.is_dir():
             raise IsADirectoryError(21, "is a directory")
@@ -108,21 +111,21 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file that is being written: `commit` moves it to `path` as a whole; without it nothing remains. With
-    `path` None, standard output gets it all at `commit`."""
+    """A file that is being written. `commit` moves it to `path` as a whole; without `commit` nothing
+    remains. If `path` is None, `commit` writes everything to standard output."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._target: Path | None = None
-        self._temporary: Path | None  # the file that will replace the target; None: a file without a name
+        self._temporary: Path | None  # replaces the target; None: a file without a name
         self.file: IO[bytes]
         with self._mending():
             if path is not None and path.is_dir():
                 raise IsADirectoryError(21, "is a directory")
-            if path is None or _is_special(path):  # /dev/null or a pipe cannot be renamed
+            if path is None or _is_special(path):  # /dev/null or a pipe cannot be replaced by a rename
                 self._temporary, self.file = None, tempfile.TemporaryFile()  # noqa: SIM115 (__exit__ closes)
             else:
-                self._target = path.resolve()  # the file that a symbolic link names
+                self._target = path.resolve()  # follow symbolic links
                 prefix = f".{self._target.name[:100]}."
                 handle, name = tempfile.mkstemp(prefix=prefix, dir=self._target.parent)
                 self._temporary, self.file = Path(name), os.fdopen(handle, "w+b")
@@ -136,7 +139,7 @@ class Pending:
         if self._temporary:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
-        if is_full_disk(error):  # raised by the code that writes into `file`
+        if is_full_disk(error):  # if the code that writes into `file` raised it
             raise full_disk(self._path or Path(tempfile.gettempdir())) from error
 
     def _mending(self) -> AbstractContextManager[None]:
@@ -165,8 +168,8 @@ class Pending:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write `content` to a temporary file and rename it to `path`: a reader sees the old file or the new
-    one."""
+    """Write `content` to a temporary file and rename it to `path`, so that a reader sees either the old
+    or the new file."""
     with Pending(path) as file:
         file.write(content)
         file.commit()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables in Markdown."""
+"""Renders tables as Markdown."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from tcplearn.output.table import Cell, Table
 
 
 def markdown(table: Table) -> str:
-    """Return `table` in Markdown, with the best of each column in bold, and its title and legend."""
+    """Return `table` as Markdown with its title and legend. The best value of each column is bold."""
     rows = ([_cell(cell) for cell in row] for row in table.rows)
     lines = table_of([_escaped(label) for label in table.labels()], rows, [c.words for c in table.columns])
     title = f"**{_escaped(table.title)}**" if table.title else ""
@@ -16,8 +16,8 @@ def markdown(table: Table) -> str:
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool] = ()) -> str:
-    """Return a table of cells in Markdown; `words` says which columns are aligned to the left, by default
-    all."""
+    """Return a Markdown table with the column headings `head` and the cells `rows`. `words` says for each
+    column whether it is aligned to the left; by default all are."""
     rule = "".join("---|" if left else "---:|" for left in words or [True] * len(head))
     return "\n".join((_line(head), f"|{rule}", *map(_line, rows)))
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Numbers as text for people."""
+"""Formats numbers as text for people."""
 
 import statistics
 from collections.abc import Sequence
 
-#: Minimum sizes and their decimals, so that three or four digits are shown.
+#: (least size of a number, decimals that it gets), chosen so that three or four digits are shown.
 _MILLISECONDS = ((100, 0), (10, 1), (0.1, 2), (0, 4))
 _RATIO = ((100, 0), (10, 1), (0, 2))
 _FINE_RATIO = ((100, 0), (10, 1), (0, 3))
@@ -20,12 +20,12 @@ def counted(number: int, thing: str) -> str:
 
 
 def capitalized(words: str) -> str:
-    """Return `words` with a capital at their beginning, and the rest as it is."""
+    """Return `words` with the first letter as a capital; the rest does not change."""
     return words[:1].upper() + words[1:]
 
 
 def decimals(values: Sequence[float]) -> int:
-    """Return the decimals with which the median of `values` has three or four digits."""
+    """Return the number of decimals with which the median of `values` shows three or four digits."""
     sizes = [abs(v) for v in values if v]
     return _digits(statistics.median(sizes), _COLUMN) if sizes else 0
 
@@ -43,12 +43,12 @@ def fine_ratio(value: float) -> str:
 
 
 def two_digits(value: float) -> str:
-    """Return `value` with two digits, or whole."""
+    """Return `value` with two significant digits, or as a whole number from 99.5 on."""
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
 def byte_count(value: float) -> str:
-    """Return a number of bytes with three digits, in bytes, kB, MB or GB of a thousand each."""
+    """Return a number of bytes with three digits, in bytes, kB, MB or GB (powers of 1,000)."""
     for unit in ("bytes", "kB", "MB"):
         if value < 999.5:
             return f"{value:.3g} {unit}"
@@ -57,7 +57,7 @@ def byte_count(value: float) -> str:
 
 
 def hundredths(share: float, digits: int = 3) -> str:
-    """Return a share in %, without the sign."""
+    """Return `share` in percent, without the % sign."""
     return f"{share * 100:.{digits}g}"
 
 
@@ -66,17 +66,17 @@ def percent(share: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Return `value` with nine digits, for data by which a page sorts."""
+    """Return `value` with nine significant digits, by which the report's tables sort."""
     return f"{value:.9g}"
 
 
 def parameter(value: object) -> str:
-    """Return `value` as it is written on a command line."""
+    """Return `value` in the form in which it is written on a command line."""
     if isinstance(value, (int, float)):
         return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
     return str(value)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return `names` as "a, b and c"."""
+    """Return `names` joined as "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes rows as JSON, CSV and Parquet.
+"""Writes result rows as JSON, CSV and Parquet.
 
-A wide row has all metrics of one measurement. A tidy row has one metric, with the same columns for every
-host, so that files of several hosts can be read as one table."""
+A wide row has all metrics of one measurement. A tidy row has one metric. Tidy rows have the same columns
+for every program (replay, ns-3, the lab, explain), so that files of several programs can be read as one
+table.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ from tcplearn import metrics
 
 Record = dict[str, Any]
 
-#: The flow of rows over all flows together.
+#: The value of the column `flow` in rows over all flows together.
 TOTAL = "total"
 
-#: The columns of a tidy row, in order, and their types.
+#: The columns of a tidy row, in this order, and their types.
 TIDY: dict[str, type] = {
     "paper": str,
     "scenario": str,
@@ -42,13 +44,14 @@ TIDY: dict[str, type] = {
 
 #: The columns of every wide row that say how it was made.
 STAMP = ("version", "commit", "seed")
-#: Entries that are no parameters: a tidy row has columns for them, or no run depends on them.
+#: Entries of `made_by` that are not parameters: tidy rows have columns of their own for them, or no run
+#: depends on them.
 _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The columns of tidy rows other than the metric. An empty one does not apply."""
+    """The columns of tidy rows other than the metric and its value. An empty column does not apply."""
 
     host: str  # replay, ns3, lab or explain
     algorithm: str
@@ -56,7 +59,7 @@ class Head:
     paper: str = ""
     scenario: str = ""
     source: str = ""  # the trace, or the folder of traces
-    flow: str = ""  # TOTAL for all flows together
+    flow: str = ""  # TOTAL: all flows together
     seed: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
@@ -64,13 +67,14 @@ class Head:
 
 
 def key_of(what: Mapping[str, Any]) -> str:
-    """Return the key of a run from everything that determines it."""
+    """Return the key of a run: a hash of `what`, which is everything that determines the run's result."""
     text = json.dumps(what, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the head of rows whose options, seed, version and commit are those in `made_by`."""
+    """Return the common columns of rows that the program `host` writes. Options, seed, version and commit
+    come from `made_by`, other columns from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -85,9 +89,9 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as a plain Python value: NumPy's scalars unwrapped, and None for a number that is not
-    finite."""
-    if type(value) is float:  # the most frequent case
+    """Return `value` as a plain Python value: NumPy scalars are converted, and a number that is not
+    finite becomes None."""
+    if type(value) is float:  # the most frequent case first
         return value if math.isfinite(value) else None
     if type(value) in _PLAIN:
         return value
@@ -99,13 +103,14 @@ def plain(value: Any) -> Any:
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield a row for each metric of `measured`; a value that is a word is in `text`."""
+    """Yield a row for each metric of `measured`. A value that is text goes to the column `text`, a number
+    to `value`."""
     common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
         value = plain(given)
         words = isinstance(value, str)
-        yield common | {  # in the order of `common`
+        yield common | {  # keeps the order of `common`
             "metric": metric,
             "value": None if words or value is None else float(value),
             "text": value if words else None,
@@ -114,14 +119,14 @@ def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Record]:
-    """Return wide rows with the columns that say how they were made."""
+    """Return the wide rows `records` with additional columns that say how they were made."""
     made = {key: int(made_by[key]) if key == "seed" else made_by[key] for key in STAMP if key in made_by}
     return [{**record, **made} for record in records]
 
 
 class Writer(Protocol):
-    """Writes rows to a file as they are added, or in batches, so that the rows of a large result are never
-    all in memory."""
+    """The interface of writers. A writer writes rows as they are added, or in batches, so that the rows
+    of a large result are never in memory all at once."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 
@@ -133,7 +138,8 @@ _json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonWriter:
-    """Writes an array of objects, one on each line, so that it is readable and can be compared by line."""
+    """Writes rows as a JSON array with one object on each line, so that people can read it and compare it
+    line by line."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._before = write, "[\n"
@@ -149,7 +155,8 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """Writes the head with the first row: `columns`, then the other keys of that row."""
+    """Writes rows as CSV. The first row determines the header: `columns`, then the other keys of that
+    row."""
 
     def __init__(self, write: Callable[[str], object], columns: Sequence[str] = ()) -> None:
         self._columns, self._lines = columns, _Lines(write)
@@ -172,15 +179,15 @@ class CsvWriter:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The part of the file interface that the csv module needs."""
+    """Has the one method of a file that the csv module needs."""
 
     write: Callable[[str], object]
 
 
 class ParquetWriter:
-    """Writes tidy rows; the file's metadata has all of `made_by`, including the command line."""
+    """Writes tidy rows as Parquet. The file's metadata has all of `made_by`, including the command line."""
 
-    #: Rows that are held at once; a row group of the file.
+    #: The number of rows held in memory, which become a row group of the file.
     ROWS = 100_000
 
     def __init__(self, file: IO[bytes], made_by: Mapping[str, str]) -> None:

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Columns of a table whose rows are means over runs: figure, unit, and spread if there is room."""
+"""Defines the columns of a table whose rows are means over runs: the mean, its unit, and its spread if
+there is room."""
 
 from dataclasses import dataclass
 
 from tcplearn import metrics
 from tcplearn.output.table import Cell, Column
 
-#: The unit of a counter.
+#: The unit shown for a counter.
 EACH_RUN = "a run"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A metric as a column."""
+    """A metric that is shown as a column."""
 
-    metric: str  # its key
+    metric: str  # the metric's key
     heading: str
     digits: int
-    keep: int  # a narrow terminal leaves out the least first
-    percent: bool = False  # whether it is a share in percent
+    keep: int  # a narrow terminal leaves out the lowest first
+    percent: bool = False  # a share, shown in percent
 
     @property
     def unit(self) -> str:
@@ -31,7 +32,7 @@ class Shown:
         return Column(f"{self.heading}\n{self.unit}", label, keep=self.keep, detailed=True)
 
     def cell(self, mean: float | None, spread: float | None = None) -> Cell:
-        """Return the cell of a mean with its `spread` after ±."""
+        """Return a cell with `mean`, followed by `spread` after ±."""
         if mean is None:
             return Cell("-")
         scale = 100 if self.percent else 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A table for terminal, Markdown and HTML: columns, and cells with their exact values."""
+"""Defines a table that the terminal, Markdown and HTML can show: columns, and cells with their exact
+values."""
 
 from __future__ import annotations
 
@@ -8,26 +9,26 @@ from dataclasses import dataclass, field, replace
 
 from tcplearn.output import numbers
 
-#: The rank of a column that is never left out.
+#: The value of `keep` for a column that is never left out.
 ALWAYS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     shown: str = ""
-    value: float | str | None = None  # the value by which a column is sorted
+    value: float | str | None = None  # the column is sorted by this value
     best: bool = False
-    more: str = ""  # a detail, shown if there is room
+    more: str = ""  # a detail that is shown if there is room
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     head: str  # one or two lines
-    label: str = ""  # one line, if the heads do not give it
-    keep: int = ALWAYS  # a narrow terminal leaves out the least first
-    words: bool = False  # aligned to the left
-    ratio: bool = False  # a ratio beside its figure
-    detailed: bool = False  # cells may have `more`
+    label: str = ""  # one line; "": made from the heads
+    keep: int = ALWAYS  # a narrow terminal leaves out the lowest first
+    words: bool = False  # text, aligned to the left
+    ratio: bool = False  # a ratio, shown dimmed beside its figure
+    detailed: bool = False  # cells may have details (`more`)
 
 
 @dataclass(slots=True)
@@ -43,7 +44,8 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield the heads in one line; a head without a first line has that of the column before it."""
+        """Yield the column heads as one line each. A head whose first line is empty belongs to the same
+        group as the column before, and gets that column's first line."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -51,8 +53,8 @@ class Table:
             yield column.label or (f"{group} {below}".strip() if under else column.head)
 
     def mark_best(self, columns: Iterable[int]) -> Table:
-        """Mark the smallest absolute value of each of `columns`, unless all are equal, and return the
-        table."""
+        """Mark the smallest absolute value of each of `columns` as the best, unless all are equal, and
+        return the table."""
         for c in columns:
             sizes = [abs(v) for row in self.rows if isinstance(v := row[c].value, (int, float))]
             if not sizes or min(sizes) == max(sizes):
@@ -64,8 +66,8 @@ class Table:
 
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
-    """Return columns with the given heads; `words` are the places of columns with words, `spare` those of
-    columns that a narrow terminal leaves out, in this order."""
+    """Return columns with the given heads. `words` are the indices of columns that have text. `spare` are
+    the indices of columns that a narrow terminal leaves out, in the order in which they are left out."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 
@@ -75,7 +77,7 @@ def text(value: str | None) -> Cell:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """Return a ratio with its interval in brackets."""
+    """Return a cell with a ratio, followed by its interval in brackets."""
     if value is None:
         return Cell()
     ends = [numbers.fine_ratio(end) for end in (low, high) if end is not None]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Temporary folders, and the removal of those of killed processes (docs/adr/0059-temporary-folders.md)."""
+"""Makes temporary folders, and removes the folders that killed processes left
+(docs/adr/0059-temporary-folders.md)."""
 
 import contextlib
 import fcntl
@@ -17,8 +18,8 @@ _WRITABLE_BY_OTHERS = 0o022
 
 @contextlib.contextmanager
 def folder(where: Path | None = None) -> Iterator[Path]:
-    """Yield a new folder in `where` (default: the system's temporary folder), removed afterwards unless it
-    was renamed. `clear` does not touch it while this process lives."""
+    """Yield a new folder in `where` (default: the system's temporary folder). The folder is removed
+    afterwards unless it was renamed. While this process lives, `clear` does not remove the folder."""
     path, handle = _locked(where)
     try:
         yield path
@@ -31,9 +32,9 @@ def _locked(where: Path | None) -> tuple[Path, int]:
     prefix = f"{'.' if where else ''}tcplearn-{os.getpid()}-"
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=where))
-        with contextlib.suppress(FileNotFoundError):  # another process cleared it before it was locked
+        with contextlib.suppress(FileNotFoundError):  # another process removed it before it was locked
             handle = os.open(path, _OPEN)
-            with contextlib.suppress(OSError):  # without locks on this file system `clear` gets none either
+            with contextlib.suppress(OSError):  # a file system without locks: `clear` gets no lock either
                 fcntl.flock(handle, fcntl.LOCK_EX)
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(path.lstat(), os.fstat(handle)):
@@ -42,8 +43,8 @@ def _locked(where: Path | None) -> tuple[Path, int]:
 
 
 def clear(where: Path | None = None) -> None:
-    """Remove the folders of this user's killed processes in `where` (default: the system's temporary
-    folder)."""
+    """Remove the temporary folders that this user's killed processes left in `where` (default: the
+    system's temporary folder)."""
     with contextlib.suppress(OSError), _opened(where or tempfile.gettempdir()) as parent:
         with os.scandir(parent) as entries:
             names = [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
@@ -63,8 +64,9 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """Remove the open folder `found`, even if its name now belongs to something else; raise OSError if it is
-    in use."""
+    """Remove the folder that is open as `found`, whose name in the folder `parent` was `name`. The open
+    folder is removed even if the name belongs to another file by now. Raise OSError if a process uses the
+    folder."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

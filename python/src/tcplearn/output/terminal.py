@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables fitted to a terminal's width, and as plain text for a pipe."""
+"""Shows tables on a terminal, fitted to its width, or as plain text for a pipe."""
 
 import io
 from collections.abc import Callable, Collection, Sequence
@@ -12,14 +12,15 @@ from rich.text import Text
 from tcplearn.errors import printable
 from tcplearn.output.table import Cell, Column, Table
 
-#: The width for a pipe, which gets every column without wrapping.
+#: The width for output to a pipe, which gets every column without wrapping.
 ENDLESS = 10_000
 
 _RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
 def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
-    """Return the table without title and legend; `detailed` columns show the details of their cells."""
+    """Return the cells of `table` for the terminal, without title and legend. In the columns `detailed`
+    (indices), cells show their details."""
     out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
     widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
     for i, column in enumerate(table.columns):
@@ -33,7 +34,7 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
         )
 
     def seen(i: int, cell: Cell) -> Text:
-        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # aligns the figures
+        more = f"{cell.more:<{widest[i]}}" if i in detailed else ""  # padded so that the figures align
         return Text(f"{printable(cell.shown)}{more}", style="bold" if cell.best else "")
 
     for row in table.rows:
@@ -42,12 +43,13 @@ def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
 
 
 def titled(table: Table, console: Console) -> RenderableType:
-    """Return the table with title, legend, and as many columns as fit."""
+    """Return `table` with its title, its legend, and as many columns as fit the terminal."""
     return alike([table], console)
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return tables of the same columns, each under its title, and the legend of the last below them."""
+    """Return tables that have the same columns, each under its title. Below them is the legend of the
+    last table."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -67,8 +69,8 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
-    """Return, for tables with the same columns, the columns that fit the terminal in all of them, and which
-    of these (by place among them) may show details."""
+    """Return which columns of `tables` fit the terminal in all of the tables, as indices. Also return
+    which of these may show details, as indices into the first list. The tables have the same columns."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))
@@ -77,7 +79,7 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
         grids = (grid(t.only(kept), detailed) for t in tables)
         return max((console.measure(g, options=endless).maximum for g in grids), default=0) <= console.width
 
-    while len(kept) > 2 and not fit(kept, ()):  # the first column names the rows
+    while len(kept) > 2 and not fit(kept, ()):  # keep the first column, which names the rows
         kept.remove(min(kept[1:], key=lambda c: (columns[c].keep, -c)))
     detailed: list[int] = []
     for c in sorted((c for c in kept if columns[c].detailed), key=lambda c: -columns[c].keep):
@@ -88,7 +90,8 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
 
 
 def to_text(render: Callable[[Console], RenderableType]) -> str:
-    """Return plain text for a pipe or a file: every column, no colour, no padding at the ends of lines."""
+    """Return plain text for a pipe or a file, with every column, without colour and without spaces at the
+    ends of lines. `render` makes the content for a given console."""
     out = io.StringIO()
     console = Console(file=out, width=ENDLESS, color_system=None, force_terminal=False, legacy_windows=False)
     console.print(render(console))

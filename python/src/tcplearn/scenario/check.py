@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Validates what was parsed from a scenario file; an error is raised as one line with the key and the allowed
+"""Validates the content of a scenario file. An error is raised as one line with the key and the allowed
 values."""
 
 from pathlib import Path
@@ -10,16 +10,17 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tcplearn.errors import UserError, did_you_mean, printable
 
 M = TypeVar("M", bound=BaseModel)
-#: The tags of the two types of a key that takes a table or a text. They are not keys of the file.
+#: Tags that distinguish the two types of a key that may be a table or a text. They are not keys of the
+#: file.
 TABLE, TEXT = "table", "text"
-#: The most characters of a wrong value that are shown.
+#: The most characters of a wrong value that a message shows.
 _SHOWN = 60
 
 
 class Table(BaseModel):
-    """A table of a scenario file."""
+    """The base class of the tables of a scenario file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # true is not a number
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # strict: true is not a number
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -28,7 +29,8 @@ class Table(BaseModel):
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
-    """Return `tree` as a `model`; raise UserError, with `where`, such as "scenario.", before the key."""
+    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError if it is
+    not valid; its message has `where`, such as "scenario.", before the key."""
     try:
         return model.model_validate(tree)
     except ValidationError as error:
@@ -36,7 +38,7 @@ def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
 
 
 def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
-    # a wrong key is more informative than the missing key that it may cause
+    # report a wrong key rather than a missing key, which may be its consequence
     first = min(error.errors(), key=lambda e: e["type"] == "missing")
     place, fields = _place(first["loc"], model)
     message = first["msg"].removeprefix("Value error, ")
@@ -55,9 +57,10 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]]:
-    """Return the key of an error as in the file, and the keys that its table may have."""
+    """Return the dotted key of an error as it appears in the file, and the keys that the key's table may
+    have. `loc` is pydantic's location of the error."""
     words: list[str] = []
-    at: list[type[BaseModel]] = [model]  # several for a union, whose tag is the next word
+    at: list[type[BaseModel]] = [model]  # several models for a union; the next word is its tag
     for word in loc:
         known = at[0].model_fields if len(at) == 1 else {}
         if word in (TABLE, TEXT):
@@ -67,7 +70,7 @@ def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]
             at = _models(known[word].annotation)
         elif len(at) > 1:
             at = [m for m in at if word in get_args(m.model_fields["kind"].annotation)]
-        else:  # a place in a list, or an unknown key
+        else:  # an index in a list, or an unknown key
             words.append(str(word))
     return ".".join(words), _keys(at[0]) if len(at) == 1 else []
 
@@ -77,7 +80,8 @@ def _keys(model: type[BaseModel]) -> list[str]:
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models in the type of a key: of a table, of the kinds of a table, or of a list of tables."""
+    """Return the models in the type `annotation` of a key. There are several if the key holds one of
+    several kinds of tables."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for inner in get_args(annotation) for model in _models(inner)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Mahimahi link traces: times in ms, at each of which 1,500 bytes may leave; at its end the trace repeats."""
+"""Reads Mahimahi link traces. Such a trace lists times in ms, at each of which a packet of 1,500 bytes
+may leave; after its last time the trace repeats."""
 
 import gzip
 import io
@@ -10,20 +11,23 @@ from pathlib import Path
 from tcplearn import documents
 
 PACKET_BYTES = 1500
-#: Eleven days, far below the range of a 32-bit count of milliseconds.
+#: The most ms in a trace, about eleven days. This is far below the range of a 32-bit count of
+#: milliseconds.
 MOST_MS = 1_000_000_000
-#: The size of an hour at 28 Mbit/s.
+#: The most bytes of a trace, the size of an hour at 28 Mbit/s.
 MOST_BYTES = 64 << 20
 
-#: The burst of a token bucket that follows a trace: a packet with its Ethernet header. A change of rate fills
-#: it.
+#: The burst, in bytes, of a token bucket that follows a trace: a packet with its Ethernet header. Each
+#: change of the rate refills the bucket.
 BURST_BYTES = 1540
-#: The least rate of a token bucket in bits per second: during an outage one packet a second passes.
+#: The least rate of a token bucket in bit/s: during an outage of the link about one packet a second
+#: passes.
 LOWEST_RATE = 8_000
 
 
 def unpacked(path: Path) -> bytes:
-    """Return the trace as text, decompressed if its name ends in .gz; raise ValueError."""
+    """Return the content of the trace file `path`, decompressed if its name ends in .gz; raise
+    ValueError."""
     try:
         data = documents.bounded(path, MOST_BYTES)
         if path.suffix == ".gz":
@@ -36,7 +40,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def times_ms(data: bytes) -> list[int]:
-    """Return the trace's increasing times; raise ValueError."""
+    """Return the times in the trace `data`, which must not decrease; raise ValueError."""
     words = data.split()
     if not words or not all(word.isdigit() and len(word) < 12 for word in words):
         raise ValueError("not a Mahimahi link trace: one time in ms on each line")
@@ -48,7 +52,7 @@ def times_ms(data: bytes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rate that holds from `at_ms` on."""
+    """A rate that holds from the time `at_ms` on."""
 
     at_ms: int
     rate: int  # bits per second
@@ -56,14 +60,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A trace as rates that a token bucket can follow, repeated after its period."""
+    """A link trace converted to rates that a token bucket can follow. After `period_ms` the steps repeat."""
 
     period_ms: int
     steps: tuple[Step, ...]
 
 
 def in_steps(path: Path, step_ms: int) -> Steps:
-    """Return rates that each hold for `step_ms`; raise ValueError, which names the file."""
+    """Return the trace in the file `path` as rates; each is the mean over `step_ms`. Raise ValueError
+    with the file's name."""
     try:
         times = times_ms(unpacked(path))
     except ValueError as error:
@@ -72,10 +77,11 @@ def in_steps(path: Path, step_ms: int) -> Steps:
 
 
 def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
-    """Return the steps whose rates differ from the one before."""
+    """Return the steps of the trace; a step with the same number of packets as the step before is left
+    out."""
     packets = [0] * (times[-1] // step_ms + 1)
     for at in times:
-        packets[(at % times[-1]) // step_ms] += 1  # the last time is the first of the next period
+        packets[(at % times[-1]) // step_ms] += 1  # the last time of the trace is time 0 of the next period
     steps: list[Step] = []
     before = -1
     for k, count in enumerate(packets):
@@ -83,7 +89,7 @@ def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
         if length_ms <= 0 or count == before:
             continue
         before = count
-        # the bucket filled by the change already is one packet of the step
+        # the change of rate refills the bucket, which is already one packet of this step
         bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8
         steps.append(Step(k * step_ms, max(LOWEST_RATE, bits * 1000 // length_ms)))
     return tuple(steps)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A network path as a file describes it: hops with queues, delays and losses, and changes over time.
+"""Describes a network path as a file gives it: hops with queues, delays and losses, and changes over
+time.
 
-The lab and ns-3 read this one description (docs/paths.md). Each host has one translator, which converts it to
-the host's terms or refuses it in one line.
+The lab (real kernel) and ns-3 both read this description (docs/paths.md). Each has a translator, which
+converts the description to its own settings, or refuses it with a one-line message.
 """
 
 import math
@@ -17,16 +18,17 @@ from tcplearn.errors import UserError, printable
 from . import check, link_trace, tree
 from .check import Table
 
-#: The hosts; a path file may have a table of a host's name with keys for that host only.
+#: The programs that can emulate a path. A path file may have a table with such a name, whose keys apply
+#: to that program only.
 HOSTS = ("lab", "ns3")
-#: The size of packets by which a queue's limit in time is converted to packets.
+#: The packet size, in bits, with which a queue limit given in ms is converted to packets.
 PACKET_BITS = 8 * 1500
 DEFAULT_PACKETS = 100
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-#: 8 kbit/s to 10 Gbit/s; infinite if a hop has no bottleneck.
+#: A rate in Mbit/s, from 8 kbit/s to 10 Gbit/s; infinite for a hop without a bottleneck.
 Rate = Annotated[float, Field(ge=0.008)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Side = Literal["forward", "reverse"]
@@ -34,12 +36,14 @@ Sides = Literal["forward", "reverse", "both"]
 
 FASTEST_MBPS = 10_000.0
 _LIMITS = ("queue_packets", "queue_bytes", "queue_ms")
-#: Groups of keys of which a direction has one: a key of the direction replaces those of the hop.
+#: Groups of keys that exclude each other. A key in a table of one direction replaces every key of its
+#: group in the table of the hop.
 _ONE_OF = (_LIMITS, ("rate_mbps", "trace"), ("loss_percent", "bursts"))
 
 
 class PacketBursts(Table):
-    """The Gilbert-Elliott model, with a transition for each packet."""
+    """Losses by the Gilbert-Elliott model: a good and a bad state, with a possible transition at each
+    packet."""
 
     kind: Literal["packets"]
     to_bad_percent: Percent
@@ -49,13 +53,14 @@ class PacketBursts(Table):
 
     @property
     def mean_loss(self) -> float:
-        """The share of packets that is lost."""
+        """Return the share of packets that is lost in the long run."""
         bad = self.to_bad_percent / (self.to_bad_percent + self.to_good_percent)
         return (bad * self.loss_in_bad_percent + (1 - bad) * self.loss_in_good_percent) / 100
 
 
 class TimeBursts(Table):
-    """The same model in time: states of exponential lengths, independent of packets."""
+    """Losses by the Gilbert-Elliott model in time: good and bad states have exponential lengths with
+    these means, independent of packets."""
 
     kind: Literal["time"]
     good_ms: Annotated[float, Field(gt=0, le=86_400_000)]
@@ -65,11 +70,11 @@ class TimeBursts(Table):
 
 
 class Direction(Table):
-    """One direction of a hop: a queue that drains at a rate, then a delay, then losses."""
+    """One direction of a hop: a queue that drains at a rate, followed by a delay, followed by losses."""
 
     rate_mbps: Rate = math.inf
     trace: str = ""  # a Mahimahi link trace instead of a rate
-    # the time for which a token bucket keeps a rate
+    # the time, in ms, for which the lab's token bucket keeps one rate of a trace
     trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100
     queue: Literal["droptail", "codel", "fq-codel", "pie"] = "droptail"
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
@@ -78,11 +83,11 @@ class Direction(Table):
     delay_ms: Milliseconds = 0
     jitter_ms: Milliseconds = 0
     distribution: Literal["normal", "uniform", "uniform-above", "pareto", "paretonormal"] = "normal"
-    correlation_percent: Percent = 0  # of a packet's jitter with that of the packet before
-    tail_ms: Milliseconds = 0  # the mean of an exponential delay in addition to the jitter
-    jitter_reorders: bool = False  # whether the jitter may change the order of packets
-    reorder_percent: Percent = 0  # the share of packets that are delayed, and overtaken by others
-    reorder_ms: Milliseconds = 0  # the additional delay of these packets
+    correlation_percent: Percent = 0  # between the jitter of consecutive packets
+    tail_ms: Milliseconds = 0  # mean of an exponential delay in addition to the jitter
+    jitter_reorders: bool = False  # whether the jitter may reorder packets
+    reorder_percent: Percent = 0  # the share of packets that get `reorder_ms`, so that others overtake them
+    reorder_ms: Milliseconds = 0  # the additional delay of those packets
     loss_percent: Percent = 0
     bursts: Annotated[PacketBursts | TimeBursts, Field(discriminator="kind")] | None = None
     slot_ms: Annotated[tuple[Milliseconds, Milliseconds], Strict(False)] | None = None
@@ -110,7 +115,7 @@ class Direction(Table):
         return self
 
     def followed(self) -> link_trace.Steps:
-        """Return the trace as rates; raise ValueError."""
+        """Return the link trace as a sequence of rates; raise ValueError if it cannot be read."""
         return link_trace.in_steps(Path(self.trace), self.trace_step_ms)
 
     @model_validator(mode="after")
@@ -125,14 +130,15 @@ class Direction(Table):
 
     @property
     def limit_packets(self) -> int:
-        """The queue's limit in packets, if it is not in bytes."""
+        """Return the queue's limit in packets; it is not used if the limit is given in bytes."""
         if self.queue_ms:
             return max(1, math.ceil(self.queue_ms * self.rate_mbps * 1e3 / PACKET_BITS))
         return self.queue_packets or DEFAULT_PACKETS
 
 
 class Hop(Table):
-    """A hop. A direction's keys in the hop itself apply to both directions."""
+    """A hop with its two directions. Keys of a direction that are in the hop's own table apply to both
+    directions."""
 
     forward: Direction = Direction()
     reverse: Direction = Direction()
@@ -163,7 +169,7 @@ class Placed(NamedTuple):
 
 
 class Changed(Table):
-    """The values of a direction for some time; keys that are None do not change."""
+    """Values that a direction has for some time; keys that are None keep their value."""
 
     rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)] | None = None
     delay_ms: Milliseconds | None = None
@@ -172,12 +178,13 @@ class Changed(Table):
 
 
 class _Dated(Table):
-    """An interval from `at_s` of each period on, for `lasts_s`. Periods begin with the first transfer."""
+    """An interval that begins at `at_s` and lasts `lasts_s`, repeated every `every_s`. Time counts from
+    the first transfer."""
 
     hop: Name
     at_s: Seconds
     lasts_s: Annotated[float, Field(gt=0)] = math.inf
-    every_s: Annotated[float, Field(gt=0)] = math.inf  # the period; infinite: once
+    every_s: Annotated[float, Field(gt=0)] = math.inf  # infinite: it does not repeat
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -192,18 +199,20 @@ class Change(_Dated):
 
 
 class Fade(_Dated):
-    """An interval in which all packets are lost."""
+    """An interval in which the hop loses all packets."""
 
     sides: Sides = "both"
 
 
 class DrawnFades(Table):
-    """Fades at random dates, which depend on the seed and not on the algorithm of a run."""
+    """Fades (periods in which a hop loses all packets) at random times. The times depend on a run's seed
+    and not on its algorithm."""
 
     hop: Name
-    lasts_s: Annotated[tuple[float, float], Strict(False)]  # between these, uniform on a logarithmic scale
-    apart_s: Annotated[float, Field(gt=0, le=3600)]  # the mean pause between two fades
-    pauses: Literal["even", "exponential"] = "even"  # even: from half to one and a half of the mean
+    # the shortest and the longest; lengths are uniform on a logarithmic scale
+    lasts_s: Annotated[tuple[float, float], Strict(False)]
+    apart_s: Annotated[float, Field(gt=0, le=3600)]  # mean pause between two fades
+    pauses: Literal["even", "exponential"] = "even"  # even: half to one and a half of `apart_s`
     sides: Sides = "both"
 
     @model_validator(mode="after")
@@ -216,9 +225,9 @@ class DrawnFades(Table):
 class NetworkPath(Table):
     name: Name | Literal[""] = ""
     title: str = ""
-    #: the file that describes the path, for messages
+    #: the file that describes the path, for error messages
     source: str = ""
-    #: the given keys, which other keys can replace
+    #: the keys as given in the file, on which a scenario can lay other values
     given: dict[str, Any] = Field(default={}, exclude=True, repr=False)
     hop: Annotated[dict[Name, Hop], Field(min_length=1, max_length=8)]
     change: Annotated[list[Change], Field(max_length=1000)] = Field(default=[])
@@ -253,14 +262,15 @@ class NetworkPath(Table):
         return self
 
     def refused(self, key: str, host: str, why: str) -> UserError:
-        """Return the error that says why a host cannot emulate `key`, in one line."""
+        """Return the one-line error which says that `host` ("the lab" or "ns-3") cannot emulate the key
+        `key`, and `why`."""
         return UserError(f"{printable(self.source or self.name or 'path')}: {key}: {host} {why}")
 
 
 def expanded(value: Any, host: str) -> Any:
-    """Return the keys of a scenario's `path`: those of the file that `value` names, replaced by those of that
-    file's table for the host, replaced by the scenario's own keys. Raise UserError if the file is not a
-    path."""
+    """Return the keys of a scenario's table `path`, for the program `host` ("lab" or "ns3"). If `value`
+    names a path file, its keys come first. The file's table for `host` overrides them, and the scenario's
+    own keys override both. Raise UserError if the file does not describe a path."""
     if isinstance(value, str):
         value = {tree.FILE: value}
     if not isinstance(value, dict):
@@ -273,7 +283,7 @@ def expanded(value: Any, host: str) -> Any:
 
 
 def load(file: Path, host: str) -> NetworkPath:
-    """Return the path in `file` for a host; raise UserError."""
+    """Return the path that `file` describes, for the program `host` ("lab" or "ns3"); raise UserError."""
     return check.checked(NetworkPath, {**_for(host, tree.extended(file)), "source": str(file)}, file)
 
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files as trees: TOML, the file that a file extends, and its profiles.
+"""Reads scenario files as trees of TOML tables. A file may extend another file and may have profiles,
+which are named tables of overrides.
 
-A file overrides the file that it extends, and a profile overrides both, by one rule: tables are merged key by
-key, and any other value, also a list, replaces the earlier one. The following tables are replaced, too: a
-table of another `kind`, with which it shares no keys, `vary` and `variants`, which list the values to
-combine, and a `path` that names a file. A path without a file is merged into the earlier path.
+A file overrides the file that it extends, and a profile overrides both. Tables are merged key by key; any
+other value, also a list, replaces the earlier value. Three kinds of tables are replaced too, instead of
+merged:
+
+- a table with another `kind`, because the two have different keys
+- `vary` and `variants`, which list the values to combine
+- a `path` that names a file; a path that names no file is merged
 """
 
 import os
@@ -16,17 +20,18 @@ from tcplearn.errors import UserError, did_you_mean, printable
 
 Tree = dict[str, Any]
 
-#: The profile that every file has: the unchanged file.
+#: The name of the profile that every file has: the unchanged file.
 FULL = "full"
-#: The key of a path, and the key in its table that names the file with its description.
+#: The key of a scenario that describes the path, and the key in that table that names a path file.
 PATH, FILE = "path", "file"
 _WHOLE = ("vary", "variants")
 _MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
-    """Return the tree of the file `path` with its profile; raise UserError with one line. `other`: a key that
-    only files of another command have, and that command."""
+    """Return the tree of the scenario file `path` with `profile` (a named table of overrides in the file)
+    applied; raise UserError with one line. `other` is a key that marks files of another tcplearn command,
+    and that command's name."""
     tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")
@@ -63,8 +68,8 @@ def overlaid(base: Tree, over: Tree) -> Tree:
 
 
 def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
-    """Return the tree of the file `path` over the file that it extends, with its profiles; raise
-    UserError."""
+    """Return the tree of the file `path`, laid over the file that it extends; the profiles are not yet
+    applied. `seen` are the files that extend this file. Raise UserError."""
     tree = documents.toml(path)
     _resolve(tree, path)
     base = tree.pop("extends", None)
@@ -79,8 +84,8 @@ def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
 
 
 def _resolve(value: Any, source: Path, key: str = "") -> None:
-    """Make the names of link traces and path files, which are relative to `source`, absolute. A path without
-    a file of its own gets `source`, for messages."""
+    """Make the names of link traces and path files in `value` absolute; in the file they are relative to
+    `source`. A path described in the file itself gets `source` as its name in messages."""
     if isinstance(value, dict):
         if key == PATH and FILE not in value and "source" not in value:
             value["source"] = str(source)
@@ -97,6 +102,6 @@ def _resolve(value: Any, source: Path, key: str = "") -> None:
 def _absolute(value: Any, source: Path, key: str) -> Any:
     if isinstance(value, str) and value:
         return os.path.realpath(source.parent / value)
-    if isinstance(value, list) and key == PATH:  # the values of a `path` in `vary`
+    if isinstance(value, list) and key == PATH:  # a list of path files, in `vary`
         return [_absolute(inner, source, key) for inner in value]
     return value

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulation in ns-3: scenario files to runs, runs to tidy rows. docs/simulation.md is its page."""
+"""Simulates TCP in ns-3: turns scenario files into runs, and the results of runs into tidy rows. See
+docs/simulation.md."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A user's Python estimator inside a simulation, over a pipe; ns3/src/pipe_estimator.h describes the
-lines."""
+"""Runs a user's Python estimator for a simulation. The ns-3 program sends lines through a pipe and reads
+the answers; ns3/src/pipe_estimator.h describes the lines."""
 
 import copy
 import sys
@@ -10,7 +10,8 @@ from tcplearn import estimators
 
 
 def serve(spec: str) -> None:
-    """Answer the lines of standard input with the estimator `spec`."""
+    """Create estimators from `spec`, one for each socket that the simulation names, and answer each line
+    of standard input with that estimator's RTT prediction and RTO."""
     bank: dict[str, Any] = {}
     seen: dict[str, dict[str, int]] = {}
     for line in sys.stdin:

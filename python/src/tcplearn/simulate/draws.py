@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Random scenarios, each from its seed alone: `[grid.draw]` has the distribution of each key.
+"""Draws random scenarios, each determined by its seed alone. The scenario table `[grid.draw]` gives the
+distribution of each key:
 
-"topology.rate_mbps" = { log = [1.0, 50.0] }      evenly on a logarithmic scale
-"load.udp_share" = { even = [0.05, 0.6] }
-"load.beside" = { of = [0, 1, 2] }                one of these, each as likely as it is listed
-"topology.loss_rate" = { any = [{ of = [0.0] }, { log = [1e-4, 0.03] }] }
-together = { any = [{ "load.udp" = ... }, ...] }  one of some sets of keys, instead of a key
+"topology.rate_mbps" = { log = [1.0, 50.0] }      uniform on a logarithmic scale
+"load.udp_share" = { even = [0.05, 0.6] }         uniform
+"load.beside" = { of = [0, 1, 2] }                one of these values, with equal chances
+"topology.loss_rate" = { any = [{ of = [0.0] }, { log = [1e-4, 0.03] }] }    one of these draws
+together = { any = [{ "load.udp" = ... }, ...] }  not a key: one of several sets of keys is drawn
 """
 
 import math
@@ -15,14 +16,14 @@ from typing import Any
 
 from tcplearn.errors import UserError
 
-#: The prefix of draws that are not a key of a scenario but choose among tables of keys.
+#: The prefix of entries that are not a key of a scenario: they choose one of several sets of keys.
 TOGETHER = "together"
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Return values for the keys of `grid` of the scenario `name`, drawn at random with `seed`, by dotted
-    key. They do not depend on the order of the keys. Raise UserError if an entry of `grid` describes no
-    draw."""
+    """Return a random value for each key of `grid`, the table `[grid.draw]` of the scenario `name`. Keys
+    of the result are dotted. A value depends only on `name`, `seed` and its key, so the order of the keys
+    has no effect. Raise UserError if an entry of `grid` describes no draw."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Student's confidence interval of a mean, without SciPy."""
+"""Computes confidence intervals of a mean by Student's t distribution, without SciPy."""
 
 import math
 import statistics
@@ -9,7 +9,8 @@ from functools import cache
 
 @cache
 def t_quantile(p: float, freedom: int) -> float:
-    """Return the quantile of Student's t for a probability p > 1/2, by bisection on its distribution."""
+    """Return the quantile of Student's t distribution with `freedom` degrees of freedom for a probability
+    `p` above 1/2. The quantile is found by bisection."""
     low, high = 0.0, 1.0
     while _t_below(high, freedom) < p:
         high *= 2
@@ -20,8 +21,8 @@ def t_quantile(p: float, freedom: int) -> float:
 
 
 def _t_below(t: float, freedom: int) -> float:
-    """Return P(|T| < t) by Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums for whole degrees of
-    freedom."""
+    """Return P(|T| < t) for Student's t with `freedom` degrees of freedom. The finite sums are Abramowitz
+    and Stegun 26.7.3 and 26.7.4, which hold for whole degrees of freedom."""
     theta = math.atan(t / math.sqrt(freedom))
     cos2 = math.cos(theta) ** 2
     term = total = 1.0
@@ -40,7 +41,8 @@ def _t_below(t: float, freedom: int) -> float:
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None]:
-    """Return mean and half width of the interval; None as width of a single value."""
+    """Return the mean of `values` and half the width of its confidence interval, which is None for a
+    single value."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
@@ -53,10 +55,11 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float
 ) -> tuple[float, float, float] | None:
-    """Return the geometric mean of paired ratios with its interval; the seeds give both algorithms the same
+    """Return the geometric mean of the ratios above/below, pair by pair, with the low and high ends of
+    its confidence interval. The values of a pair come from the same seed: both algorithms had the same
     network.
 
-    It is None if a value is zero, because leaving such pairs out would favour one side.
+    Return None if any value is zero, because leaving out such pairs would favour one of the algorithms.
     """
     if not above or min(*above, *below) <= 0:
         return None

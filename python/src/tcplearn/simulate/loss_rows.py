@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Each fast retransmit of a sweep as a row: scenario, features, decision, and true cause."""
+"""Writes a row for each fast retransmit of a sweep: its scenario, the classifier's features and decision,
+and the true cause of the loss. Loss classifiers are trained on these rows."""
 
 from __future__ import annotations
 
@@ -20,9 +21,10 @@ Json = dict[str, Any]
 
 
 def of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """Return the rows. `truth` is congestion if a queue dropped a packet of the window. Rows of one
-    `scenario`, a network with its seed, must be held out together. A recovery without any drop was
-    spurious."""
+    """Return a row for each fast retransmit of `sweep`. The column `truth` is "congestion" if a queue
+    dropped a packet of the window, otherwise "random". If no packet of the window was dropped, the
+    recovery was spurious. Rows with the same `scenario` come from one network with one seed; in a split
+    into training and test data they must stay together."""
     import polars as pl
 
     parts = []
@@ -47,7 +49,8 @@ def of_sweep(sweep: Sweep) -> pl.DataFrame:
 
 
 def _varied(run: Run) -> list[Any]:
-    """Return the values that differ between runs of one seed, which drawn values do not."""
+    """Return the values that the scenario's grid sets for `run`, without the values drawn at random,
+    which its seed determines."""
     return [value for key, value in run.labels.items() if key not in run.drawn]
 
 

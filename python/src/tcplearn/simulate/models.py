@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files of ns-3 as types. A key's name ends in its unit; keys that affect results have no
-defaults."""
+"""Defines the scenario files of ns-3 as types. The name of a key ends in its unit. Keys that affect
+results have no defaults."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
 Chance = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Flag = Annotated[bool, Strict()]
-MOST_CONNECTIONS = 750_000  # in a run: tambuwal2018, section 3
-CONNECTION_BYTES = 10_000  # the approximate size of PackMime's connections
+MOST_CONNECTIONS = 750_000  # the most in a run of tambuwal2018, section 3
+CONNECTION_BYTES = 10_000  # the approximate size of a connection that PackMime generates
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
 
@@ -114,14 +114,16 @@ class Dumbbell(Table):
 
 
 class Moving(Table):
-    """A first hop whose delay varies and which has fades, in both directions."""
+    """A first hop whose delay varies and that has fades (periods in which it delivers nothing), in both
+    directions."""
 
-    jitter_ms: NotNegative = 0.0  # the mean of a uniform delay from 0 to twice that; packets keep their order
-    tail_ms: NotNegative = 0.0  # the mean of an additional exponential delay
+    # an additional delay, uniform from 0 to twice this mean; packets keep their order
+    jitter_ms: NotNegative = 0.0
+    tail_ms: NotNegative = 0.0  # mean of an additional exponential delay
     step_ms: NotNegative = 0.0  # an additional delay in every other period
     step_every_s: Positive = 1.0
-    fade_s: Span = Field(default=[0.0, 0.0])  # the lengths of fades, uniform on a logarithmic scale
-    fade_every_s: NotNegative = 0.0  # the mean of the exponential pauses between fades; 0: no fades
+    fade_s: Span = Field(default=[0.0, 0.0])  # shortest and longest fade, uniform on a log scale
+    fade_every_s: NotNegative = 0.0  # mean of the exponential pauses between fades; 0: no fades
     loss_back_rate: Share = 0.0
 
     @model_validator(mode="after")
@@ -132,7 +134,8 @@ class Moving(Table):
 
 
 class Described(Table):
-    """The directions of a described path and their changes over time, instead of losses and `moving`."""
+    """The two directions of a network path described by the scenario's key `path`, with their changes
+    over time. It replaces the losses and the key `moving` of the topology."""
 
     forward: Direction
     reverse: Direction
@@ -142,17 +145,19 @@ class Described(Table):
 
 
 class Path(Table):
-    """A sender and cross traffic over a bottleneck and a lossy hop (hwang2018, Figure 3)."""
+    """A topology in which a sender and cross traffic share a bottleneck and a lossy hop (hwang2018,
+    Figure 3)."""
 
     kind: Literal["path"]
     rate_mbps: Positive
     rtt_ms: Positive
     queue: Literal["droptail", "codel", "fq-codel", "pie"]
     queue_packets: Count
-    queue_bdp: NotNegative = 0.0  # the queue in bandwidth-delay products, instead of queue_packets; 0: unused
+    # the queue's limit in bandwidth-delay products, instead of queue_packets; 0: not used
+    queue_bdp: NotNegative = 0.0
     trace: str = ""  # a Mahimahi link trace instead of rate_mbps
     loss_rate: Share
-    # the mean; 1: independent losses
+    # the mean number of packets in a burst of losses; 1: independent losses
     loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0
     loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
     reorder_rate: Share = 0.0
@@ -166,17 +171,19 @@ class Path(Table):
 
 
 class DelayBox(Table):
-    """A bottleneck between clouds of clients and servers; each connection has its own path."""
+    """A topology in which clouds of clients and servers share a bottleneck. Each connection has a path
+    with its own delay and loss."""
 
     kind: Literal["delaybox"]
-    pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # of nodes that represent the clouds
+    pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # pairs of nodes that represent the clouds
     edge_mbps: Positive
     rate_mbps: Positive
-    delay_ms: NotNegative  # the common one-way delay of all paths, to which a random one is added
+    # the one-way delay that all paths have; a path's random delay is added to it
+    delay_ms: NotNegative
     queue_packets: Count
     server_mbps: Annotated[list[Positive], Field(min_length=2, max_length=2), AfterValidator(_rising)]
     loss: Annotated[list[Chance], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-    syn_ack_loss: Chance  # share of connections whose first SYN-ACK is dropped
+    syn_ack_loss: Chance  # the share of connections whose first SYN-ACK is dropped
 
     @model_validator(mode="after")
     def _narrowest(self) -> DelayBox:
@@ -195,33 +202,35 @@ class Ftp(Table):
 class Bursts(Table):
     kind: Literal["bursts"]
     packets: Packets
-    start_s: Span  # the start of each node within its period
+    start_s: Span  # the time at which a node starts in its period
     every_s: Positive
 
 
 class _BesideUdp(Table):
     udp: Literal["none", "cbr", "onoff"] = "none"
-    udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # of the bottleneck's rate, on average
+    udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # mean, over the bottleneck's rate
     udp_reverse_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0
-    udp_on_s: Positive = 0.5  # the means of the exponential times of onoff
+    udp_on_s: Positive = 0.5  # mean of the exponential on times of "onoff"
     udp_off_s: Positive = 0.5
 
 
 class Requests(_BesideUdp):
-    """Requests on persistent connections over a `path`, each answered with one byte."""
+    """A load of requests on persistent connections over a topology `path`; each request is answered with
+    one byte."""
 
     kind: Literal["requests"]
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
     start_s: Span
-    count: Count  # requests of each flow; the run ends when all are answered, or at duration_s
+    count: Count  # requests of each flow; the run ends after the last answer, or at duration_s
     request_bytes: Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
-    think_s: Positive  # the mean time between an answer and the next request
-    answer_after_s: NotNegative = 0.0  # the mean of a uniform time from 0 to twice that
-    stream: Flag = False  # whether requests do not wait for the answers to earlier ones
+    think_s: Positive  # mean time from an answer to the next request
+    answer_after_s: NotNegative = 0.0  # the server's delay, uniform from 0 to twice this mean
+    stream: Flag = False  # whether requests are sent without waiting for earlier answers
 
 
 class Long(_BesideUdp):
-    """Endless transfers that are measured, with other transfers and UDP traffic, over a `path`."""
+    """A load of endless transfers over a topology `path`. The first `flows` transfers are measured;
+    `beside` other transfers and UDP traffic share the bottleneck."""
 
     kind: Literal["long"]
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
@@ -240,32 +249,34 @@ def _classifier(text: str) -> str:
 
 
 class Loss(Table):
-    """The classifier of losses, its effect on the sender, and its records."""
+    """Settings of the loss classifier: its effect on the sender, and how many of its decisions a run
+    reports."""
 
-    classifier: Annotated[str, AfterValidator(_classifier)]  # "mlp:threshold=0.4"
-    acts: Flag  # whether the sender keeps its window after a loss that the classifier calls random
-    rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits that a run reports
-    veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # the parameter of TcpVeno
+    classifier: Annotated[str, AfterValidator(_classifier)]  # such as "mlp:threshold=0.4"
+    acts: Flag  # whether the sender keeps cwnd after a loss that is called random
+    rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits in a report
+    veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # TcpVeno's beta
 
 
 class Web(Table):
-    """PackMime-HTTP's connections over a `delaybox`, at the rate that offers `level` of the bottleneck's
-    rate."""
+    """A load of web connections, generated by PackMime-HTTP over a topology `delaybox`. New connections
+    begin at such a rate that their traffic is the share `level` of the bottleneck's rate."""
 
     kind: Literal["web"]
     level: Annotated[float, Strict(), Field(ge=0.01, le=1)]
-    # measured connections, after the warm-up
+    # the number of measured connections, which begin after the warm-up
     connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]
     warmup_s: NotNegative
-    drain_s: Positive  # the time that open connections get at the end
-    persistent: Flag  # HTTP/1.1: some connections have several objects
+    drain_s: Positive  # the time at the end for open connections to finish
+    persistent: Flag  # HTTP/1.1, in which some connections fetch several objects
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
     startup: Startup
-    # the share of connections with this policy; the others have `standard`
+    # the share of connections with the policy `startup`; the others use the policy `standard`
     startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]
-    # places, each with its own path; 0: each connection has its own path
+    # the number of destinations, each with its own path; 0: each connection has its own path
     places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0
-    first_rto: FirstRtoPolicy | None = None  # the policy of clients and servers; None: connect_timeout_s
+    # the policy of clients and servers for the first RTO; None: connect_timeout_s
+    first_rto: FirstRtoPolicy | None = None
 
     @model_validator(mode="after")
     def _of_places(self) -> Web:
@@ -288,7 +299,7 @@ class Tcp(Table):
     sack: Flag
     keep_backoff: Flag
     timestamps: Flag = False
-    resend: Resend = ""  # a resend policy of the core; "": ns-3's timer
+    resend: Resend = ""  # a resend policy of the core; "": ns-3's own timer
 
     @model_validator(mode="after")
     def _a_segment_fits(self) -> Tcp:
@@ -298,7 +309,7 @@ class Tcp(Table):
 
 
 def _warms_up(load: Web, rate_mbps: float) -> None:
-    """Raise ValueError if more connections begin in the warm-up than in the largest run."""
+    """Raise ValueError if more connections would begin in the warm-up than the largest run may have."""
     offered_mb = load.level * rate_mbps * load.warmup_s / 8
     most_mb = MOST_CONNECTIONS * CONNECTION_BYTES / 1e6
     if offered_mb > most_mb:
@@ -309,10 +320,10 @@ def _warms_up(load: Web, rate_mbps: float) -> None:
 
 
 class Scenario(Table):
-    """The description of a run, except algorithm, timing and seed."""
+    """Describes a run, except for its algorithm, its timing and its seed."""
 
     duration_s: Positive
-    tick_ms: Positive  # the unit of errors "in ticks"
+    tick_ms: Positive  # the clock tick in which errors are also reported
     cwnd_bin_s: Positive
     path: NetworkPath | None = None  # instead of a topology
     topology: Annotated[Manet | Dumbbell | Path | DelayBox, Field(discriminator="kind")]
@@ -323,13 +334,13 @@ class Scenario(Table):
     @model_validator(mode="before")
     @classmethod
     def _of_path(cls, given: Any) -> Any:
-        """Return `given` with the topology that corresponds to its path."""
+        """Return `given` with its key `topology` set according to its key `path`, if it has one."""
         if not isinstance(given, dict) or given.get("path") is None:
             return given
         tree = network_path.expanded(given["path"], "ns3")
         try:
             path = NetworkPath.model_validate(tree)
-        except ValidationError:  # the caller reports it at its key
+        except ValidationError:  # the caller reports the error with its key
             return {**given, "path": tree}
         topology = Path.model_validate(to_topology(path)).model_dump()
         if given.get("topology", topology) != topology:
@@ -356,27 +367,28 @@ class Scenario(Table):
 
 
 class Grid(Table):
-    """The runs of a scenario: all combinations of the listed values."""
+    """The runs of a scenario: all combinations of the listed algorithms, timings, seeds, variants and
+    varied values."""
 
     algorithms: Annotated[list[str], Field(min_length=1)]
     timings: Annotated[list[Timing], Field(min_length=1)]
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
-    first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # further seeds follow it
-    # names of variants that the file defines; empty: the unchanged scenario
+    first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # the others are consecutive
+    # names of variants defined in the file; with an empty list the scenario runs unchanged
     variants: list[str] = Field(default=[])
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
-    # random values by seed (simulate/draws.py), which `set` overrides
+    # random values for each seed (simulate/draws.py); `set` overrides them
     draw: dict[str, Any] = Field(default={})
-    set: dict[str, Any] = Field(default={})  # values that a variant and `vary` override
+    set: dict[str, Any] = Field(default={})  # overridden by variants and `vary`
 
 
 class Document(Table):
-    """A scenario file with a profile."""
+    """A scenario file with one of its profiles applied."""
 
     paper: str = ""
     name: Name
     title: str = ""
-    about: str = ""  # a description of a profile
+    about: str = ""  # describes a profile
     confidence: Annotated[float, Strict(), Field(gt=0.5, lt=1)] = 0.9
     scenario: Scenario
     grid: Grid

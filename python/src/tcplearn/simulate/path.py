@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turns the description of a path into settings of the topology `path` of our ns-3 program: a bottleneck
-between two routers, with links to the hosts.
+"""Converts the description of a network path to settings of the topology `path` in the ns-3 program,
+which has a bottleneck between two routers, and links to the end nodes.
 
 The topology itself can represent a path that is the same in both directions, with uniform jitter, fades
-at random times or a delay in steps. Any other path is passed to the program as it is described, by direction
-(ns3/src/hop_channel.h).
+(periods in which it delivers nothing) at random times, or a delay in steps. Any other path is passed to
+the program as it is described, for each direction (ns3/src/hop_channel.h).
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,12 @@ from typing import Any
 from tcplearn.scenario.path import Direction, NetworkPath, Placed, both_sides
 
 HOST = "ns-3"
-#: The rate of a traced link for the computation of its access links and of the shares of other traffic.
+#: The rate assumed for a link with a trace when access links and the shares of cross traffic are
+#: computed.
 TRACED_MBPS = 20.0
-#: The RTT of a path without delay.
+#: The RTT, in ms, of a path without delay.
 LEAST_MS = 0.001
-#: The rate of a path without a bottleneck, that of a traced link's devices.
+#: The rate of a path without a bottleneck, which is also the rate of the devices of a link with a trace.
 UNLIMITED_MBPS = 100e3
 ROOMY_PACKETS = 100_000
 
@@ -25,8 +26,8 @@ Tree = dict[str, Any]
 
 
 def topology(path: NetworkPath) -> Tree:
-    """Return the table of a scenario's topology; raise UserError with one line if ns-3 cannot simulate
-    `path`."""
+    """Return the scenario's table `topology` for `path`; raise UserError with one line if ns-3 cannot
+    simulate it."""
     for key, why in _cannot(path):
         raise path.refused(key, HOST, why)
     (hop,) = path.hops
@@ -45,7 +46,7 @@ def topology(path: NetworkPath) -> Tree:
     if _is_even(hop) and (step := _step(path)) is not None and _fades_alike(path):
         return {**out, "moving": _moving(path, hop, step)}
     described = {
-        "forward": forward.model_copy(update={"trace": ""}),  # the topology has the trace
+        "forward": forward.model_copy(update={"trace": ""}),  # the topology's own key `trace` has it
         "reverse": hop.reverse,
         "change": path.change,
         "fade": path.fade,
@@ -78,8 +79,8 @@ def _rate(forward: Direction) -> float:
 
 
 def _is_even(hop: Placed) -> bool:
-    """Return whether the topology's bottleneck can represent both directions, which then differ only in
-    losses."""
+    """Return whether the topology's bottleneck can represent both directions of `hop`. They may then
+    differ only in their losses."""
     f, r = hop.forward, hop.reverse
     alike = ("delay_ms", "jitter_ms", "tail_ms", "distribution")
     if any(getattr(f, key) != getattr(r, key) for key in alike):
@@ -103,14 +104,15 @@ def _is_even(hop: Placed) -> bool:
 
 
 def _fades_alike(path: NetworkPath) -> bool:
-    """Return whether all fades are drawn, in both directions, with exponential pauses."""
+    """Return whether all fades are drawn at random, in both directions, with exponential pauses. A fade
+    is a period in which the path delivers nothing."""
     drawn = path.drawn_fades
     return not path.fade and (drawn is None or (drawn.pauses, drawn.sides) == ("exponential", "both"))
 
 
 def _step(path: NetworkPath) -> tuple[float, float] | None:
-    """Return the additional forward delay in every other period, and the period in seconds; None if the path
-    has other changes."""
+    """Return the additional forward delay in ms that the path has in every other period, and the period
+    in seconds. Return None if the path changes in another way."""
     if not path.change:
         return 0.0, 1.0
     if len(path.change) > 1:

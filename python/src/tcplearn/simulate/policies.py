@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The startup policies, resend policies and first RTOs of a scenario file, which the core checks."""
+"""Defines the types of the startup policies, resend policies and first RTOs in a scenario file. Their
+text is checked by the C library of the algorithms (the core)."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -17,17 +18,18 @@ Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
 
 
 class FirstRto(Table):
-    """A model of `tcplearn train rtt` without hops and prefixes, which simulated hosts do not have."""
+    """A first-RTO model, as `tcplearn train rtt` makes it, but without hop counts and address prefixes,
+    which simulated hosts do not have."""
 
-    last: Weight  # for known places; if `last` and `high` are 0 the step is left out
+    last: Weight  # weights for known destinations; both 0: not used
     high: Weight
-    nothing_us: Micros  # for unknown places
+    nothing_us: Micros  # for unknown destinations
     floor_us: Micros = 20_000
     cap_us: Micros = 1_000_000
 
     def settings(self) -> dict[str, Any]:
-        """Return the model in the core's form: weights have 16 fractional bits, history is used for a
-        week."""
+        """Return the model in the form that the C library of the algorithms (the core) reads: weights
+        have 16 fractional bits, and history is used for a week."""
         place = [0, round(self.last * 2**16), round(self.high * 2**16)]
         return {
             "place": place if any(place) else None,
@@ -38,7 +40,8 @@ class FirstRto(Table):
         }
 
     def algorithm(self) -> str:
-        """Return the model as a spec of the core."""
+        """Return the model as text that names a first-RTO policy with its parameters, such as
+        "rfc6298:place=on,..."."""
         of = self.settings()
         place = "off"
         if of["place"]:
@@ -50,7 +53,7 @@ class FirstRto(Table):
         )
 
 
-#: A policy of the core, or the figures of a model.
+#: Either the text of a policy of the core, or a table with the numbers of a model.
 FirstRtoPolicy = Annotated[
     Annotated[FirstRtoSpec, Tag(TEXT)] | Annotated[FirstRto, Tag(TABLE)],
     Discriminator(lambda value: TEXT if isinstance(value, str) else TABLE),

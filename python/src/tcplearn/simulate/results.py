@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stores the output of the ns-3 program."""
+"""Checks and stores the output of the ns-3 program."""
 
 import json
 import shlex
@@ -27,7 +27,7 @@ _SHAPE = {"flows": [_FLOW], "run": _RUN, "losses": Maybe({"columns": Maybe([str]
 
 
 def check(found: Json) -> None:
-    """Raise ValueError if `found` does not have the form of the program's output."""
+    """Raise ValueError if `found` does not have the form of the ns-3 program's output."""
     shape.check(found, _SHAPE)
     shape.check(found["run"]["cost"], Each(Maybe(float)), "run.cost")
     losses = found.get("losses") or {}
@@ -42,7 +42,8 @@ class RunStore(Store):
         super().__init__(folder or cache_folder(), FORMAT)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store the document of a failed run, and return the program's command line, for a debugger."""
+        """Store the input document of a failed run. Return the command line that runs the ns-3 program on
+        it, for use with a debugger."""
         (document,) = job.arguments
         file = self._failed(job, ".json", json.dumps(document, indent=1) + "\n")
         return shlex.join([str(engine.program()), str(file)]), None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The rows of a sweep: tidy rows of one metric each, and the table for people."""
+"""Turns the results of a sweep (all runs of some scenario files) into tidy rows, each with one metric,
+and into a table on the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ COLUMNS = (
     Shown("mean_cwnd_bytes", "mean cwnd", 0, keep=30),
     Shown("goodput_pps", "goodput", 2, keep=75),
 )
-#: The columns for web connections.
+#: The table's columns for web connections.
 WEB_COLUMNS = (
     Shown("connections", "begun", 0, keep=60),
     Shown("connections_syn_ack_lost", "SYN-ACK lost", 0, keep=90),
@@ -47,7 +48,7 @@ WEB_COLUMNS = (
     Shown("connections_unfinished", "unfinished", 0, keep=40),
 )
 
-#: The columns for requests.
+#: The table's columns for requests.
 REQUEST_COLUMNS = (
     Shown("requests", "requests", 0, keep=90),
     Shown("median_response_ms", "median", 1, keep=60),
@@ -66,8 +67,9 @@ def parameters(run: Run) -> Json:
 
 
 def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
-    """Return the rows of each run, with `flows` also those of each of its flows, with `cost` also its cost,
-    which differs from run to run."""
+    """Return the rows of each finished run in `sweep`, which has all runs of some scenario files. With
+    `flows` each flow has rows too. With `cost` each run also has rows for CPU time and memory, which
+    differ each time a run is repeated."""
     out: list[Json] = []
     for run, result in sweep.finished():
         parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]
@@ -92,7 +94,8 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 
 
 def document(sweep: Sweep, console: Console) -> RenderableType:
-    """Return a table for each load, variant and timing: mean and half interval over the seeds."""
+    """Return a printable table for each combination of load, variant and timing. Cells have the mean over
+    the seeds and half the width of its confidence interval."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 
@@ -144,7 +147,8 @@ def _shown(run: Run) -> tuple[Sequence[Shown], str]:
             return COLUMNS, LEGEND
 
 
-#: The key of a scenario by which a row is named, if the scenario has it.
+#: The scenario key whose value names a row of the table, if the scenario has it; otherwise the algorithm
+#: does.
 RESEND = "tcp.resend"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A run as a job: the document that the program reads, and the key under which its result is stored."""
+"""Makes a job from a run: the document that the ns-3 program reads, and the key under which the result is
+stored."""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ from tcplearn.simulate import engine, results
 from tcplearn.simulate.models import Scenario, Web
 from tcplearn.simulate.scenario import Run
 
-#: ns-3's own estimator in our sockets, to which `jacobson` is compared in tests.
+#: The name for ns-3's own RTT estimator; tests compare `jacobson` (RFC 6298) with it.
 STOCK = "ns3"
 
-#: Classifiers of losses that read trained weights.
+#: Loss classifiers that use trained weights.
 WITH_WEIGHTS = ("mlp", "adaptive", "history")
 
 Json = dict[str, Any]
@@ -34,11 +35,12 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shared:
-    """The common part of the documents of all runs of a scenario, which is most of each."""
+    """The part of the input document that all runs of a scenario have in common, which is most of the
+    document."""
 
     scenario: Scenario
     document: Json
-    known: Json  # the part of a key: contents instead of paths
+    known: Json  # `document` for the job's key: contents, not paths
 
     @staticmethod
     def of(run: Run) -> Shared:
@@ -58,7 +60,8 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """Return the job of `run`; `shared` is that of this run or of another one of the same scenario."""
+    """Return the job that simulates `run`; `cost` is its estimated CPU time in seconds. Pass `shared`
+    from another run of the same scenario to save time."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -66,7 +69,7 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
     known = {**shared.known, **own, "estimator": estimator}
     if run.algorithm != STOCK:
         code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
-        # unknown code: never reuse a result
+        # the code is unknown: use a random value, so that no stored result is reused
         known["user_code"] = os.urandom(8).hex() if code is None else code
     text = json.dumps([known, engine.identity()], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:24]
@@ -74,12 +77,14 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return a table without the text that the program reads, which its other entries repeat."""
+    """Return `table`, the description of an algorithm in a run's input document, without its entry
+    `algorithm`. That entry repeats the others as text, which is the form that the ns-3 program reads."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
 def _policy(kind: str, text: str) -> Json:
-    """Return a spec with all of its parameters, so that a run's key contains the defaults of that time."""
+    """Return the description of the policy `text`, with the values of all its parameters. The key under
+    which a run is stored thus contains the defaults, and a later change of a default makes a new key."""
     spec = algorithms.parse(kind, text)
     return {"name": spec.name, "params": algorithms.parameters(kind, spec), "algorithm": spec.text}
 
@@ -90,7 +95,7 @@ def _title(run: Run) -> str:
 
 
 def _document(run: Run) -> Json:
-    """Return the document of `run` without the entries that differ between runs of a scenario."""
+    """Return the input document of `run` without the entries that differ between runs of a scenario."""
     tree = run.scenario.model_dump(exclude={"path"})
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
@@ -100,7 +105,7 @@ def _document(run: Run) -> Json:
         tree["topology"]["described"] = _finite(tree["topology"]["described"])
     options = (("topology", "moving"), ("topology", "described"), ("tcp", "resend"), ("tcp", "timestamps"))
     for part, key in options:
-        if not tree[part].get(key):  # the program then uses its default
+        if not tree[part].get(key):  # the program uses its default for a missing key
             tree[part].pop(key, None)
     if isinstance(run.scenario.load, Web):
         tree["load"]["startup"] = _policy(algorithms.STARTUP, run.scenario.load.startup)
@@ -118,7 +123,8 @@ def _document(run: Run) -> Json:
 
 
 def _finite(value: Any) -> Any:
-    """Return `value` without infinite values, which JSON cannot represent, and without None."""
+    """Return `value` without entries that are None or infinite, because JSON cannot represent infinite
+    numbers."""
     if isinstance(value, dict):
         return {key: _finite(v) for key, v in value.items() if v is not None and v != math.inf}
     return [_finite(v) for v in value] if isinstance(value, list) else value
@@ -164,7 +170,8 @@ def _estimator(run: Run) -> Json:
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:
-    """Return the path of a checked `trace` without compression; raise UserError."""
+    """Return the path of a decompressed copy of the link trace `trace`, after checking its form. `file`
+    is the scenario file, for messages. Raise UserError."""
     try:
         data = link_trace.unpacked(trace)
         link_trace.times_ms(data)

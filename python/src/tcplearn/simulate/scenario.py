@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads scenario files and expands a profile to runs. An error names file, key and the allowed values."""
+"""Reads ns-3 scenario files and expands a profile (a named table of overrides in the file) to its runs.
+An error message names the file, the key and the allowed values."""
 
 import copy
 import itertools
@@ -18,7 +19,7 @@ from tcplearn.simulate.models import Document, Grid, Scenario
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation, and the labels of its rows."""
+    """One simulation to run, with the labels for its rows."""
 
     file: Path
     document: Document
@@ -26,7 +27,7 @@ class Run:
     algorithm: str
     timing: str
     seed: int
-    labels: Mapping[str, Any] = field(default_factory=dict)  # variant, varied values and drawn values
+    labels: Mapping[str, Any] = field(default_factory=dict)  # variant, varied and drawn values
     drawn: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -35,7 +36,8 @@ def load(path: Path, profile: str = tree.FULL) -> Document:
 
 
 def runs(path: Path, profile: str) -> list[Run]:
-    """Return every different run of a profile in the order of the file, with consecutive seeds."""
+    """Return every distinct run of the scenario file `path` with the overrides of `profile`, in the order
+    of the file. Seeds are consecutive numbers."""
     document = load(path, profile)
     base = document.grid.model_dump()
     out: dict[tuple[Any, ...], Run] = {}
@@ -48,7 +50,8 @@ def runs(path: Path, profile: str) -> list[Run]:
 
 
 def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, str]]:
-    """Yield each run with its scenario as text."""
+    """Yield each run of `grid` (the file's table of values to combine), with its scenario as text for
+    comparisons."""
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
             todo = did_you_mean(
@@ -72,7 +75,8 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, s
 def _scenarios(
     path: Path, document: Document, grid: Grid, changes: Mapping[str, Any]
 ) -> dict[int, tuple[Scenario, dict[str, Any]]]:
-    """Returns the scenario of each seed, and what was drawn for it, without what the grid sets or varies."""
+    """Return for each seed the scenario, and the values drawn for it at random. A value that the grid
+    sets or varies is not drawn."""
     seeds = range(grid.first_seed, grid.first_seed + grid.seeds)
     if not grid.draw:
         scenario = _with(path, document, changes)
@@ -89,15 +93,15 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
     changed = copy.deepcopy(document.scenario.model_dump())
     if described := document.scenario.path:
         changed[tree.PATH] = copy.deepcopy(described.given)
-    if described or tree.PATH in changes:  # the path determines the topology
+    if described or tree.PATH in changes:  # the path determines the topology anew
         changed.pop("topology")
-    # a new path first, then the changes of its keys
+    # set a new path first, then change its keys
     for dotted, value in sorted(changes.items(), key=lambda item: item[0] != tree.PATH):
         *way, last = dotted.split(".")
         at: Any = changed
         for depth, word in enumerate(way):
             if way[0] == tree.PATH and depth > 2 and isinstance(at, dict):
-                at.setdefault(word, {})  # a table of an existing hop
+                at.setdefault(word, {})  # create a missing table of an existing hop
             at = at.get(word) if isinstance(at, dict) else None
         if not isinstance(at, dict) or (last not in at and way[:1] != [tree.PATH]):
             known = list(_dotted(changed))
@@ -112,7 +116,8 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
 
 
 def _label(key: str, value: Any) -> Any:
-    """Return the label of a varied value: for a path file its name."""
+    """Return the label of a varied value in result rows; the label of a path file is its name without
+    folder and suffix."""
     return Path(value).stem if key == tree.PATH and isinstance(value, str) else value
 
 

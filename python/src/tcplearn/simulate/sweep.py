@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A sweep: the runs of scenario files, of which stored ones are read and the others simulated."""
+"""Plans a sweep, all runs of some scenario files, and reads the runs that are already stored; the others
+remain to be simulated."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,20 +18,21 @@ Json = dict[str, Any]
 
 @dataclass
 class Sweep:
-    runs: list[tuple[Run, str]]  # each run with its key
-    jobs: list[Job]  # each job once, first seeds first
+    runs: list[tuple[Run, str]]  # each run with the key of its job
+    jobs: list[Job]  # each job once, in order of the seeds
     done: Done = field(default_factory=Done)
 
     def finished(self) -> list[tuple[Run, Json]]:
         return [(run, self.done.results[key]) for run, key in self.runs if key in self.done.results]
 
 
-#: Runs between two reports of progress.
+#: The number of runs planned between two reports of progress.
 _STEP = 100
 
 
 def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) -> Sweep:
-    """Return the sweep of all runs in `files`, with a job for each different run."""
+    """Return the sweep: all runs of the scenario `files` with the overrides of `profile`. Equal runs
+    share one job."""
     runs: list[tuple[Run, str]] = []
     by_key: dict[str, tuple[int, Job]] = {}
     shared: run_job.Shared | None = None
@@ -47,15 +49,16 @@ def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) 
 
 
 def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
-    """Return the sweep with the results on disk; nothing is simulated."""
+    """Return the sweep (all runs of the scenario `files` with the overrides of `profile`), with the
+    results that `kept` has on disk. Nothing is simulated."""
     sweep = plan(files, profile, progress)
     sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep
 
 
 def cost_s(run: Run) -> float:
-    """Return the approximate CPU seconds of a run, from rates for each simulated second measured on a machine
-    of 2024."""
+    """Return the approximate CPU time of a run in seconds. The estimate uses rates for each simulated
+    second, which were measured on a machine of 2024."""
     s = run.scenario
     if isinstance(s.topology, Manet):
         steady, flows = (1.0, s.load.flows) if isinstance(s.load, Ftp) else (0.5, s.topology.nodes)
@@ -72,8 +75,8 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep) -> tuple[float, int]:
-    """Return estimated CPU hours, and the number, of the runs that are not on disk. The estimate is
-    corrected by what the finished runs took, divided by what they were estimated to take."""
+    """Return the estimated CPU hours of the runs that are not stored, and the number of these runs. The
+    estimate is multiplied by the actual CPU time of the finished runs over their estimated CPU time."""
     finished = {key: result["run"]["cost"]["cpu_s"] for key, result in sweep.done.results.items()}
     estimated = sum(job.cost for job in sweep.jobs if job.key in finished)
     factor = sum(finished.values()) / estimated if estimated else 1.0

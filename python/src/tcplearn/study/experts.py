@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`study experts`: the parameters of the experts framework on any trace (nunes2014, section 4.1)."""
+"""Implements `study experts`: measures how N, eta and alpha, the parameters of the RTT estimator
+`experts` (a weighted mean of fixed predictions), affect its error on any trace, as in nunes2014, section
+4.1."""
 
 import contextlib
 import itertools
@@ -17,21 +19,23 @@ from tcplearn.replay.results import TOO_SHORT
 from tcplearn.replay.trace_jobs import Where
 from tcplearn.study import measure
 
-#: nunes2014, end of section 4.1: "we use N = 100, eta = 2 and alpha = 0.08".
+#: The paper's choice of N, eta and alpha (nunes2014, end of section 4.1): "we use N = 100, eta = 2 and
+#: alpha = 0.08".
 PAPER = (100, 2.0, 0.08)
 
 N = (10, 25, 50, 100, 200)
-#: The paper's choice, the bounds of its good range (1.7 to 2.5), and values far from it on both sides.
+#: Values of eta: the paper's choice, the bounds of the range that it found good (1.7 to 2.5), and values
+#: far below and above.
 ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
-#: No sharing, the paper's choice, and nearly full sharing.
+#: Values of alpha: no sharing, the paper's choice, nearly full sharing, and values between them.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
-#: Copies of flows that are named.
+#: The most copies of flows that a message names.
 COPIES_NAMED = 20
 
 PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
-#: The columns of a row that are not metrics.
+#: The columns of a row that identify it and are not metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
 
 
@@ -50,7 +54,7 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """Sums over all flows, in the order of measure.Halves."""
+    """Sums over all flows, in the order of measure.Halves; errors, RTO and excess wait are in us."""
 
     first_scored: int = 0
     first_error_us: float = 0.0
@@ -71,7 +75,8 @@ class Score:
         return self.error_us / max(1, self.scored)
 
     def half(self, which: int) -> float:
-        """Return the mean error of the first (0) or the second (1) halves of the flows."""
+        """Return the mean error, in us, over the first halves (`which` is 0) or the second halves (1) of
+        the flows."""
         if which == 0:
             return self.first_error_us / max(1, self.first_scored)
         return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
@@ -102,11 +107,11 @@ class Study:
     options: Options
     files: list[str]
     cells: list[Cell]
-    scores: list[Score]  # by cell
+    scores: list[Score]  # in the order of `cells`
     references: dict[str, Score]
     flows: int = 0
     samples: int = 0
-    skipped: int = 0  # flows with too few samples
+    skipped: int = 0  # flows left out because they have too few samples
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
 
@@ -120,12 +125,14 @@ class Study:
 
     @property
     def best(self) -> int:
-        """The cell with the least error, which is known only in hindsight."""
+        """Return the index of the cell (a combination of N, eta and alpha) with the least error. It is
+        known only in hindsight."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
 
     @property
     def best_of_first_half(self) -> int:
-        """The cell with the least error on the first halves of the flows."""
+        """Return the index of the cell (a combination of N, eta and alpha) with the least error on the
+        first halves of the flows."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
 
     @property
@@ -134,14 +141,16 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """The parameters whose best value is at the edge of the grid, if a value beyond it is possible."""
+        """Return those of N, eta and alpha whose best value is the least or the greatest of the values
+        tried, unless no value beyond is possible."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """The cell of the paper's triple, if loss and sharing are the paper's too; else None."""
+        """Return the index of the cell with nunes2014's N, eta and alpha, if the estimator's other
+        parameters (loss and sharing) are also those of that paper; otherwise None."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -149,7 +158,7 @@ class Study:
 
 
 def cells_of(options: Options) -> list[Cell]:
-    """Return the cells of the grid; raise UserError with one line."""
+    """Return a cell for each combination of N, eta and alpha in `options`; raise UserError with one line."""
     base = estimators.parse(options.preset)
     for key in ("n", "eta", "alpha"):
         if not estimators.parameter(base, key):
@@ -172,7 +181,8 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Measure every triple on the traces in `paths` and return the study; raise UserError or TraceError."""
+    """Measure every triple (N, eta, alpha) on the traces in `paths` and return the study; raise UserError
+    or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
@@ -237,7 +247,8 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return the remarks on cells, such as "best in hindsight"."""
+    """Return remarks on cells (combinations of N, eta and alpha), such as "best in hindsight", by the
+    cell's index."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:
@@ -262,7 +273,8 @@ def _measured(study: Study, score: Score) -> Record:
 
 
 def rows(study: Study) -> list[Record]:
-    """Return a row for each triple, then the references, which have no triple."""
+    """Return a row for each triple (N, eta, alpha), then a row for each reference estimator, which has no
+    triple."""
     said = marks(study)
     out: list[Record] = []
     for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
@@ -275,10 +287,10 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`; the row's values of the varied parameters are in its
-    column `parameters`."""
+    """Yield a row for each metric of each row of `wide`. The column `parameters` has the values of N, eta
+    and alpha."""
     source = ", ".join(study.files)
-    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # without the whole grid
+    made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:
         cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
         head = head_of(

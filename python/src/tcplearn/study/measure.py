@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The measurement of one file in a study: a part of the grid over each flow. It is a job with a plain
-result."""
+"""Measures one file of a study of parameters. Each job runs a part of the parameter grid over every flow
+of the file, and has a plain JSON result."""
 
 import contextlib
 import sys
@@ -20,18 +20,20 @@ from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import TraceError, TraceOptions, piped
 
-#: Triples that an engine measures at once: few enough for the cache and for sharing among workers.
+#: The number of triples (N, eta, alpha) in a job. It is small enough for the processor's cache and for an
+#: even distribution among workers.
 PART = 15
 
-#: The sums of an estimator over one flow: scored samples and their error in us, of the first half and then of
-#: all; timed samples, misses, RTO and excess wait in us.
+#: The sums of an estimator over one flow: number of scored samples and their error in us, first of the
+#: first half and then of the whole flow; number of timed samples; misses; RTO and excess wait in us.
 Halves = tuple[int, float, int, float, int, int, float, float]
 _HALVES = (int, float, int, float, int, int, float, float)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
-    """Return the state of the file at `path`. A pipe ("-": standard input) is copied until `stack` ends,
-    because each part of the grid reads it again. Raise TraceError."""
+    """Return what identifies the file at `path`: its content's hash, size and time of change. A pipe ("-"
+    is standard input) is copied to a file, because each part of the grid reads it again; the copy exists
+    until `stack` closes. Raise TraceError."""
     try:
         if str(path) != "-" and (path.is_file() or not path.exists()):
             return Seen.of(path)
@@ -46,7 +48,7 @@ def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
 
 
 def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
-    """Return the jobs on `file` for all `specs` of the grid, PART specs each."""
+    """Return the jobs that measure the estimators `specs` on `file`, PART estimators in each job."""
     known = {**settings, "title": Path(file.shown).name}
     parts = [specs[i : i + PART] for i in range(0, len(specs), PART)]
     return [
@@ -56,7 +58,7 @@ def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
 
 
 def _check(plain: Json, count: int) -> None:
-    """Raise ValueError if `plain` is not the result for `count` estimators."""
+    """Raise ValueError if `plain` does not have the form of a job's result for `count` estimators."""
     flows = {"samples": [int], "names": [str], "copies_keys": [str]}
     shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_HALVES]]})
     of_each = [*(plain[key] for key in flows), *plain["scores"]]
@@ -65,7 +67,8 @@ def _check(plain: Json, count: int) -> None:
 
 
 def run(work: Mapping[str, Job], progress: Progress | None, where: Where) -> Json:
-    """Return the results of `work` by key; raise TraceError for a file that cannot be read."""
+    """Run the jobs `work` and return their results by key; raise TraceError for a file that cannot be
+    read."""
     try:
         done = trace_jobs.run(list(work.values()), "study", where, progress, "parts of the grid")
     finally:
@@ -105,7 +108,7 @@ def _plain(first: Figures, whole: Figures) -> Halves:
 @dataclass(frozen=True)
 class _Flows:
     judged: list[Flow]
-    skipped: int  # flows with too few samples
+    skipped: int  # flows left out because they have too few samples
     warnings: list[str]
 
 
@@ -114,8 +117,8 @@ _reading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
-    """Return the flows of `file`, cached until another file is read, because the parts of a grid follow each
-    other."""
+    """Return the flows of `file`. They stay cached until another file is read, because the jobs for one
+    file run one after the other."""
     reader = Reader(Path(file.path), read, flow, printable(file.shown))
     flows = list(reader)
     judged = [flow for flow in flows if flow.samples >= min_samples]

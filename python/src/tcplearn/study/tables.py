@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The results of a study in sentences and as a table."""
+"""Describes the results of a study in sentences and as a table."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,8 @@ from tcplearn.output.rows import Record
 from tcplearn.output.table import Table, headed
 from tcplearn.study.experts import PAPER, Study
 
-#: Triples that are shown, the best first; --format csv has all of them.
+#: The number of triples (N, eta, alpha) that the table shows, the best first; --format csv has all of
+#: them.
 SHOWN = 12
 
 

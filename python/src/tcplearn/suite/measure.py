@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The measurement of one file in a suite: its series under every estimator. It is a job with a plain
-result."""
+"""Measures one file of a suite: replays each of its series (flows with enough RTT samples) under every
+estimator. Each file is a job with a plain JSON result."""
 
 import itertools
 from collections import Counter
@@ -21,65 +21,68 @@ from tcplearn.replay.trace_jobs import Json, Seen
 from tcplearn.replay.verdict import PROBES, SPURIOUS
 from tcplearn.traces import TraceOptions
 
-#: What each timer did with nothing lost.
+#: The counters of what a timer did although nothing was lost: spurious timeouts and spurious tail loss
+#: probes.
 FIRED = (SPURIOUS, PROBES)
 
-#: Shorter series are reported separately.
+#: The least RTT samples of a series; shorter series are reported separately.
 MIN_SAMPLES = 500
 WINDOWS_MOST = 120
 
-#: The denominators of ratios; every series is also measured under these.
+#: The estimators in the denominators of ratios; every series is also measured under these.
 BASELINES = ("last", "jacobson")
-#: Timers that are compared with at their own miss rates.
+#: The timers with which a timer of a chosen miss rate is compared: it gets the reference's own miss rate.
 REFERENCES = ("jacobson", "linux")
-#: The RTO that a sample is compared with: the one in force when its segment was sent, as in `replay`, or the
-#: one in force just before the sample, which a timer that counts its misses can control.
+#: With which RTO a sample is compared. "send": the RTO in force when the segment was sent, as in
+#: `replay`. "before": the RTO in force just before the sample, which a timer that counts its own misses
+#: can control.
 WHEN = ("send", "before")
 
-#: The timer curves of the report: jacobson by its factor on RTTVAR, the others by their miss rate.
+#: The points of the report's curves of miss rate and wait: for jacobson its factor on RTTVAR, for other
+#: timers their miss rate.
 FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    estimators: tuple[str, ...] = ()  # empty: those of a replay
+    estimators: tuple[str, ...] = ()  # empty: the default estimators of a replay
     arithmetic: str = "double"
     sender: str = "auto"
     every_ack: bool = False
-    unit: str = ""  # unit of numbers without one
+    unit: str = ""  # unit of RTTs that have none in the file
     min_samples: int = MIN_SAMPLES
     min_rto_us: int = 0
     flow: str = ""
     restarts: tuple[int, ...] = ()
-    match: bool | None = None  # None: if an estimator has a miss rate
-    miss: float | None = None  # miss rate for every timer with such a parameter
-    curves: bool = False  # for the pictures
+    match: bool | None = None  # compare at equal miss rates; None: if an estimator has one
+    miss: float | None = None  # sets the miss rate of every timer that has this parameter
+    curves: bool = False  # for the report's pictures
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The figures of one series by estimator."""
+    """The results of replaying one series (a flow with enough RTT samples) under each estimator."""
 
     name: str
     samples: int
-    judged: bool  # long enough
+    judged: bool  # whether it has at least Options.min_samples samples
     figures: dict[str, Figures]
-    fired: dict[str, dict[str, int]]  # spurious timeouts and probes, by their keys in `metrics`
-    copies_key: str  # the same for the same samples in another file
+    fired: dict[str, dict[str, int]]  # by estimator and key of FIRED
+    copies_key: str  # equal for equal samples in another file
     matched: dict[tuple[str, str, str], Timer] = field(default_factory=dict)  # (timer, reference, when)
     curves: dict[tuple[str, float], Figures] = field(default_factory=dict)  # (timer, its parameter)
-    restarts: dict[int, dict[str, float]] = field(default_factory=dict)  # mean error by length
+    restarts: dict[int, dict[str, float]] = field(default_factory=dict)  # by window length: mean errors
 
 
 @dataclass(slots=True)
 class FileResult:
     path: str
-    problem: str = ""  # the reason why it cannot be read
+    problem: str = ""  # why the file cannot be read
     warnings: list[str] = field(default_factory=list)  # warnings, without the file's path
     series: list[Measured] = field(default_factory=list)
-    tiny: int = 0  # flows that are too short to be reported
-    copies: list[Copied] = field(default_factory=list)  # series that earlier files have, left out
+    tiny: int = 0  # flows too short to be reported
+    copies: list[Copied] = field(default_factory=list)  # series left out because an earlier file has them
 
 
 def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
@@ -87,7 +90,8 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow with a name: the file's if it has none, and numbered if the name occurred before."""
+    """Yield each flow of `reader` with a name: `inside` (the file's path in the suite's directory)
+    followed by the flow's own name, if it has one. If a name occurs again, a number follows it."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:
@@ -97,7 +101,7 @@ def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
 
 
 class Worker:
-    """Measures files one after the other."""
+    """Measures files in sequence."""
 
     def __init__(self, options: Options, matching: bool) -> None:
         self.options = options
@@ -124,8 +128,8 @@ class Worker:
         return out
 
     def file(self, file: Seen, inside: str) -> FileResult:
-        """Return the measurement of `file`, whose name in the directory is `inside`; raise TraceError or
-        OSError."""
+        """Return the measurement of `file`, whose path in the suite's directory is `inside`; raise
+        TraceError or OSError."""
         out = FileResult(file.shown)
         reader = Reader(Path(file.path), self.trace_options, self.options.flow, printable(file.shown))
         for name, flow in named_flows(inside, reader):
@@ -160,7 +164,8 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Measure each timer with a chosen miss rate at each reference's rate on this series."""
+        """For each timer whose miss rate can be set: set it to the rate that each reference timer had on
+        this series, and measure the timer again. The results go to `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")
@@ -184,7 +189,8 @@ def job(file: Seen, inside: str, options: Options, matching: bool) -> Job:
 
 
 def _check(plain: Json, labels: Sequence[str]) -> None:
-    """Raise ValueError if `plain` does not have the form that `from_plain` and its users need."""
+    """Raise ValueError if the stored result `plain` does not have the form that `from_plain` and its
+    callers need. `labels` are the estimators that it must have."""
     series = {
         "name": str,
         "samples": int,
@@ -206,7 +212,7 @@ def measured_file(document: Json) -> Json:
 
 
 def to_plain(file: FileResult) -> Json:
-    """Return `file` without its path as JSON, which keeps every bit of a float."""
+    """Return `file` without its path as JSON, in which floats keep every bit."""
     return {
         "warnings": file.warnings,
         "series": [_series_to_plain(s) for s in file.series],
@@ -215,7 +221,8 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """Return the FileResult of `path` from the result of `to_plain`, or with the file's problem."""
+    """Return the FileResult of the file `path` from `plain`, which is a result of `to_plain` or the
+    reason why the file could not be read."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])

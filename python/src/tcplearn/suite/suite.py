@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replays a directory of traces: a job for each file, and the results of all together."""
+"""Replays a directory of traces under every estimator: runs a job for each file and combines the results."""
 
 import os
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ class Suite:
     directory: str
     options: Options
     labels: list[str]
-    timers: list[str]  # timers whose miss rate can be set
+    timers: list[str]  # estimators with a parameter `miss`
     matching: bool
     files: list[FileResult] = field(default_factory=list)
-    worst: list[tuple[Measured, Series]] = field(default_factory=list)  # for pictures
+    worst: list[tuple[Measured, Series]] = field(default_factory=list)  # the worst series, for pictures
     made_by: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -53,7 +53,8 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return every file below `directory` except hidden ones, by name, and the problems of folders."""
+    """Return the paths of all files below `directory` except hidden ones, sorted, and a line for each
+    folder that cannot be listed."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -67,8 +68,8 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """Return the results of a job for each of `paths`, long files first; a file without a key is a problem at
-    once."""
+    """Return the result of each file in `paths`. Jobs for long files start first. A file that cannot be
+    identified gets no job but a result with the problem."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:
@@ -90,8 +91,8 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Suite:
-    """Return the suite of every trace below `directory`; raise UserError with one line that says what to
-    do."""
+    """Measure every trace below `directory` under every estimator and return the results. Raise UserError
+    with one line that says what to do."""
     options, where = options or Options(), where or Where()
     shown = printable(directory)
     if not directory.is_dir():
@@ -125,7 +126,8 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Leave out copies, so that each series counts once, in the first file by path that has it."""
+    """Leave out copies of series (flows of the traces), so that each counts once, in the first file (by
+    path) that has it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):
@@ -133,7 +135,7 @@ def _leave_out_copies(out: Suite) -> None:
         file.copies = copies.of_file(inside[number], [s.name for s in file.series], firsts, inside)
         file.series = [s for s, first in zip(file.series, firsts, strict=True) if first is None]
         if file.copies and not file.series:
-            file.tiny = 0  # its other flows are copies too
+            file.tiny = 0  # its short flows are copies too
 
 
 def _check(out: Suite, shown: str) -> None:
@@ -149,8 +151,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read the `wanted` series again for pictures and return times, samples and the predictions of
-    `labels`."""
+    """Read the `wanted` series (flows of the traces) again, for pictures, and return their times, RTT
+    samples and the predictions of the estimators `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The tables of a suite, for the terminal and the report."""
+"""Makes the tables of a suite for the terminal and the report."""
 
 import itertools
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from tcplearn.suite.suite import Suite
 
 WHEN_SHOWN = {"send": "at the sending", "before": "just before the ACK"}
 
-#: The interval of fewer series is rough.
+#: With fewer series a bootstrap interval is rough.
 FEW = 10
 
 
@@ -204,8 +204,8 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
-    """Return a table with a line for each estimator in the order of the verdict `answer`: timers first, then
-    predictions."""
+    """Return a table with a line for each estimator, in the order of the verdict `answer`: the timer that
+    suits the traces best comes first."""
     out = Table(
         [
             Column("estimator", words=True),
@@ -237,7 +237,8 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
 
 
 def _with_ends(row: Record, key: str) -> tables.Cell:
-    """Return a ratio of `row`, with its interval as the detail."""
+    """Return a cell with the ratio `key` of `row`. The ends of its interval are a detail, shown if there
+    is room."""
     value, low, high = (row[f"{key}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return tables.Cell()
@@ -272,7 +273,7 @@ def _over(suite: Suite) -> str:
 
 
 def inventory(suite: Suite) -> list[str]:
-    """Return sentences on what was read and what was left out."""
+    """Return sentences that say how much was read and what was left out."""
     good = [f for f in suite.files if not f.problem]
     tiny = sum(f.tiny for f in good)
     samples = sum(s.samples for s in suite.series)
@@ -299,8 +300,8 @@ def document(
     everything: bool = False,
     reported: bool = False,
 ) -> RenderableType:
-    """Return the verdict and its table. `everything`: all tables; `quiet`: only tables; `reported`: a report
-    is written too."""
+    """Return the verdict (which timer suits the traces best) and its table for printing. `everything`
+    adds all other tables, `quiet` leaves out all text, and `reported` says that a report is written too."""
     parts: list[RenderableType] = []
     answer = suite_timers.of(suite)
     if not quiet:
