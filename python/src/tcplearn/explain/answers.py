@@ -27,7 +27,8 @@ class Outlook:
     candidate: Candidate
     figures: dict[str, Figure]  # percentiles, and the mean of the slowest 2 %, by metric name
     spurious_permille: float  # spurious retransmissions in 1,000 segments, or SYNs in 1,000 handshakes
-    curve: list[tuple[float, float, float, float]]  # (share of requests that take longer than t, t in ms, its interval)
+    # (share of requests that take longer than t, t in ms, its interval)
+    curve: list[tuple[float, float, float, float]]
     what: str = "response"  # what the times are of: "response" or "handshake"
 
     def figure(self, name: str) -> Figure:

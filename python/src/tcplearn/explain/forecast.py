@@ -2,9 +2,10 @@
 """Forecast the response times under each candidate setting, with the requests and losses that the captures
 show.
 
-A stall is a wait in which no data moved. The native code computes for each stall and candidate two
-durations: `same_k`, if the same number of retransmissions is lost, and `repaired_k`, if the path lets
-packets through again from the moment at which it did in the capture.
+A stall is a wait in which no data moved. For each stall and each candidate number k, the native code gives
+two times since the lost transmission. `same_k` is when the candidate sends as many retransmissions as the
+sender needed. `repaired_k` is when the candidate sends its first retransmission after the path works
+again.
 """
 
 from __future__ import annotations

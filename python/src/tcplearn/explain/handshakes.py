@@ -123,7 +123,8 @@ def _learned_us(
     whether a packet of the handshake was lost, `answers` whether the lost packet was the SYN-ACK, and
     `stamped` whether the connection uses TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
-    ended: list[tuple[int, int, int, bool]] = []  # (end of the handshake, RTT as the kernel knows it, wait, resent)
+    # (end of the handshake, RTT as the kernel knows it, wait, resent)
+    ended: list[tuple[int, int, int, bool]] = []
     out = []
     for start_us, rtt_us, is_lost, answer, has_time in zip(
         starts_us, rtts_us, lost, answers, stamped, strict=True

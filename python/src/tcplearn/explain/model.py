@@ -73,7 +73,8 @@ class Explained:
     stalls: pl.DataFrame
     connections: pl.DataFrame
     sources: list[str]
-    paths: list[Path | None] = field(default_factory=list)  # paths of the sources; None if a source cannot be read again
+    # paths of the sources; None if a source cannot be read again
+    paths: list[Path | None] = field(default_factory=list)
     packets: int = 0
     named: str = ""  # what the user named on the command line
     warnings: list[str] = field(default_factory=list)
@@ -141,7 +142,8 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
         found = np.percentile(times_ms, list(PERCENTILES.values()))
         response = dict(zip(PERCENTILES, found.tolist(), strict=True))
         response["longest_response_ms"] = float(times_ms.max())
-    groups = stalls.group_by(["cause"]) if stalls.height else ()  # this function may be called for 100,000 servers
+    # this function may be called for 100,000 servers
+    groups = stalls.group_by(["cause"]) if stalls.height else ()
     connections = requests["source"].to_numpy().astype(np.uint64) << np.uint64(32)
     connections |= requests["connection"].to_numpy()
     durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in groups}

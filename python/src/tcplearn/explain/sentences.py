@@ -87,7 +87,8 @@ def _moved(found: Explained) -> str:
     parts = [byte_count(float(np.median(moved)))]
     rtts_ms = slow["rtt_ms"].drop_nulls()
     rtt_ms = float(np.median(rtts_ms)) if len(rtts_ms) else 0.0
-    if float(np.median(slow["response_ms"])) > 2 * rtt_ms:  # for a request of one or two round trips a rate says nothing
+    # for a request of one or two round trips a rate says nothing
+    if float(np.median(slow["response_ms"])) > 2 * rtt_ms:
         parts.append(f"{two_digits(float(np.median(mbps)))} Mbit/s")
     if slow.height == 1:
         rtt = f"; the shortest round trip of its connection took {milliseconds(rtt_ms)} ms" if rtt_ms else ""
