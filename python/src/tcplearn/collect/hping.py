@@ -16,13 +16,14 @@ from typing import NoReturn
 from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, Statistics
 from tcplearn.collect.probe import Answer
 
-#: Example: HPING example.com (eth0 93.184.216.34): S set, 40 headers + 0 data bytes
+#: A header, such as "HPING example.com (eth0 93.184.216.34): S set, 40 headers + 0 data bytes".
 _HEADER = re.compile(
     r"HPING (\S+) \((?:\S+ )?(\S+)\): (raw IP mode|icmp mode|udp mode|NO FLAGS are|[A-Z]+) set, "
     r"\d+ headers \+ \d+ data bytes"
 )
-#: Example: len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9 ms With -V the
-#: line ends in "tos=0 iplen=44" and continues in the next line. A third line with seq= and ack= follows.
+#: An answer, such as "len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9
+#: ms". With -V the line ends in "tos=0 iplen=44" and continues in the next line. A third line with seq=
+#: and ack= follows.
 _TAIL = (
     r"(?:sport=(?P<port>\d{1,5}) flags=(?P<flags>[A-Za-z]+) seq=(?P<seq>\d{1,9}) win=\d+|(?:icmp_)?seq=\d+)"
     rf" rtt=(?P<rtt>{NUMBER}) ms"

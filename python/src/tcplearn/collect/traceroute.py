@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, address_of
 from tcplearn.collect.probe import Answer
 
-#: Example: traceroute to example.com (93.184.216.34), 30 hops max, 60 byte packets
+#: A header of traceroute, such as "traceroute to example.com (93.184.216.34), 30 hops max, 60 byte
+#: packets".
 _TRACEROUTE = re.compile(
     r"traceroute6? to (\S+) \((\S+)\)(?: from \S+)?, (\d{1,3}) hops max(, \d+ byte packets)?"
 )
-#: Example: Tracing the path to example.com (93.184.216.34) on TCP port 80 (http), 30 hops max
+#: A header of tcptraceroute, such as "Tracing the path to example.com (93.184.216.34) on TCP port 80
+#: (http), 30 hops max".
 _TRACING = re.compile(
     r"Tracing the path to (\S+)(?: \((\S+)\))? on TCP port (\d{1,5})(?: \(\S+\))?, (\d{1,3}) hops max"
     r"(?:, \d+ byte packets)?"
@@ -25,7 +27,7 @@ _TRACING = re.compile(
 #: The line that traceroute's wrapper script named tcptraceroute prints before its header.
 _WRAPPER = re.compile(r"\ttraceroute -T .*")
 _WRAPPER_PORT = re.compile(r" -p (\d{1,5})\b")
-#: Example: " 9  93.184.216.34 [open]  10.123 ms  *  10.2 ms !X"
+#: A hop, such as " 9  93.184.216.34 [open]  10.123 ms  *  10.2 ms !X".
 _HOP = re.compile(r" {0,3}(\d{1,3}) +(\S.*)")
 _ADDRESS = r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(?:%\w+)?"
 _TOKEN = re.compile(

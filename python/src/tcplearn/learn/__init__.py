@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Training of the core's models, and their export into the core."""
+"""Train the core's models, and export them into the core's C headers."""

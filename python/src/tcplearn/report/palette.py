@@ -25,7 +25,7 @@ OTHERS = ("#999933", "#44aa99", "#661100", "#117733")
 DASHES: tuple[list[int], ...] = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 
-SAMPLE = "#adb4bd"  # measured RTTs: behind every line
+SAMPLE = "#adb4bd"  # measured RTTs, drawn behind all lines
 
 
 @dataclass(frozen=True)

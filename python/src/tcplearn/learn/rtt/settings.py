@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A model in the form of the kernel's program: `struct settings` of linux/bpf/first_rto.bpf.c."""
+"""Pack a first-RTO model for the BPF program, as `struct settings` of linux/bpf/first_rto.bpf.c."""
 
 import struct
 
