@@ -47,7 +47,7 @@ def _load(
 
 @first_rto_app.command("status", short_help="Show whether a model is loaded, and where.")
 def _status() -> Work:
-    """Show whether a model is loaded, for which cgroup, and for how many destination prefixes it has
+    """Show whether a model is loaded, for which cgroup, and for how many destinations and prefixes it has
     stored RTTs."""
 
     def work(_: str) -> None:

@@ -30,8 +30,8 @@ _STOCK_US = 1_000_000
 _ANSWERED_EVERY_MS = 500.0
 #: The largest number of retransmissions of a SYN that are considered.
 _COPIES = 12
-#: The number of SYN timeouts after the first that are not doubled, from Linux 6.5 on
-#: (tcp_syn_linear_timeouts).
+#: The number of equal waits before the wait for a SYN-ACK begins to double, from Linux 6.5 on: the first
+#: wait and tcp_syn_linear_timeouts (4) more.
 _LINEAR = 5
 #: Flags of a connection: it uses TCP timestamps; its first SYN was captured.
 _STAMPED, _FROM_SYN = 2, 4

@@ -3,8 +3,8 @@
 simulation is open loop: the policy does not change the RTTs.
 
 A resend policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux, with
-`rto_min` as its only setting, and `linear` does not double the RTO after each timeout. `priced` learns its
-first wait by weighing the wait for lost segments against the price of a spurious retransmission;
+`rto_min` as its only setting. `linear` does not double the wait at the first six timeouts. `priced` learns
+its first wait by weighing the wait for lost segments against the price of a spurious retransmission;
 `priced/spaced` learns the later waits too instead of doubling them.
 """
 
