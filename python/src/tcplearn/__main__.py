@@ -9,7 +9,7 @@ import sys
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if __name__ == "__main__" and not sys.flags.safe_path:
-    del sys.path[0]  # `python -m` puts the current directory there
+    del sys.path[0]  # `python -m` puts the current directory first
 
 from tcplearn.cli import main
 

@@ -47,7 +47,8 @@ def suite(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """Replay every trace below a directory, and compare estimators and timers over their series."""
+    """Replay every trace below a directory, and compare estimators and timers over all flows with enough
+    samples."""
 
     def work(command: str) -> None:
         out.check()

@@ -58,7 +58,8 @@ def _first(values: Iterable[int | None]) -> int | None:
 
 
 def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
-    """Return the row of all `runs`, which measured the same port of the same address."""
+    """Return the row with the results of all `runs` of tools, which measured the same port of the same
+    address."""
     whole = Run(runs[0].host, runs[0].address, "")
     for run in runs:
         whole.found(run.state)

@@ -185,7 +185,7 @@ class _Journal:
         self.done[target] = row
 
     def finish(self) -> None:
-        """Remove the journal, because the output file has its rows."""
+        """Remove the journal (the file of finished rows), because the output file has its rows."""
         self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> _Journal:

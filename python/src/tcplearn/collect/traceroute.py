@@ -76,7 +76,7 @@ class _Trace:
         return address in self.hops[-1].addresses()
 
     def run(self) -> Run:
-        """Return the results for the host in the trace's header."""
+        """Return the results (hops, state and RTTs) for the host in the trace's header."""
         header = self.header
         assert header
         run = Run(header.host, header.address, header.method, header.port)
@@ -106,7 +106,7 @@ class _Trace:
 
 
 class TraceFile:
-    """The traces of one file."""
+    """The traces in one file with the output of traceroute or tcptraceroute."""
 
     def __init__(self, printed: Printed) -> None:
         self._printed = printed

@@ -55,9 +55,9 @@ _UNSEEN = (
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Return the first of `forecasts` in which a setting gains, with its advice. If no setting gains,
-    return the first forecast with enough stalls to judge, or else the first forecast. Without forecasts,
-    return None and the advice."""
+    """Return the first of `forecasts` in which a setting shortens the slowest requests enough, with its
+    advice. If there is none, return the first forecast with enough stalls to judge, or else the first
+    forecast. Without forecasts, return None and the advice."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)

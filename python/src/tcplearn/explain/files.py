@@ -84,7 +84,8 @@ def job(file: Seen) -> Job:
 
 
 def kept(document: Json) -> Json:
-    """Do a job: return the tables of its capture as JSON, each table as Parquet in base64."""
+    """Run inside a job: read the capture that `document` names, and return its tables as JSON (each table
+    as Parquet in base64)."""
 
     def work(file: Seen) -> Json:
         found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)
@@ -101,7 +102,8 @@ def _packed(table: pl.DataFrame) -> str:
 
 
 def of_kept(plain: Json) -> Capture:
-    """Return the capture that `kept` has packed as `plain`. Raise ValueError if `plain` is malformed."""
+    """Return the capture whose tables the function `kept` has packed in `plain`. Raise ValueError if
+    `plain` is malformed."""
     import polars as pl
 
     try:

@@ -45,8 +45,9 @@ _TIMED = (*RESENT, "lost_fast")
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast for the end (client or server) whose stalls cost requests the most time. Return
-    None if no timer held a request up. `seed` is of all random draws."""
+    """Return the forecast of response times for a setting at the end (client or server) whose stalls cost
+    requests the most time. Return None if no timer held a request up. `seed` is the seed of all random
+    draws."""
     return next(of_each(found, seed), None)
 
 

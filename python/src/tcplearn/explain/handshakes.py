@@ -38,8 +38,8 @@ _STAMPED, _FROM_SYN = 2, 4
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast for all handshakes in `found`, or None if no handshake was held up. `seed` is of
-    all random draws."""
+    """Return the forecast of the duration of all handshakes in `found`, or None if no handshake was held
+    up. `seed` is the seed of all random draws."""
     held = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     if not held.height:
         return None

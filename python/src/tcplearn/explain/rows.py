@@ -72,8 +72,8 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 
 def table(found: Explained, which: str) -> pl.DataFrame:
-    """Return the table `which` ("requests", "stalls" or "connections") of `found`, with sources and causes
-    in words."""
+    """Return the table `which` ("requests", "stalls" or "connections") of `found`. Numbers of sources and
+    causes are replaced by their names."""
     import polars as pl
 
     chosen: pl.DataFrame = getattr(found, which)

@@ -63,8 +63,8 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return three things. First, each source once, with each folder replaced by the files below it.
-    Second, the set of those files. Third, the problems found in folders."""
+    """Return each source once, with folders replaced by the files below them; the set of the files found
+    in folders; and a line for each problem found in folders."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []

@@ -118,8 +118,9 @@ def try_out(
 def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints]
 ) -> tuple[Outcome, dict[str, float]]:
-    """Return the outcome as try_out() does, and for each feature by how much the balanced accuracy falls
-    when the feature is shuffled within a fold."""
+    """Test the perceptron by cross-validation over `folds`. Return its outcome (scores and decisions for
+    all rows), and for each feature by how much the balanced accuracy falls when the feature is shuffled
+    within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}

@@ -48,8 +48,8 @@ def run_length(blocks: int) -> int:
 
 
 def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
-    """Return the sums of each resample, indexed [resample, estimator, sum]. `sums` are those of the
-    blocks, indexed [block, estimator, sum]."""
+    """Return bootstrap resamples of `sums`, indexed [resample, estimator, sum]. `sums` is indexed [block,
+    estimator, sum]; the last axis has the sums from which ratios are computed, such as the summed error."""
     blocks, run = len(sums), run_length(len(sums))
     runs = -(-blocks // run)
     drawn = rng.integers(0, blocks, (RESAMPLES, runs)) + np.arange(RESAMPLES)[:, None] * blocks
@@ -78,9 +78,10 @@ def tail_of(blocks: int) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Return the low and the high end of each estimator's ratio to estimator number `base`, indexed
-    [estimator, sum]. `cut` is the share of resamples to cut at each end. An end is not finite if the
-    resamples `drawn` do not bound it. The same resamples serve for any `base`."""
+    """Return the low and the high end of the interval of each estimator's ratio to estimator number
+    `base`. Both are indexed [estimator, sum], with a ratio for each sum. `cut` is the share of resamples
+    to cut at each end. An end is not finite if the resamples `drawn` do not bound it. The same resamples
+    serve for any `base`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # 0 / 0 may be any ratio, so it counts as 0 for the low end and as infinity for the high end
@@ -104,8 +105,8 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
 
 
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Return the low and high ends of a flow's ratios to estimator number `base`, and the resamples behind
-    them."""
+    """Return the low and the high ends of the intervals of a flow's ratios to estimator number `base`, and
+    the resamples that they are computed from. `sums` is indexed [block, estimator, sum]."""
     drawn = resampled(sums, rng)
     low, high = intervals(drawn, base, tail_of(len(sums)))
     return low, high, drawn
@@ -131,7 +132,8 @@ class Total:
         self._independent += blocks / run_length(blocks)
 
     def pool(self, sums: Floats) -> None:
-        """Add the `sums` of a flow that has too few samples to be judged."""
+        """Add the `sums` of a flow that has too few samples for a result of its own. The flow is resampled
+        as a whole."""
         if self._in_last < self._each:
             self._pooled[-1] = self._pooled[-1] + sums.sum(axis=0)
             self._in_last += 1

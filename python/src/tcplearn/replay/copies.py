@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find series that occur in several files. Each series counts once, for the first file that has it."""
+"""Find series that occur in several files. A series is the RTT samples of one flow. Each counts once, for
+the first file that has it."""
 
 from __future__ import annotations
 
@@ -17,10 +18,13 @@ NAMED = 3
 
 
 def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> str:
-    """Return a key that is equal for copies of a series in different files. `digest` is of the series'
-    samples and of their times since the first. Series of fewer than 30 samples may agree by chance, so
-    their keys also contain the start `first_us` and the flow's `name`. A flow without a name is called by
-    the file's `title`, which is not part of the key."""
+    """Return a key that identifies a series (the RTT samples of one flow). Copies in other files have the
+    same key.
+
+    `digest` is a hash of the samples and of their times since the first sample. Series of fewer than 30
+    samples may agree by chance. Their keys also contain the start time `first_us` and the flow's `name`,
+    unless this name is only the file's `title`.
+    """
     if samples >= TOO_SHORT:
         return f"{digest:016x}"
     return f"{digest:016x} {first_us} {'' if name == title else name}"
@@ -41,8 +45,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A series or a whole file that is left out (`name`), and the series or file with the same samples
-    (`of`)."""
+    """A series or a whole file (`name`) that is left out, because the series or file `of` has the same
+    samples."""
 
     name: str
     of: str
@@ -93,7 +97,7 @@ class Flows:
         return out
 
     def begin(self) -> None:
-        """Begin the next source."""
+        """Begin the next source (a file or an interface)."""
         self._source += 1
         self._copies.clear()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The engine of replay, suite and study: it feeds a trace's rows to estimators and returns their figures.
+"""Run estimators over the rows of traces, for the verbs replay, suite and study, and return their figures:
+sums of errors and of RTOs.
 
 The core's estimators run in native code. The user's estimators run in Python; the native code measures
 both.
@@ -22,7 +23,8 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Sums of an estimator's RTO over one flow. Times are in microseconds."""
+    """The sums over one flow that describe an estimator's RTO: misses, RTO and excess wait. Times are in
+    microseconds."""
 
     timed: int
     misses: int
@@ -44,7 +46,8 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sums of an estimator's errors and RTO over one flow. Times are in microseconds."""
+    """The sums over one flow that describe an estimator's prediction errors and RTO. Times are in
+    microseconds."""
 
     scored: int
     error_us: float
@@ -157,7 +160,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Measures many parameter sets over complete flows. Each call uses an engine of its own, so threads
+    """Measures the estimators `specs` over complete flows. Each call uses an engine of its own, so threads
     can share an instance."""
 
     specs: Sequence[estimators.Spec]

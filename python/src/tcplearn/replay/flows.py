@@ -31,8 +31,8 @@ class Flow:
 
 
 class Reader:
-    """An iterator over the flows of a trace that the chosen side sends. Each flow is yielded when it is
-    complete."""
+    """An iterator over the flows of a trace whose sender was chosen (option --sender). A flow is one
+    direction of a connection, and is yielded when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
         """Open the trace at `path`, which messages call `name`. Yield only flows whose names contain

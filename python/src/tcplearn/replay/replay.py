@@ -111,7 +111,7 @@ def _engine(options: Options) -> Engine:
 
 
 class _Run:
-    """The state of one call of `run`."""
+    """The state of one call of `run`, which replays several sources."""
 
     def __init__(self, options: Options, sink: Sink | None, *, all_rows: bool) -> None:
         self.options, self.sink, self.all_rows = options, sink, all_rows
@@ -136,8 +136,8 @@ class _Run:
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row for each estimator over `of`, a flow or the totals. `lossy` says whether the trace
-        shows losses."""
+        """Return a row of metrics for each estimator over `of`, which is a flow or all flows together.
+        `lossy` says whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -284,7 +284,7 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the result as if the trace ended now. The trace continues."""
+        """Return the result of the replay as if the trace ended now. The trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -303,8 +303,9 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return for each estimator the interval of its mean RTO divided by the base's, taken from
-        `bounds`. Estimators whose interval is not bounded are left out."""
+        """Return for each estimator the interval of its mean RTO divided by that of a base estimator.
+        `bounds` has the low and high ends of all ratios to this base. Estimators whose interval is not
+        bounded are left out."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
@@ -348,12 +349,14 @@ def run(
     *,
     all_rows: bool = True,
 ) -> Replay:
-    """Replay every source in `paths`, files or interfaces, and return rows, totals and the verdict. Raise
-    UserError or TraceError with one line that says what to do.
+    """Replay every source in `paths`, files or interfaces. Return rows of metrics for each flow and for
+    all flows together, and the verdict on which timer suits the traffic best. Raise UserError or
+    TraceError with one line that says what to do.
 
     - `watch` is called while a live capture is read.
     - `sink` receives the rows of each flow when the flow ends.
-    - Without `all_rows`, the result keeps the rows of only a few of the flows too short to be judged.
+    - Without `all_rows`, the result keeps the rows of only a few of the flows that have too few samples to
+      be judged.
     """
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:

@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 
 #: Flows with fewer samples are measured but not judged.
 TOO_SHORT = 30
-#: The least number of observed misses with which a miss rate can be matched, and of expected misses with
-#: which it can be judged.
+#: A miss is a sample above the RTO. A miss rate is matched only if at least this many misses were
+#: observed, and judged only if at least this many are expected.
 MISSES_LEAST = 20
 #: A requested miss rate counts as kept if the achieved rate divided by it is within these bounds.
 KEPT = (0.7, 1.3)
@@ -83,12 +83,13 @@ class Replay:
     unlisted: Unlisted = field(default_factory=Unlisted)  # measured flows without rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """Yield a row for each metric of `rows`. The source of totals is the list of all flows' sources."""
+        """Yield a row for each metric of `rows`. The `source` of rows over all flows lists the sources of
+        all flows."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict of the replay. If the rows were made without one, return a verdict without
-        intervals."""
+        """Return the verdict on which timer suits the traffic best. If the rows were made without a
+        verdict, compute one without intervals."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

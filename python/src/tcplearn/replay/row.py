@@ -40,7 +40,7 @@ class Row:
         return replace(self, values={**self.values, **values})
 
     def measured(self) -> Record:
-        """Return every metric by its key."""
+        """Return every metric of the row by its key."""
         return {key: plain(self.values.get(key)) for key in KEYS}
 
     def record(self) -> Record:
@@ -49,7 +49,7 @@ class Row:
 
 
 def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """Yield a row for each metric of `rows`. `everything` is the source that rows of totals name."""
+    """Yield a row for each metric of `rows`. `everything` is the `source` of rows over all flows."""
     for row in rows:
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source

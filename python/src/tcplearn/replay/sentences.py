@@ -117,8 +117,8 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 
 
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
-    """Return a sentence that compares the mean RTO of `lead` with those of the timers in `beside`, and
-    says whether the difference from the first of these may be chance."""
+    """Return a sentence that compares the mean RTO of `lead`, the best timer, with those of the timers in
+    `beside`. It says whether the difference from the first of these may be chance."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
     out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
@@ -165,7 +165,8 @@ def _refused(verdict: Verdict) -> list[str]:
 
 
 def _differing(verdict: Verdict, lead: Row) -> list[str]:
-    """Return a sentence that names the flows in which `lead` is not among the best timers."""
+    """Return a sentence that names the flows in which `lead`, the best timer over all flows, is not among
+    the best timers."""
     differing = verdict.differing
     if not differing:
         return []

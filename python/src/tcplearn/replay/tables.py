@@ -64,7 +64,8 @@ class Shown:
 
 
 def _columns() -> list[Shown]:
-    """Return all columns in the order of `tcplearn.metrics`, with rare ones last."""
+    """Return all columns in the order of `tcplearn.metrics`, with columns that are marked as rare at the
+    end."""
     known = [m for m in metrics.METRICS if m.heading]
     rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
     out = []
@@ -144,7 +145,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
 
 
 def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") -> table.Table:
-    """Return the table of a flow's estimators, the best estimator first."""
+    """Return the table of the estimators' metrics over a flow, the best estimator first."""
     ordered = in_order(rows, rank)
     cells = [[table.text(row.estimator) for row in ordered], *(_cells(c, ordered) for c in columns)]
     out = table.Table(
@@ -156,7 +157,7 @@ def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") ->
 
 
 def measured(rows: Iterable[Row]) -> list[Shown]:
-    """Return all columns except rare ones that would be empty for `rows`."""
+    """Return all columns, without those that are marked as rare and would be empty for `rows`."""
     rows = list(rows)
     several = len({r.estimator for r in rows}) > 1
     return [

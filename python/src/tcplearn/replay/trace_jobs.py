@@ -34,8 +34,8 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of all code that a file's figures depend on: the core, the readers, the replay, and
-    the package `room` (such as "suite")."""
+    """Return a hash of all code that the result of a job depends on: the core, the readers of traces, the
+    replay, and the package `room` (such as "suite")."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())

@@ -16,8 +16,9 @@ LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
 #: The metrics that count spurious timeouts and spurious tail loss probes. The sender is taken to have tail
 #: loss probes and RACK (RFC 8985).
 SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"
-#: A timer may have as many spurious timeouts as Linux's, or one for each 1,000 samples begun if that is
-#: more. It may have as many spurious probes as Linux's, plus one for each 100 samples begun.
+#: A timer may have as many spurious timeouts as Linux's, or one for each 1,000 samples (rounded up) if
+#: that is more. It may have as many spurious probes as Linux's, plus one for each 100 samples (rounded
+#: up).
 SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
 #: Fewer samples do not show a rate of spurious timeouts. If 300 samples have none, the rate may still be
 #: one in 100 (95 % bound).
@@ -61,7 +62,7 @@ class Alone:
         return self.spurious[estimator] > self.allowed
 
     def agreeing(self, estimator: str) -> Alone:
-        """Return a copy in which the timer `estimator` is among the best."""
+        """Return a copy of this flow's verdict in which the timer `estimator` is among the best."""
         return replace(self, best=tuple(dict.fromkeys((*self.best, estimator))))
 
 
@@ -85,8 +86,8 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """The flows in which `lead` is not among the best timers. Flows in which it has too many spurious
-        timeouts come first."""
+        """The flows in which the overall best timer `lead` is not among the best timers. Flows in which it
+        has too many spurious timeouts come first."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
@@ -116,13 +117,13 @@ def probes(row: Row) -> int:
 
 def allowed(rows: Sequence[Row]) -> int:
     """Return how many spurious timeouts a timer may have: as many as Linux's timer, or one for each 1,000
-    samples begun if that is more."""
+    samples (rounded up) if that is more."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
     """Return how many spurious tail loss probes a timer may have: as many as Linux's timer, plus one for
-    each 100 samples begun."""
+    each 100 samples (rounded up)."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 

@@ -110,7 +110,8 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Return for each group of estimators with the same curve the first name, and all names joined."""
+    """Return a dict from the first of the estimators with the same curve to the names of all of them,
+    separated by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -177,7 +178,8 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the points that no other point beats in both directions, in order of mean RTO."""
+    """Return the points (timers) that no other point beats in both mean RTO and spurious timeouts, in
+    order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

@@ -35,7 +35,8 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """Write the chart of `summaries` to the file `name`.svg in `folder` and return its path."""
+    """Write the chart of the resend policies' figures (`summaries`) to the file `name`.svg in `folder`,
+    and return its path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
@@ -50,8 +51,8 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Return the chart of `summaries` as a Vega-Lite specification, with a panel for each figure in
-    `titles`. `intervals` are drawn as vertical lines."""
+    """Return the chart of the resend policies' figures (`summaries`) as a Vega-Lite specification, with a
+    panel for each figure in `titles`. `intervals` are drawn as vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}

@@ -159,7 +159,8 @@ class Trace(Protocol):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
 
     @property
     def progress(self) -> float:

@@ -54,7 +54,7 @@ class CaptureTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission."""
+        """A message for everything that was left out."""
         return list(self._reader.warnings())
 
     @property

@@ -95,7 +95,7 @@ class CsvTrace(SampleTrace):
         )
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         rows = 0
         chunk: tuple[int, list[str], bool] | None = self._head
         self._head = (0, [], False)
@@ -289,7 +289,7 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of all `pieces` in order of time."""
+    """Return the rows of all `pieces` (batches without `ended`, or None) in order of time."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

@@ -107,7 +107,7 @@ class FlentTrace(SampleTrace):
         return times, rtts
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield each series in turn, in batches of at most `max_rows` rows."""
+        """Yield the samples of each series in turn, in batches of at most `max_rows` rows."""
         found = [(name, *self._clean(name, points), absolute) for name, points, absolute in self._series()]
         series = [of for of in found if of[1]]
         self._data = {}

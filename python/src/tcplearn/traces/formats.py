@@ -21,7 +21,8 @@ _STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 
 
 def open_other(file: TraceFile, head: bytes, options: TraceOptions) -> Trace:
-    """Open `file`, whose decompressed content begins with `head`. Raise TraceError."""
+    """Open `file`, a trace that is not a packet capture, with the reader for its format. `head` is the
+    beginning of its decompressed content. Raise TraceError."""
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(file)
     text = head.removeprefix(b"\xef\xbb\xbf")

@@ -66,15 +66,16 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return for each of `values` a number that sorts first by run, then by value. If the numbers are
-        made of ranks, return also the sorted values; otherwise None."""
+        """Return for each of `values` an integer key whose order is that of (`run`, value). If the keys
+        are made from ranks, return also the sorted values, which are needed to convert keys back;
+        otherwise None."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
         return run * len(ranked) + rank, ranked
 
     def running_most(self, values: Int64s) -> Int64s:
-        """Return for each row the largest of `values` so far in its flow."""
+        """Return for each row the largest of `values` in the rows of its flow up to this row."""
         keys, ranked = self.keys(self.run, values)
         most: Int64s = np.maximum.accumulate(keys)
         return most if ranked is None else ranked[most - self.run * len(ranked)]

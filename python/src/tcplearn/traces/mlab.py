@@ -47,7 +47,7 @@ class MlabTrace(ReadingsTrace):
         self._base_us = 0  # when the current test began; its times count from then
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         for number, record in self._records():
             if not isinstance(record, dict):
                 raise TraceError(f"{self._file}: record {number}: it is no object")

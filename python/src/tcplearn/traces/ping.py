@@ -107,7 +107,8 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])
@@ -126,7 +127,7 @@ class PingTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         for number, line in text_lines(self._stream, self._file):
             time_us, line = self._clock.split(line)
             if summary := _SUMMARY.match(line):

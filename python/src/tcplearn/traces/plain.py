@@ -57,7 +57,8 @@ class NumbersTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")
@@ -66,7 +67,7 @@ class NumbersTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         values: list[float] = []
         lines = self._each_line()
         first = list(islice(lines, 2))

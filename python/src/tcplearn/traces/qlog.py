@@ -196,13 +196,14 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
     @property
     def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:
@@ -238,7 +239,8 @@ class QlogTrace:
         return flow
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows. A connection ends where its trace in the file ends."""
+        """Yield the RTT samples in batches of at most `max_rows` rows. A connection ends where its trace
+        in the file ends."""
         log: _Log | None = None
         for where, record in self._records():
             if isinstance(record, _Log):

@@ -53,7 +53,8 @@ class ReadingsTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         lines = [
             "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",

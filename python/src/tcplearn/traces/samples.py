@@ -60,7 +60,7 @@ class SampleTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption."""
+        """A message for everything that was left out or assumed."""
         return list(self._warnings)
 
     def _cut_short(self) -> list[str]:

@@ -70,7 +70,7 @@ def batch(given: Mapping[str, npt.ArrayLike], ended: Sequence[int] = ()) -> Colu
 
 
 def empty_batch() -> Columns:
-    """Return a batch without rows."""
+    """Return a batch with all columns and no rows."""
     return batch({name: () for name in COLUMNS})
 
 

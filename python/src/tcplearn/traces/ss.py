@@ -52,7 +52,7 @@ class SsTrace(ReadingsTrace):
         self._ages_us: dict[str, tuple[int, ...]] = {}
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         any_reading = False
         for listing in self._each_listing():
             any_reading = any_reading or bool(listing.readings)

@@ -111,7 +111,8 @@ class _Cutter:
         self.records = 0
 
     def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
-        """Return the records that end in `data`, by kind. With `final`, no more data follows."""
+        """Return the records of the log that end in `data`, by kind of record. With `final`, no more data
+        follows."""
         data = self._rest + data
         offsets: dict[int, list[int]] = {kind: [] for kind in KINDS}
         at, end = 0, len(data)
@@ -215,7 +216,7 @@ class TlogTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission; complete after the last batch."""
+        """A message for everything that was left out. The list is complete after the last batch."""
         lines = []
         if self._cutter.skipped:
             lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
@@ -245,7 +246,8 @@ class TlogTrace(SampleTrace):
         return None
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the connections of each part of the file in turn, in batches of at most `max_rows` rows."""
+        """Yield the ACKs of the connections in each part of the file, connection by connection, in batches
+        of at most `max_rows` rows."""
         tables = self._first
         while tables is not None:
             following = self._cut()
