@@ -71,8 +71,8 @@ def causes(
 
 
 def _write_parquet(records: Sequence[Record], made_by: Mapping[str, str], output: Path | None) -> None:
-    """Write `records` as Parquet, with the same rows as JSON and CSV have. The general writer does not
-    fit, because it writes metrics and a fast retransmit has features."""
+    """Write `records`, a row for each fast retransmit and classifier, as Parquet. JSON and CSV have the
+    same rows. The general writer does not fit, because it writes metrics, and these rows have features."""
     import io
 
     import polars as pl

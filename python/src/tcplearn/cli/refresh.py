@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Refresh the table of a live capture on the terminal, until Ctrl-C or for a given time."""
+"""Show the table of a live capture on the terminal and refresh it, until Ctrl-C or for a given time."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class _Ping:
         self.timed_us.append(rtt_us)
 
     def lines(self) -> int:
-        """Return the number of packets for which hping3 printed a line."""
+        """Return the number of packets for which hping3 printed a line in this run."""
         return self.answers + len(self.hops) + self.expired + len(self.unreachable)
 
     def disagrees(self) -> str:
@@ -274,7 +274,7 @@ class HpingFile:
         return True
 
     def finish(self) -> None:
-        """Raise UserError for errors that are known only at the end of the file."""
+        """Check the file after its last line. Raise UserError for errors that are known only then."""
         if self._first or self._expect_third:
             self._printed.refuse_all("ends in the middle of an answer of hping3 -V; delete it")
         if self._mixed and self._without_address is not None:

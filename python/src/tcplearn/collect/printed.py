@@ -67,7 +67,8 @@ class Run:
     summary_us: tuple[int, int, int] | None = None  # min, mean and max RTT of answers without their own RTTs
 
     def found(self, state: str) -> None:
-        """Set the state to `state` if it is more informative than the present one."""
+        """Set the host's state to `state` ("open", "closed" and so on) if it is more informative than the
+        present one."""
         self.state = min(self.state, state, key=STATES.index)
 
 

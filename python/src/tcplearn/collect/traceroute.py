@@ -207,7 +207,8 @@ class TraceFile:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield each token of `text`. Yield None and stop at text that is no token."""
+    """Yield each token (address, RTT or mark) of `text`, a part of a hop's line. Yield None and stop at
+    text that is no token."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -221,7 +222,7 @@ def _tokens(text: str) -> Iterator[re.Match[str] | None]:
 
 
 def runs_of(files: Sequence[TraceFile]) -> list[Run]:
-    """Return the runs of all `files`. A trace and its header may be in different files."""
+    """Return the results of all traces in `files`. A trace and its header may be in different files."""
     _join(files)
     headers = [header for file in files for header in file.headers]
     traces = [trace for file in files for trace in file.traces]
@@ -267,9 +268,9 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign the traces that did not reach their host to the remaining headers. Their order does not
-    matter if all these traces have the same result. Otherwise, or if there are not as many traces as
-    headers, refuse the import."""
+    """Assign the traces that did not reach their host to the remaining headers. If all these traces have
+    the same result, it does not matter which trace gets which header. Otherwise, or if their numbers
+    differ, raise UserError."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

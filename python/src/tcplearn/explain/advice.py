@@ -150,8 +150,9 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """Return the mean of two ratios of `one` to `now`, what was measured: the mean of the slowest 2 %, and
-    the 99th percentile. Each ratio is at most 1; a smaller score is a larger gain."""
+    """Return a score of the forecast `one`; a smaller score is a larger gain. It is the mean of two ratios
+    to the measured times `now`, each limited to 1: of the mean of the slowest 2 %, and of the 99th
+    percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 

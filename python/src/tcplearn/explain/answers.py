@@ -13,7 +13,7 @@ from tcplearn.explain.candidates import STOCK, Candidate
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A forecast value with its 95 % interval."""
+    """A forecast value, such as a percentile of response times, with its 95 % interval."""
 
     value: float
     low: float
@@ -82,7 +82,7 @@ class Advice:
 
     @property
     def sentences(self) -> list[str]:
-        """The advice as the lines that users see."""
+        """The advice as the lines of text that users see."""
         if self.chosen is None:
             what = "Nothing is advised for handshakes"
             if not self.handshakes:

@@ -79,7 +79,7 @@ def several(
 
 
 def job(file: Seen) -> Job:
-    """Return the job that reads `file`. Raise TraceError or OSError."""
+    """Return the job that reads the capture `file` and explains its requests. Raise TraceError or OSError."""
     return trace_jobs.job(kept, file, {}, (), max(1, file.bytes), _check)
 
 

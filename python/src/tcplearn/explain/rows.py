@@ -61,7 +61,7 @@ def foretold(one: Outlook) -> Record:
 
 
 def tidied(found: Explained) -> Iterator[Record]:
-    """Yield the summaries with one row for each metric."""
+    """Yield the summaries of response times and causes, with one row for each metric."""
     for record in summaries(found):
         name = str(record.pop("destination"))
         setting, source = str(record.pop("setting", "")), str(record.pop("source", found.named))

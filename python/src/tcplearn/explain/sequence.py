@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read a capture a second time, for the packets of the slowest requests."""
+"""Read a capture a second time, to show the packets of the slowest requests."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def destinations(found: Explained, everything: bool) -> Table:
 
 
 def files(found: Explained, everything: bool) -> Table:
-    """Return the table of response times by capture, for captures with requests."""
+    """Return the table of response times by capture; captures without requests are left out."""
     return _each("capture", [one for one in found.captures if one.requests], everything)
 
 
@@ -90,7 +90,8 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
 
 
 def forecasts(forecast: Forecast) -> Table:
-    """Return the table of the times that each setting would have given, with the measured times first."""
+    """Return the table of the response times that each setting of the timer would have given, with the
+    measured times first."""
     of_handshakes = forecast.seen.what == "handshake"
     stalls = counted(forecast.stalls, "stall")
     out = Table(

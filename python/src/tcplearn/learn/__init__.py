@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Train the core's models, and export them into the core's C headers."""
+"""Train models of the C core (classifiers of losses, and models of the first RTO), and export them into
+its C headers."""

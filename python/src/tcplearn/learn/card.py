@@ -34,8 +34,8 @@ def shown(result: Result) -> list[Outcome]:
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Return a table of `outcomes`: balanced accuracy with its interval, recalls, AUC and calibration
-    error."""
+    """Return a table of the loss classifiers' `outcomes`: balanced accuracy with its interval, recalls,
+    AUC and calibration error."""
     out = Table(
         headed(
             "classifier",

@@ -24,8 +24,8 @@ _DROPS = ("queue_drops", "channel_drops")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Rows of features `x`. `congested` is 1 for a loss by congestion and 0 for a random loss; `group` is
-    the number of the row's scenario."""
+    """Rows of features `x`, one row for each loss. `congested` is 1 for a loss by congestion and 0 for a
+    random loss; `group` is the number of the scenario in which the loss happened."""
 
     features: tuple[str, ...]
     x: Floats
@@ -41,7 +41,7 @@ class Dataset:
 
     @property
     def count(self) -> int:
-        """The number of scenarios that have rows."""
+        """The number of scenarios (simulated networks) that have rows."""
         return len(np.unique(self.group))
 
     def rows(self, chosen: Any) -> Dataset:
@@ -51,8 +51,8 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Return the rows of scenarios in which both causes occur. In all other scenarios, the scenario
-        itself determines the cause."""
+        """Return the rows of scenarios in which both causes (congestion and random) occur. In all other
+        scenarios, the scenario itself determines the cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
@@ -67,8 +67,8 @@ class Dataset:
 
 
 def read(paths: Sequence[Path]) -> Dataset:
-    """Return the dataset in the files `paths`. Raise UserError with a one-line message if their data do
-    not fit."""
+    """Return the dataset of losses in the files `paths`. Raise UserError with a one-line message if their
+    data do not fit."""
     names = losses.features()
     frames = [_frame(path, names) for path in paths]
     every = pl.concat([f.select("scenario", "truth", "spurious", "parameters", *names) for f in frames])

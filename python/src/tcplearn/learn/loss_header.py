@@ -86,7 +86,8 @@ def _function(model: Model) -> str:
 
 
 def header(trained: Sequence[Model]) -> str:
-    """Return the C header of the models `trained`. An unknown model number selects the first one."""
+    """Return the C header with the weights of the perceptrons `trained`. In the core, an unknown model
+    number selects the first one."""
     names = [m.name for m in trained]
     return (
         _TOP

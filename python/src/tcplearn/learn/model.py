@@ -54,8 +54,8 @@ def fixed(value: float, bits: int) -> int:
 
 
 class Reader:
-    """Reads values from a JSON object `document` that must have the given `keys`. `where` names the file
-    in errors."""
+    """Reads the numbers of a model from the JSON object `document`, which must have the given `keys`.
+    `where` names the file in errors."""
 
     def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
@@ -96,8 +96,8 @@ class Reader:
 
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
-    """Return the model in `document`, the content of a JSON file. `features` are the known features. Raise
-    UserError with a one-line message."""
+    """Return the perceptron in `document`, the content of a JSON file. `features` are the names of the
+    features that the core computes. Raise UserError with a one-line message."""
     reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
@@ -133,8 +133,8 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the JSON text of `model`. Each list has a line of its own, so that a diff shows which weights
-    changed."""
+    """Return the JSON text of the perceptron `model`. Each list has a line of its own, so that a diff
+    shows which weights changed."""
     return document_text(asdict(model), "hidden")
 
 

@@ -18,7 +18,8 @@ CLIP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The hyperparameters of the perceptron, which hwang2018 does not state."""
+    """The hyperparameters of the perceptron that classifies losses. The paper hwang2018 does not state
+    them."""
 
     inputs: tuple[str, ...]
     hidden: int = 64
@@ -43,7 +44,8 @@ def sklearn(module: str) -> Any:
 
 
 def _scales(x: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the gain of each input, rounded as the core stores them."""
+    """Return the mean of each input and its gain (the inverse of the standard deviation), rounded as the
+    core stores them."""
     deviation = x.std(0)
     gain = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-12), 1.0)
     bits = models.SCALE_BITS
@@ -57,7 +59,8 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
-    """Train and return a model.
+    """Train and return a perceptron that classifies losses. `x` has a row of features for each loss;
+    `congested` is 1 for congestion, 0 for random.
 
     Several networks are trained from different starts and combined: the mean of their outputs before the
     last sigmoid is a single network with all their hidden units. Each network is trained by Adam on the
@@ -123,8 +126,8 @@ def _model(
 
 
 def probability(model: Model, x: Floats) -> Floats:
-    """Return P(congestion) for each row of `x`, whose columns are the model's inputs, as the core computes
-    it in double arithmetic."""
+    """Return the probability that each loss is due to congestion, as the core computes it in double
+    arithmetic. `x` has a row of the model's inputs for each loss."""
     z = scores(x, np.array(model.mean), np.array(model.gain))
     units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
     return logistic(units @ np.array(model.output) + model.output_bias)

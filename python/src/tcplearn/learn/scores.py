@@ -38,8 +38,8 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Return the calibration: for each tenth of the range of probabilities that has rows, the mean
-    probability, the share of congestion and the number of rows."""
+    """Return the calibration of predicted probabilities of congestion. For each tenth of the range 0 to 1
+    that has losses, it has the mean probability, the share of congestion and the number of losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
@@ -49,7 +49,8 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the expected calibration error over bins of equal width."""
+    """Return the expected calibration error of the predicted probabilities of congestion, over bins of
+    equal width."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 
@@ -68,15 +69,16 @@ def best_threshold(congested: Ints, score: Floats) -> float:
 
 
 def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple[float, float]:
-    """Return the interval of the balanced accuracy, by a bootstrap over scenarios."""
+    """Return the bootstrap interval of the balanced accuracy of decisions `called`; whole scenarios
+    (`group`) are resampled."""
     of_cause = [congested == c for c in (0, 1)]
     sums = np.array([np.where(of, called == k, 0.0) for k, of in enumerate(of_cause)])
     return bootstrap(group, sums, np.array(of_cause, np.float64), seed)
 
 
 def bootstrap(group: Ints, values: Floats, rows: Floats, seed: int = 1) -> tuple[float, float]:
-    """Return the bootstrap interval, over groups, of a mean of ratios. Each ratio is the sum of a line of
-    `values` divided by the sum of the same line of `rows`."""
+    """Return the bootstrap interval of a mean of ratios; whole groups (such as scenarios) are resampled.
+    Each ratio is the sum of a line of `values` divided by the sum of the same line of `rows`."""
     groups, place = np.unique(group, return_inverse=True)
     above, below = (np.array([np.bincount(place, line) for line in of]) for of in (values, rows))
     drawn = np.random.default_rng(seed).integers(0, len(groups), (RESAMPLES, len(groups)))

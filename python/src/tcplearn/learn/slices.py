@@ -15,8 +15,8 @@ About = Mapping[str, Any]  # a scenario's parameters by dotted keys, such as "to
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
-    """Yield the name of each slice, and the outcome on its scenarios. Yield nothing if the data have no
-    parameters of scenarios."""
+    """Yield the name of each slice of the scenarios (such as all with a certain queue), and the
+    classifier's outcome on it. Yield nothing if the data have no parameters of scenarios."""
     about = outcome.data.about
     labels: dict[str, list[str]] = {}
     for scenario in about:

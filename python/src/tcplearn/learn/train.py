@@ -45,8 +45,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the inputs named by `words`. By default they are all of `known` that do not depend on a
-    path's scale. Raise UserError for an unknown name."""
+    """Return the features named by `words`, which the classifier takes as inputs. By default they are all
+    of `known` that do not depend on a path's scale. Raise UserError for an unknown name."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")
@@ -92,7 +92,7 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
 
 
 def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, Outcome]]:
-    """Return the outcomes of five-fold tests in which one hyperparameter at a time is varied."""
+    """Return the outcomes of five-fold cross-validations in which one hyperparameter at a time is varied."""
     base = options.choices
     folds = list(trials.by_scenario(data, 5, base.seed))
     out = []

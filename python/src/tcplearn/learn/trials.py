@@ -26,7 +26,8 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The scores of all rows, each by a model trained without the row's fold.
+    """A loss classifier's scores of all rows (losses), each by a model that was trained without the row's
+    fold.
 
     `called` are the decisions, with thresholds chosen on the scores of other folds. `calibrated` says
     whether the score is a probability.
@@ -55,12 +56,14 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and of random losses at the threshold `threshold`."""
+        """Return the recalls of congestion and of random losses if each loss with a score of at least
+        `threshold` is called congestion."""
         called = (self.score >= threshold).astype(np.int64)
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def of_both_causes(self) -> Outcome:
-        """Return the outcome on the scenarios in which both causes occur."""
+        """Return the outcome on the scenarios in which both causes of losses, congestion and random,
+        occur."""
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
@@ -92,7 +95,7 @@ def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
-    """Return 1 for each row that is called congestion, otherwise 0.
+    """Decide which rows (losses) to call congestion: return 1 for congestion, 0 for random.
 
     The threshold of a fold is the best one for the scores of the other folds (`limits_of`, by default
     `score`). So neither the fold's own rows nor scores of training rows determine it.
@@ -151,7 +154,8 @@ def ours(choices: Choices) -> Learner:
 
 
 def of_some(choices: Choices, share: float) -> Learner:
-    """Return a learner that trains the perceptron on the share `share` of the scenarios."""
+    """Return a learner (a function that trains on a dataset) that trains the perceptron on the share
+    `share` of the scenarios."""
 
     def learn(data: Dataset) -> Scorer:
         there = np.unique(data.group)
@@ -162,7 +166,7 @@ def of_some(choices: Choices, share: float) -> Learner:
 
 
 def ceiling(seed: int) -> Learner:
-    """Return a learner: gradient boosting on all features."""
+    """Return a learner (a function that trains on a dataset): gradient boosting on all features."""
 
     def learn(data: Dataset) -> Scorer:
         trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
@@ -180,7 +184,8 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a learner that uses one feature, whose sign it determines."""
+    """Return a learner (a function that trains on a dataset) that uses one feature as the score and learns
+    its sign."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
@@ -196,7 +201,8 @@ def veno(data: Dataset, beta: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """Accuracies over resamplings: the mean, and the ends of the middle 95 %."""
+    """The perceptron's accuracies over repeated random splits into training and test: the mean, and the
+    ends of the middle 95 %."""
 
     training: tuple[float, float, float]
     test: tuple[float, float, float]
@@ -204,8 +210,8 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """Return the accuracies by hwang2018's protocol: train on `events` random losses and test on `tests`
-    others, `times` times."""
+    """Return the perceptron's accuracies by hwang2018's protocol: train on `events` random losses and test
+    on `tests` others, `times` times."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

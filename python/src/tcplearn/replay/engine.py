@@ -142,8 +142,8 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return the figures of flow number `flow` so far, one for each estimator. The flow must have had
-        a row."""
+        """Return the figures (sums of errors and RTOs) of flow number `flow` so far, one for each
+        estimator. The flow must have had a row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
@@ -171,12 +171,13 @@ class Measure:
         return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=sums_only)
 
     def _figures(self, engine: Engine, flow: int) -> list[Figures]:
-        """Return the figures of flow number `flow` in the order of `specs`."""
+        """Return the figures (sums of errors and RTOs) of flow number `flow` in the order of `specs`."""
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, Mapping[str, Any]]]:
-        """Return for each estimator the figures of the flow in `rows`, and its metrics."""
+        """Return each estimator's figures (sums of errors and RTOs) over the flow in `rows`, and its
+        metrics."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
@@ -190,8 +191,8 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return for each estimator the figures over the first half of the scored samples, and over all of
-        them."""
+        """Return each estimator's figures (sums of errors and RTOs) over the first half of the scored
+        samples, and over all of them."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)

@@ -60,7 +60,7 @@ class Options:
 
 
 def _host(flow_name: str) -> str:
-    """Return the sender's address in a flow name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
+    """Return the address of the sender in a flow's name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
@@ -187,8 +187,8 @@ class _Run:
             self.out.unlisted.add(flow.samples)
 
     def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
-        """Return the rows of a flow with enough samples to be judged, with regret and bootstrap intervals
-        added."""
+        """Return `rows` of a flow that has enough samples to be judged, with regret and bootstrap
+        intervals added."""
         rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)

@@ -72,7 +72,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The figures of one policy over one path and one loss process."""
+    """The results of one resend policy over one path and one loss process."""
 
     source: str
     flow: str
@@ -143,8 +143,8 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Return the runs of all policies over all flows in `files` that can serve as a path. Raise UserError
-    or TraceError."""
+    """Return the results of all resend policies over all flows in `files` that can serve as a path. Raise
+    UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -195,8 +195,8 @@ def mean(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures of a policy over all cells: geometric means, and the arithmetic mean of spurious
-    retransmissions in 1,000."""
+    """The results of a resend policy over all cells (a path and a loss process): geometric means, and the
+    arithmetic mean of spurious retransmissions in 1,000."""
 
     policy: str
     figures: Mapping[str, float]

@@ -22,8 +22,8 @@ _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
 def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
-    """Return the verdict in sentences. The first sentence is the answer. With `prediction`, the last one
-    names the best predictor of RTTs."""
+    """Return sentences that say which timer suits the traffic best. The first sentence is the answer. With
+    `prediction`, the last one names the best predictor of RTTs."""
     if verdict is None:
         return ["Which timer is best cannot be told: no flow has enough samples."]
     lead = verdict.lead

@@ -43,7 +43,7 @@ class Beside:
 
     @property
     def chance(self) -> bool:
-        """Whether the difference between the two mean RTOs may be chance."""
+        """Whether the difference between the mean RTOs of the best timer and of this one may be chance."""
         return self.interval is None or self.interval[0] <= 1 <= self.interval[1]
 
 
@@ -99,8 +99,8 @@ class Verdict:
 
     @property
     def lead(self) -> Row | None:
-        """The timer whose figures are reported: of the best timers, Linux's, or otherwise the one with the
-        fewest spurious timeouts."""
+        """The timer whose figures are reported as the best. If Linux's is among the best timers, it is
+        Linux's; otherwise it is the one with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 

@@ -304,7 +304,7 @@ def timer(
 
 
 def _name(points: list[dict[str, Any]], x: LogAxis, y: LogAxis, size: tuple[int, int]) -> None:
-    """Add to each of `points` the position of its name."""
+    """Add to each of `points` (timers) the position at which its name is drawn."""
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p["name"] for p in points], *size), strict=True):
         point["lx"], point["ly"] = x.value(label.x), y.value(label.y)

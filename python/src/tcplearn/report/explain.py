@@ -27,8 +27,8 @@ def write(
 
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
-    """Return the page of the report. `worst` are the packets of the slowest requests, if their captures
-    can be read again."""
+    """Return the page of the report on explained captures. `worst` are the packets of the slowest
+    requests, if their captures can be read again."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = [line for lines in sentences.advice(found) for line in lines]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]

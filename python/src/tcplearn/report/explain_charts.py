@@ -43,7 +43,7 @@ def _legend(columns: int) -> Any:
 
 
 def _causes(of: Sequence[str], columns: int) -> Any:
-    """Return the colours by cause, which are the same in every picture."""
+    """Return the colours by cause of delay, which are the same in every picture."""
     shown = [cause for cause in CAUSES if cause in set(of)]
     return alt.Color("cause:N", legend=_legend(columns)).scale(
         domain=[WORDS[cause].label for cause in shown], range=[WORDS[cause].colour for cause in shown]

@@ -45,7 +45,8 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
 
 
 def of_suite(words: Terms = ()) -> Terms:
-    """Return the terms of a suite's page, which begin with the page's own `words`."""
+    """Return the terms of the report of a suite (a comparison over many traces). They begin with the
+    page's own `words`."""
     return (*words, *_WORDS, *_metrics())
 
 

@@ -38,7 +38,8 @@ _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's ot
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the rows of each flow with enough samples to be judged, the flow with the most samples first."""
+    """Return the rows of each flow that has enough samples to be judged, the flow with the most samples
+    first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
@@ -108,8 +109,9 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow, side by side. A share of 0 is drawn below the smallest share that
-    the samples can show."""
+    """Return the marks of the chart: for each flow the shares of samples above the RTO and of spurious
+    timeouts, four marks side by side. A share of 0 is drawn below the smallest share that the samples can
+    show."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -127,8 +129,9 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of the shares against segments in flight, with the requested rate as a dashed line.
-    Both axes are logarithmic. Return None if there are no marks."""
+    """Return the chart of misses and timeouts, as shares of the samples, against segments in flight. Both
+    axes are logarithmic, and a dashed line shows the requested miss rate. Return None if there are no
+    marks."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:

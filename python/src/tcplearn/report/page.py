@@ -77,7 +77,8 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add `spoken`, sentences that are shown, and `facts`, which are folded."""
+        """Add facts to the page: sentences in `spoken`, which are shown, and key-value pairs in `facts`,
+        which are folded."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]

@@ -68,7 +68,7 @@ def page(replay: Replay) -> Page:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """Return the table of `rows` with all columns."""
+    """Return the table of the estimators' metrics, `rows`, with all columns."""
     return block(rows, measured(rows))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of a study of the experts framework's parameters, with heat maps."""
+"""Build the report of `tcplearn study experts`, a study of the experts framework's parameters, with heat
+maps."""
 
 from __future__ import annotations
 

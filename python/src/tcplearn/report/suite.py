@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the page of a suite: sentences, pictures and tables."""
+"""Build the report of `tcplearn suite`, which compares estimators over many traces: sentences, pictures
+and tables. A series is a flow with enough samples."""
 
 from __future__ import annotations
 
@@ -65,8 +66,8 @@ def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: P
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series are shown: the best one that learns, or the best of all if
-    none learns."""
+    """Return the estimator whose worst series are shown in the report: the best one that learns, or the
+    best of all if none learns."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -121,7 +122,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Return a dict from the first of the estimators with the same figures `keys` to their joint label.
+    """Return a dict from the first of the estimators with equal values of all `keys` to their joint label.
     These estimators share a row."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the pictures of a suite: a mark for each series, and a row or a point for each estimator."""
+"""Build the pictures of the report of `tcplearn suite`: a mark for each series (a flow with enough
+samples), and a row or a point for each estimator."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def _colour(looks: Mapping[str, Look], field: str = "e:N") -> alt.Color:
 
 
 def strip_rows(label: str, look: str, names: Sequence[str], values: Sequence[float]) -> Rows:
-    """Return a mark for each series. `label` names the row, and `look` the estimator whose colour the
-    marks have."""
+    """Return the marks of one row of a chart, one for each series (flow). `label` names the row, and
+    `look` the estimator whose colour the marks have."""
     return [
         {"row": label, "e": look, "s": name, "v": data.rounded(v), "x": min(max(v, RATIO_LOW), RATIO_HIGH)}
         for name, v in zip(names, values, strict=True)
@@ -229,8 +230,8 @@ def _pareto(
 
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
-    """Return the chart of errors after a fresh start. Points have e (estimator), n (number of samples), x
-    (error ratio), and a and b (its interval)."""
+    """Return the chart of prediction errors in the first samples after estimators start anew. Points have
+    e (estimator), n (number of samples), x (error ratio), and a and b (its interval)."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))

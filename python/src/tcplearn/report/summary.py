@@ -19,8 +19,8 @@ SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """Return the rows that the summary is made from, and the rows of every judged flow. The summary uses
-    the totals over all flows, or the largest flow if the totals are not judged."""
+    """Return the rows of metrics that the summary is made from, and the rows of every flow with enough
+    samples. The summary uses all flows together, or the largest flow if all together have too few samples."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -107,7 +107,8 @@ def _learner(row: Row, base: Row) -> str:
 
 
 def _timer_of(best: Row, base: Row) -> list[str]:
-    """Return a sentence that compares the RTO of `best` with that of `base`."""
+    """Return a sentence that compares the RTO of `best`, the best predictor of RTTs, with that of `base`
+    (`jacobson`)."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
@@ -131,7 +132,7 @@ def _timer_of(best: Row, base: Row) -> list[str]:
 
 
 def _at_send(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence on the error of the prediction that is in force when a segment is sent."""
+    """Return a sentence on which estimator's prediction is best at the time when a segment is sent."""
     known = [(v, row) for row in rows if (v := row["at_send_error_ms"]) is not None]
     if not known:
         return []

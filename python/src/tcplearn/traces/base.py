@@ -118,7 +118,7 @@ class TraceFile:
 
     @property
     def title(self) -> str:
-        """The name for a flow that has no name of its own."""
+        """The file's name, used for a flow that has no name of its own."""
         return self.name.rpartition("/")[2]
 
     def __str__(self) -> str:

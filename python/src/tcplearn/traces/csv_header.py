@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the header of a CSV trace, which gives the meaning and the unit of each column."""
+"""Parse the header line of a CSV file with RTT samples. It gives the meaning and the unit of each column."""
 
 import csv
 import re
@@ -44,8 +44,8 @@ _ALLOWED = {
 
 @dataclass
 class Header:
-    """The columns of a CSV trace. `used` has the positions of the numeric columns in a line, and `names`
-    their names. `time`, `sent`, `rtt`, `resent` and `extras` are indices into `used`."""
+    """The columns of a CSV file with RTT samples. `used` has the positions of the numeric columns in a
+    line, and `names` their names. `time`, `sent`, `rtt`, `resent` and `extras` are indices into `used`."""
 
     delimiter: str
     width: int
@@ -78,8 +78,9 @@ def _is_number(text: str) -> bool:
 
 
 def parse_header(where: str, line: str, unit: str = "") -> Header:
-    """Parse the header `line`. `where` is its place in messages, and `unit` is the unit of columns whose
-    names have none. Raise TraceError, whose message lists the known names."""
+    """Parse `line`, the header of a CSV file with RTT samples. `where` is its place in messages, and
+    `unit` is the unit of columns whose names have none. Raise TraceError, whose message lists the known
+    names."""
     delimiter = max(",", "\t", ";", key=line.count)
     try:
         titles = [title.lower() for title in split_fields(line, delimiter)]

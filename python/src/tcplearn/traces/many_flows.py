@@ -31,7 +31,7 @@ _ROW = np.dtype([("time_us", np.int64), ("rtt_us", np.int64), ("resent", np.bool
 def info_of(
     number: int, name: str, acks: int, samples: int, retransmitted: int, first_us: int, last_us: int
 ) -> FlowInfo:
-    """Return the information on a flow of samples, in the form that a capture gives."""
+    """Return the information on a flow of RTT samples, in the form in which a capture gives it."""
     return FlowInfo(
         id=number,
         peer=number,
@@ -82,8 +82,8 @@ class _Runs:
 
 
 class ManyFlows:
-    """The running states of flows. A flow's number is its place in the order in which flow names first
-    appeared."""
+    """The running states of many flows of RTT samples. A flow's number is its place in the order in which
+    flow names first appeared."""
 
     def __init__(self, capacity: int = 16) -> None:
         self._numbers: dict[str, int] = {}
@@ -137,8 +137,8 @@ class ManyFlows:
         return steps
 
     def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of rows that are sorted by flow, and by arrival within a flow. The value of
-        `rtt_us` in a `resent` row is not used."""
+        """Return the columns of a batch from RTT samples that are sorted by flow, and by arrival within a
+        flow. The value of `rtt_us` in a `resent` row is not used."""
         runs = _Runs.of(ids)
         starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
         known = state["acks"] > 0

@@ -48,7 +48,7 @@ class _Space:
         self.closed = False
 
     def take(self, start: int, end: int) -> list[tuple[int, _Packet]]:
-        """Remove and return the packets whose numbers are numbers[start:end]."""
+        """Remove and return the packets whose packet numbers are `self.numbers[start:end]`."""
         taken = [(number, self.packets.pop(number)) for number in self.numbers[start:end]]
         del self.numbers[start:end]
         return taken
@@ -239,8 +239,8 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release the rows for which it is known whether their oldest packet was lost. With `final`,
-        release all rows."""
+        """Release the rows for which it is known whether the oldest packet in flight was lost. With
+        `final`, release all rows."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

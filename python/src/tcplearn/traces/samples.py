@@ -12,7 +12,7 @@ from .schema import Columns
 
 
 class SampleFlow:
-    """A flow of samples. `last_us` is the time of its last row, or None before the first row."""
+    """A flow of RTT samples. `last_us` is the time of its last row, or None before the first row."""
 
     def __init__(self, number: int, name: str) -> None:
         self.id, self.name = number, name
@@ -29,8 +29,8 @@ class SampleFlow:
         return info
 
     def columns(self, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of rows in order of arrival. The value of `rtt_us` in a `resent` row is not
-        used."""
+        """Return the columns of a batch from RTT samples in order of arrival. The value of `rtt_us` in a
+        `resent` row is not used."""
         out = self._flows.columns(np.zeros(len(time_us), np.int64), time_us, rtt_us, resent)
         out["flow"] += np.uint32(self.id)
         self.samples += int(np.count_nonzero(~resent))

@@ -75,10 +75,11 @@ def empty_batch() -> Columns:
 
 
 def taken(rows: Columns, at: npt.NDArray[np.intp]) -> Columns:
-    """Return the rows of `rows` with the indices `at`."""
+    """Return those rows of the batch `rows` that have the indices `at`."""
     return {name: column[at] for name, column in rows.items() if name in COLUMNS or name in OPTIONAL}
 
 
 def joined(pieces: Sequence[Columns]) -> Columns:
-    """Return the rows of all `pieces`, one after the other. All pieces have the same columns."""
+    """Return the rows of all batches `pieces` as one batch, one after the other. All pieces have the same
+    columns."""
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

@@ -189,7 +189,7 @@ def _gather(data: bytes, offsets: list[int], kind: np.dtype[Any]) -> Records:
 
 @dataclass
 class _Alive:
-    """A connection that may have further records."""
+    """A connection whose last record has not been read yet."""
 
     flow: SampleFlow
     connection: Connection
@@ -230,7 +230,7 @@ class TlogTrace(SampleTrace):
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
     def _cut(self) -> dict[int, Records] | None:
-        """Return the records of the next part of the file by kind, or None at its end."""
+        """Return the next records of the log, by kind of record. Return None at the end of the file."""
         while not self._stream_ended:
             parts: list[bytes] = []
             size = 0

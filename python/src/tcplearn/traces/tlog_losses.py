@@ -19,7 +19,7 @@ _BEGUN = 0
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How many decisions a connection has, and how many of them differ from the core's."""
+    """How many decisions on losses a connection has, and how many of them differ from the core's."""
 
     decisions: int
     features: int  # decisions with a feature that differs from the one computed from the logged ACKs
@@ -65,8 +65,8 @@ def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
 
 
 def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
-    """Pass a logged change of state to the classifier. At the begin of a recovery, the segments in flight
-    are taken from the record of the recovery's decision, `decided`.
+    """Pass a logged change of state to the classifier. At the beginning of a recovery, the segments in
+    flight are taken from `decided`, the record of the decision.
 
     A recovery without a decision, for example after ECN, has no such record. After one, a classifier that
     computes features again, such as `history`, may differ from the kernel.

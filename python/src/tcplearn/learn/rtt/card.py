@@ -37,7 +37,7 @@ def bursts_table(result: Result) -> Table:
 
 
 def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
-    """Add a row for each of `guesses` to the table `out` and return it."""
+    """Add a row with the prediction errors of each of `guesses` to the table `out`, and return the table."""
     for guess in guesses:
         low, high = guess.interval(trials.percentage_errors)
         interval = text(f"{low:.2f} to {high:.2f}")

@@ -33,7 +33,8 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row for each visit to a host that answered. `hops` and `ttl` may be UNKNOWN."""
+    """The rows for the regression, one for each measurement of a host that answered. `hops` and `ttl` may
+    be UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -97,8 +98,8 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Return the handshakes. Every ping counts as a handshake; pings are spaced evenly between the start
-    and the end of the visit. A visit without single RTTs gives one handshake with the mean RTT."""
+    """Return the handshakes. Every ping of a measurement counts as a handshake; pings are spaced evenly
+    between its start and its end. A measurement without single RTTs gives one handshake with the mean RTT."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT

@@ -24,7 +24,8 @@ _TERMS = ("constant_us", "last", "high", "hop_us")
 
 
 def header(models: Sequence[Model]) -> str:
-    """Return the C header of `models`. An unknown model number selects the first one."""
+    """Return the C header with the first-RTO models `models`. In the core, an unknown model number selects
+    the first one."""
     names = [m.name for m in models]
     return (
         _TOP

@@ -37,8 +37,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known just before each handshake; 0 means nothing. A prefix's RTTs include those of its
-    other destinations."""
+    """What is known of the destination just before each handshake; 0 means nothing. A prefix's RTTs
+    include those of its other destinations."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -56,8 +56,8 @@ class Known:
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """Return what is known before each of the handshakes `rows`, which are in order of time. RTTs older
-    than `max_age_us` are not used."""
+    """Return what is known of the destination before each of the handshakes `rows`, which are in order of
+    time. RTTs older than `max_age_us` are not used."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

@@ -32,7 +32,9 @@ _KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the first RTO. The first step that applies decides; a step that is None never applies.
+    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge: the
+    destination's earlier RTTs, those of its prefix, the number of hops, nothing. The first step that
+    applies decides; a step that is None never applies.
 
     RTO = constant_us + last * (the last RTT) + high * (the high RTT), or constant_us + hop_us * hops,
     within floor_us and cap_us.
@@ -47,7 +49,8 @@ class Model:
 
 
 def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
-    """Return `values`, the terms of the step `name`, rounded as the core stores them."""
+    """Return `values`, the terms of the step `name` (a linear function of the first-RTO model), rounded as
+    the core stores them."""
     return {
         term: float(round(values[term])) if term.endswith("_us") else rounded(values[term], WEIGHT_BITS)
         for term in STEPS[name]
@@ -76,7 +79,8 @@ class _Reader(Reader):
 
 
 def from_document(document: object, where: str) -> Model:
-    """Return the model in `document`, the content of a JSON file. Raise UserError with a one-line message."""
+    """Return the first-RTO model in `document`, the content of a JSON file. Raise UserError with a
+    one-line message."""
     reader = _Reader(where, document, _KEYS)
     name = reader.document["name"]
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
@@ -101,5 +105,5 @@ def read(path: Path) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the JSON text of `model`, with one line for each step."""
+    """Return the JSON text of the first-RTO model `model`, with one line for each of its linear functions."""
     return document_text(asdict(model), "steps")

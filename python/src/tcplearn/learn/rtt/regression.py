@@ -25,7 +25,7 @@ COEFFICIENT_MAX = 64.0
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The coefficients in milliseconds, as the paper prints them."""
+    """The coefficients of the regression of RTTs, in milliseconds, as the paper (baddam2018) prints them."""
 
     b0_ms: float
     b1_hops_ms: float
@@ -42,7 +42,7 @@ class Coefficients:
 
 
 def usable(table: Table) -> Table:
-    """Return the rows of `table` that have hops and TTL."""
+    """Return the rows of `table` that have hops and TTL, which the regression needs."""
     return table.rows((table.hops != UNKNOWN) & (table.ttl != UNKNOWN))
 
 
@@ -66,8 +66,8 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the fitted coefficients. If all hosts start at the same TTL, TTL only repeats the hops, and
-    its coefficient is 0."""
+    """Return the fitted coefficients of the regression. If all hosts start at the same TTL, TTL only
+    repeats the hops, and its coefficient is 0."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]

@@ -47,13 +47,13 @@ class Result:
     model: Model
 
     def of_first(self) -> Ints:
-        """Return the indices of the handshakes whose destination has no earlier RTT."""
+        """Return the indices of the handshakes with a destination of which no earlier RTT is known."""
         return np.flatnonzero(self.known.place_last_us == 0)
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train and test on the rows in the files `paths`, and return the result. `say` is told the progress.
-    Raise UserError if the data do not fit."""
+    """Train and test on the rows of measured hosts in the files `paths`, and return the result. `say` is
+    told the progress. Raise UserError if the data do not fit."""
 
     def step(share: float, what: str) -> None:
         if say:

@@ -79,7 +79,7 @@ def misses(guess: Guess) -> Floats:
 
 
 def folds_of(destinations: int, count: int, seed: int) -> list[Ints]:
-    """Return for each of `count` folds the destinations that it holds out."""
+    """Return for each of `count` folds of a cross-validation the destinations that it holds out."""
     order = np.random.default_rng(seed).permutation(destinations)
     return [np.sort(order[k::count]) for k in range(count)]
 
@@ -108,8 +108,8 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Return a learner: gradient boosting of the logarithm of the RTT on everything that is known,
-    including the hour of the day."""
+    """Return a learner (a function that trains on destinations): gradient boosting of the logarithm of the
+    RTT on everything that is known, including the hour of the day."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -148,8 +148,8 @@ def _metrics_rto(known: Known) -> Floats:
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield predictions of the RTT by each predictor. Without an earlier RTT of the destination, rules
-    predict the median."""
+    """Yield the RTTs that each predictor predicts for the handshakes `rows`. Without an earlier RTT of the
+    destination, predictors that do not learn use the median."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
@@ -168,8 +168,8 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return first RTOs by each predictor: with the number of hops, as for passive opens, and without it,
-    as for active opens."""
+    """Return the first RTOs that each predictor sets: with the number of hops, as for passive opens, and
+    without it, as for active opens."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
