@@ -129,8 +129,8 @@ def cases_of(name):
 
 
 def references(name, changed):
-    """Return the reference of estimator `name` in double and in fixed point, with parameters `changed`.
-    The second is None if fixed point gives the same whole microseconds as double."""
+    """Return the reference implementations of estimator `name` in double and in fixed point, with the
+    parameters `changed`. The second is None if fixed point gives the same whole microseconds as double."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implement `conformal`, a timer with a chosen miss rate, from docs/algorithms/conformal.md and
-arithmetic.md. The number class given selects floats or integers."""
+arithmetic.md. The same code runs in floats and in integers, with the classes of conformal_numbers.py."""
 
 import double_reference as d
 import fixed_reference as fix

@@ -25,7 +25,8 @@ def line(event):
 
 
 def played(events, subject):
-    """Yield the answer of `subject` to each decision among `events`."""
+    """Yield the answer of `subject`, a classifier or a computation of features, to each decision among
+    `events`."""
     for event in events:
         if isinstance(event, Ack):
             getattr(subject, "path", subject).ack(event)

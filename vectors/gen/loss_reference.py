@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the features of a loss and the loss classifiers from docs/algorithms/loss. The number class
-given selects floats or integers (durations in units of 2^-8 us, ratios with 30 fractional bits)."""
+"""Implement the features of a loss and the loss classifiers from docs/algorithms/loss. The same code runs
+in floats and in integers, with the classes of loss_numbers.py (durations in units of 2^-8 us, ratios with
+30 fractional bits)."""
 
 from fixed_reference import ONE
 from loss_numbers import Float

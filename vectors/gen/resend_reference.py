@@ -43,7 +43,7 @@ class Wholes(Whole):
 
 
 def log2(x):
-    """Return Mitchell's approximation of the logarithm of `x`, in units of 1/65,536, truncated."""
+    """Return Mitchell's approximation of the base-2 logarithm of `x`, in units of 1/65,536, truncated."""
     top = x.bit_length() - 1
     return top * 65536 + math.floor(Fraction(x - 2**top, 2**top) * 65536)
 
@@ -62,7 +62,8 @@ def wrapped(x):
 
 
 def kept(count, flights):
-    """Return the count with which the next connection begins, from a count over `flights` flights."""
+    """Return the count with which the next connection to the same destination begins, given the count
+    `count` over `flights` flights of earlier connections."""
     return count * 32 // flights if flights > 32 else count * 31 // 32
 
 
@@ -310,7 +311,8 @@ class Priced(Policy):
 
     @staticmethod
     def late_place(us):
-        """Return the index of the bin of `us`, and the part of the bin below `us` in units of 1/65,536."""
+        """Return the index of the histogram bin that contains `us`, and the part of the bin below `us` in
+        units of 1/65,536."""
         if us < 512:
             return 0, 0
         k = (log2(us) - 9 * 65536) * 2

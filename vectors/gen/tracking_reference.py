@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the estimator `tracking` from docs/algorithms/tracking.md and arithmetic.md. The number class
-given (tracking_numbers.py) selects floats or integers."""
+"""Implement the estimator `tracking` from docs/algorithms/tracking.md and arithmetic.md. The same code
+runs in floats and in integers, with the classes of tracking_numbers.py."""
 
 from defaults import LAST
 from double_reference import RTT_MAX_US, clamp

@@ -215,8 +215,8 @@ def parse(text: str) -> Spec:
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    """Return the parameters in `pairs`, texts key=value, of a user's estimator. Raise UserError in the
-    words that the core uses for its own estimators."""
+    """Return the parameters of a user's estimator from `pairs`, texts of the form key=value. Raise
+    UserError in the words that the core uses for its own estimators."""
     params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:
@@ -254,8 +254,8 @@ def miss_rate(spec: Spec | str) -> float | None:
 
 
 def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
-    """Return `specs` with the miss rate `miss`. Specs and presets that set a miss rate themselves keep
-    theirs."""
+    """Return the estimator specs `specs` with the miss rate `miss` (the share of samples that may exceed
+    the RTO) set in each timer that has one. Specs and presets that set a miss rate themselves keep theirs."""
     known = [p for s in specs if (p := parameter(s, "miss"))]
     if not known:
         raise UserError("--miss: none of the estimators compared has a miss rate to set; add -e conformal")
@@ -274,8 +274,9 @@ def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
 
 
 def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
-    """Return the specs that a replay compares: `texts`, or DEFAULTS if `texts` is empty. The miss rate
-    `miss` is set in every timer that has one, unless its spec or preset sets it. Raise UserError."""
+    """Return the estimator specs that a replay compares: `texts`, or DEFAULTS if `texts` is empty. The
+    miss rate `miss` (the share of samples that may exceed the RTO) is set in every timer that has one,
+    unless its spec or preset sets it. Raise UserError."""
     specs = [parse(text) for text in texts or DEFAULTS]
     if miss is not None:
         specs = _with_miss(specs, miss)

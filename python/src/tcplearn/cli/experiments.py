@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn experiments`. This module parses the arguments; all other modules are imported only
-when the work starts."""
+"""The verb `tcplearn experiments`: does an experiment's runs and writes its pages. This module parses the
+arguments; all other modules are imported only when the work starts."""
 
 import importlib
 import sys

@@ -301,7 +301,8 @@ class HpingFile:
 
 
 def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
-    """Return the runs in all `files`, each with its statistics, which may be in another file."""
+    """Return the results of all runs of hping3 in `files`. The statistics of a run may be in another file
+    than its answers."""
     _pair_across(files)
     runs = [run for _, file in files for run in file.runs]
     for run in runs:

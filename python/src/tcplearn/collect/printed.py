@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read a file with the output of a tool, hold the results of its runs, and report errors with their line
-number."""
+"""Read a file with the output of hping3 or traceroute, hold the results of the tool's runs, and report
+errors with their line number."""
 
 import ipaddress
 import re
@@ -52,7 +52,7 @@ class Statistics:
 
 @dataclass(slots=True)
 class Run:
-    """The results of one run of a tool for one address."""
+    """The results of one run of a tool (hping3 or traceroute) for one address."""
 
     host: str
     address: str

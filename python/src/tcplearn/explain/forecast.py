@@ -3,9 +3,9 @@
 show.
 
 A stall is a wait in which no data moved. For each stall and each candidate number k, the native code gives
-two times since the lost transmission. `same_k` is when the candidate sends as many retransmissions as the
-sender needed. `repaired_k` is when the candidate sends its first retransmission after the path works
-again.
+two durations since the lost transmission. `same_k` lasts until the candidate has sent as many
+retransmissions as the sender needed. `repaired_k` lasts until the candidate's first retransmission after
+the path works again.
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ def _learned_us(
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return a row of `times_ms` for each draw in `less`. The times at `rows` are shorter by the
-    milliseconds of the draw."""
+    """Return `times_ms` as one row for each draw in `less`. In each row, the times with the indices `rows`
+    are reduced by the milliseconds of the draw."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one

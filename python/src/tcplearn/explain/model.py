@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How long the requests of one destination, of one capture, or of all took, and why."""
+    """How long the requests to one destination, of one capture, or of all captures took, and why."""
 
     destination: str  # or the capture's name; "" for all requests
     requests: int
@@ -86,7 +86,7 @@ class Explained:
 
     @cached_property
     def total(self) -> Summary:
-        """The summary of all requests."""
+        """The summary of the requests of all captures."""
         return summary("", self.requests, self.stalls)
 
     @cached_property

@@ -25,8 +25,8 @@ SHOWN = 12
 
 
 def causes(summary: Summary) -> Table:
-    """Return the table of causes: their share in the time of the slowest requests and in that of all
-    requests."""
+    """Return the table of causes of delay: their share in the time of the slowest requests and in that of
+    all requests."""
     out = Table(
         [
             Column("where the time went", words=True),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read labelled fast retransmits: rows of features, each with the cause of the loss and the scenario that
-it comes from."""
+"""Read labelled fast retransmits: rows of features, each with the cause of the loss and the scenario (the
+simulated network) that it comes from."""
 
 from __future__ import annotations
 

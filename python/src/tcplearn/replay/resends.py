@@ -95,7 +95,8 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return the figures of the requests after the warm-up, from the arrays `found` that `played` returns."""
+    """Return the percentiles of response times and the rates of retransmissions, from the arrays `found`
+    that `played` returns. The requests of the warm-up are left out."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()

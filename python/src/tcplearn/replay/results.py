@@ -88,8 +88,8 @@ class Replay:
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict on which timer suits the traffic best. If the rows were made without a
-        verdict, compute one without intervals."""
+        """Return the verdict on which timer suits the traffic best. If the replay has none, compute one
+        without intervals."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

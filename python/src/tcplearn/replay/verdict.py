@@ -157,8 +157,9 @@ def _equal(ratio: float, interval: Interval | None) -> bool:
 
 
 def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
-    """Return the verdict on `rows`, one row for each estimator over all `flows`. Return None if no timer
-    was measured. `waits` has the intervals of the ratios of mean RTOs."""
+    """Return the verdict on which timer suits the traffic best. `rows` has the metrics of each timer over
+    all `flows` flows, and `waits` the intervals of the ratios of mean RTOs. Return None if no timer was
+    measured."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
@@ -180,8 +181,9 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
-    """Return the verdict on one flow from `rows`, one row for each estimator. Return None if the flow has
-    too few samples. `waits` returns the intervals of the ratios to a given base."""
+    """Return the verdict on which timer suits a single flow best. `rows` has the metrics of each timer
+    over the flow; `waits` returns the intervals of the ratios to a given base. Return None if the flow has
+    too few samples."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None

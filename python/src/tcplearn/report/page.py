@@ -156,7 +156,7 @@ class Page:
             self.body.append(f"<details><summary>{summary}</summary>{folded}</details>")
 
     def html(self) -> str:
-        """Return the complete page, including the code that draws its pictures."""
+        """Return the complete page as HTML, including the code that draws its pictures."""
         pictures = [
             {
                 "id": f"picture-{i}",

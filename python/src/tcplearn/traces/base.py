@@ -51,7 +51,7 @@ def read_in_part(warning: str) -> bool:
 
 
 class Reason:
-    """The reasons why a row has no RTT sample, values of the column `no_sample`."""
+    """The reasons why a row (an ACK) has no RTT sample. They are the values of the column `no_sample`."""
 
     NONE = 0
     RETRANSMITTED = 1
@@ -167,7 +167,8 @@ class Trace(Protocol):
         """The share of the file that has been read, 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of about `max_rows` rows, with smaller ones at the end. Raise TraceError."""
+        """Yield the rows of the trace in batches of about `max_rows` rows, with smaller ones at the end.
+        Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
         """Return the information on flow number `flow_id`. It is final once a batch has listed the flow in

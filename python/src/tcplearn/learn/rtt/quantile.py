@@ -51,14 +51,16 @@ def of_weighted(values: Floats, weight: Floats, level: float) -> float:
 
 
 def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
-    """Return the weights of the linear quantile regression at `level`. All groups count equally. Errors
-    are relative to the last RTT if it is an input, so that long paths do not outweigh short ones."""
+    """Return the weights of the linear quantile regression of `y` on `x` at `level`. All groups
+    (destinations) count equally. Errors are relative to the last RTT if it is an input, so that long paths
+    do not outweigh short ones."""
     return _fit(*_drawn(x, y, group, seed), level)
 
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
-    """Return the weights of the quantile `fitted`, which the data can show, multiplied by a factor with
-    which the share `level` of held-out groups stays below the line."""
+    """Return the weights of the linear quantile regression at `fitted`, multiplied by a factor that makes
+    it a timer: the share `level` of held-out groups (destinations) then stays below the line. `fitted` is
+    a quantile that the data can show."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
 
@@ -79,7 +81,7 @@ def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
 
 def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
     """Return the factor by which a line fitted at the quantile `fitted` has to be raised so that the share
-    `level` of held-out groups stays below it. Each half of the groups is held out once."""
+    `level` of held-out groups (destinations) stays below it. Each half of the groups is held out once."""
     groups = np.random.default_rng(seed).permutation(np.unique(group))
     halves = np.isin(group, groups[: len(groups) // 2])
     if len(groups) < 4:
