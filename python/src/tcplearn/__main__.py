@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run the command line as `python -m tcplearn`."""
+"""Run the command line of tcplearn.
+
+    python -m tcplearn
+"""
 
 import os
 import sys
