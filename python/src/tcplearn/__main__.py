@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run the command line of tcplearn.
-
-    python -m tcplearn
-"""
+"""Run the command line, which is started with `python -m tcplearn`."""
 
 import os
 import sys
